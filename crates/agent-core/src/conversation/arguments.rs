@@ -1,0 +1,71 @@
+//! Arguments of a tool call: a JSON object, kept as the text the model wrote.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// A complete JSON object, as the model wrote it.
+///
+/// The text is kept instead of a parsed value: it goes back to the provider byte for byte (prompt caches key on that), and numbers
+/// beyond 64 bits survive.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Arguments(Arc<str>);
+
+impl Arguments {
+    /// Takes the text of a JSON object. Blank text means an object without members, as models send it for tools without parameters.
+    ///
+    /// # Errors
+    /// [`ArgumentsError`] when the text is not one complete JSON object.
+    pub fn parse(text: &str) -> Result<Self, ArgumentsError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(Self::empty());
+        }
+        match serde_json::from_str::<Map<String, Value>>(text) {
+            Ok(_) => Ok(Self(Arc::from(text))),
+            Err(error) => Err(ArgumentsError {
+                found: error.to_string(),
+            }),
+        }
+    }
+
+    /// The object without members.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self(Arc::from("{}"))
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads the arguments into a type.
+    ///
+    /// # Errors
+    /// [`ArgumentsError`] with what `serde_json` missed or could not use, in words that a model can act on.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ArgumentsError> {
+        serde_json::from_str(&self.0).map_err(|error| ArgumentsError {
+            found: error.to_string(),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+/// Arguments that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("read the arguments as a JSON object: {found}")]
+pub struct ArgumentsError {
+    /// What the parser said.
+    pub found: String,
+}

@@ -1,0 +1,93 @@
+//! An append-only list whose clone does not grow with its length.
+//!
+//! Items live in a tail of at most [`CHUNK`] and in a chain of full, shared chunks behind it. Appending touches the tail only; a
+//! clone copies the tail's pointers and one reference to the chain.
+
+use super::Item;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chunks {
+    full: Option<Arc<Chunk>>,
+    tail: Vec<Arc<Item>>,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    earlier: Option<Arc<Self>>,
+    /// Items in this chunk and all earlier ones.
+    count: usize,
+    items: Vec<Arc<Item>>,
+}
+
+impl Chunks {
+    pub(super) fn len(&self) -> usize {
+        self.full.as_ref().map_or(0, |chunk| chunk.count) + self.tail.len()
+    }
+
+    pub(super) fn last(&self) -> Option<&Arc<Item>> {
+        self.tail
+            .last()
+            .or_else(|| self.full.as_ref().and_then(|chunk| chunk.items.last()))
+    }
+
+    pub(super) fn push(&mut self, item: Arc<Item>) {
+        if self.tail.len() == CHUNK {
+            let count = self.len();
+            let items = core::mem::replace(&mut self.tail, Vec::with_capacity(CHUNK));
+            self.full = Some(Arc::new(Chunk {
+                earlier: self.full.take(),
+                count,
+                items,
+            }));
+        }
+        self.tail.push(item);
+    }
+
+    /// Takes the newest item off. A full chunk is opened again when the tail is empty.
+    pub(super) fn pop(&mut self) -> Option<Arc<Item>> {
+        if self.tail.is_empty() {
+            let chunk = self.full.take()?;
+            self.full.clone_from(&chunk.earlier);
+            self.tail.clone_from(&chunk.items);
+        }
+        self.tail.pop()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Item>> {
+        let mut chunks = Vec::new();
+        let mut next = self.full.as_deref();
+        while let Some(chunk) = next {
+            chunks.push(chunk);
+            next = chunk.earlier.as_deref();
+        }
+        chunks
+            .into_iter()
+            .rev()
+            .flat_map(|chunk| chunk.items.iter())
+            .chain(self.tail.iter())
+    }
+}
+
+impl PartialEq for Chunks {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+/// A long chain would otherwise be dropped by recursion, one stack frame a chunk.
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        let mut next = self.earlier.take();
+        while let Some(chunk) = next {
+            match Arc::into_inner(chunk) {
+                Some(mut chunk) => next = chunk.earlier.take(),
+                None => break,
+            }
+        }
+    }
+}
+
+/// Items a chunk holds: a power of two that keeps a clone below a microsecond.
+const CHUNK: usize = 64;

@@ -1,0 +1,214 @@
+//! The conversation: a history that cannot be wrong.
+//!
+//! A [`Conversation`] is a list of [`Item`]s, each of which is valid by construction:
+//!
+//! ```text
+//! Input    what the user said (never empty)
+//! Answer   what the model said, without tool calls
+//! Round    what the model said with tool calls, and the result of each, in call order
+//! ```
+//!
+//! 1. A tool call and its result are one value, so no call in history is unanswered.
+//! 2. An answer follows user content (an input or the results of a round) or continues a paused answer.
+//! 3. Nothing is empty, so every history can be sent to every provider.
+//!
+//! Appending is in place and cloning is cheap (one reference and at most 64 pointers, however long the history is), so that a
+//! model request carries one. Absent on purpose: wire formats, roles as strings, editing.
+
+mod arguments;
+mod chunks;
+mod item;
+
+pub use arguments::{Arguments, ArgumentsError};
+pub use item::{Answer, Block, CallId, Input, Item, ItemError, Round, ToolCall, ToolResult};
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chunks::Chunks;
+use serde::{Deserialize, Serialize};
+
+/// A history in which every tool call is answered and roles alternate. Cloning costs the same at any length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Arc<Item>>", into = "Vec<Arc<Item>>")]
+pub struct Conversation {
+    items: Chunks,
+    /// Sum of the items' text sizes: what token estimates are made from, without walking the history.
+    bytes: u64,
+}
+
+impl Conversation {
+    /// An empty conversation.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends what the user said. It follows anything; providers send adjacent user content as one message.
+    pub fn push_input(&mut self, input: Input) {
+        self.append(Item::Input(input));
+    }
+
+    /// Appends an answer without tool calls. An answer that continues a paused one is joined to it.
+    ///
+    /// # Errors
+    /// [`ConversationError::NoUserContent`] when the last item is neither user content nor a paused answer,
+    /// [`ConversationError::OpenCalls`] when the answer has tool calls: those need a [`Round`].
+    pub fn push_answer(&mut self, answer: Answer) -> Result<(), ConversationError> {
+        if answer.calls().next().is_some() {
+            return Err(ConversationError::OpenCalls);
+        }
+        let answer = self.continued(answer)?;
+        self.append(Item::Answer(answer));
+        Ok(())
+    }
+
+    /// Appends an answer with tool calls together with their results.
+    ///
+    /// # Errors
+    /// [`ConversationError::NoUserContent`] as for [`push_answer`](Self::push_answer).
+    pub fn push_round(&mut self, round: Round) -> Result<(), ConversationError> {
+        let (answer, results) = round.into_parts();
+        let answer = self.continued(answer)?;
+        // Joining only adds blocks without calls in front, so the results still answer every call.
+        let round = Round::new(answer, results).map_err(|_| ConversationError::NoUserContent)?;
+        self.append(Item::Round(round));
+        Ok(())
+    }
+
+    /// Whether a request made of this conversation would carry tool results that the model has not seen.
+    #[must_use]
+    pub fn has_results_due(&self) -> bool {
+        matches!(self.last().map(AsRef::as_ref), Some(Item::Round(_)))
+    }
+
+    /// Whether the last answer was paused by the provider and waits to be continued.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        matches!(self.last().map(AsRef::as_ref), Some(Item::Answer(answer)) if answer.is_paused())
+    }
+
+    /// Number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether nothing has been said yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.len() == 0
+    }
+
+    /// The newest item.
+    #[must_use]
+    pub fn last(&self) -> Option<&Arc<Item>> {
+        self.items.last()
+    }
+
+    /// The items, oldest first. Items are immutable and shared: a provider may cache what it made of one by its pointer.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Item>> {
+        self.items.iter()
+    }
+
+    /// Size of all texts in bytes, kept up to date as items are appended.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Rough size in tokens: four bytes a token, plus a little per item.
+    #[must_use]
+    pub fn estimated_tokens(&self) -> u64 {
+        self.bytes / 4 + self.items.len() as u64 * 4
+    }
+
+    fn append(&mut self, item: Item) {
+        self.bytes = self.bytes.saturating_add(item.bytes());
+        self.items.push(Arc::new(item));
+    }
+
+    /// Appends an item that another conversation holds too.
+    pub(crate) fn push_shared(&mut self, item: Arc<Item>) -> Result<(), ConversationError> {
+        let after_user = matches!(
+            self.last().map(AsRef::as_ref),
+            Some(Item::Input(_) | Item::Round(_))
+        );
+        match item.as_ref() {
+            Item::Answer(answer) if answer.calls().next().is_some() => {
+                return Err(ConversationError::OpenCalls);
+            }
+            Item::Answer(_) | Item::Round(_) if !after_user => {
+                return Err(ConversationError::NoUserContent);
+            }
+            Item::Input(_) | Item::Answer(_) | Item::Round(_) => {}
+        }
+        self.bytes = self.bytes.saturating_add(item.bytes());
+        self.items.push(item);
+        Ok(())
+    }
+
+    /// The answer as it must be stored: joined to a paused one before it, which is taken off the history.
+    fn continued(&mut self, answer: Answer) -> Result<Answer, ConversationError> {
+        match self.last().map(AsRef::as_ref) {
+            Some(Item::Input(_) | Item::Round(_)) => Ok(answer),
+            Some(Item::Answer(paused)) if paused.is_paused() => {
+                let joined = paused.joined(&answer);
+                if let Some(old) = self.items.pop() {
+                    self.bytes = self.bytes.saturating_sub(old.bytes());
+                }
+                Ok(joined)
+            }
+            Some(Item::Answer(_)) | None => Err(ConversationError::NoUserContent),
+        }
+    }
+}
+
+impl TryFrom<Vec<Arc<Item>>> for Conversation {
+    type Error = ConversationError;
+
+    fn try_from(items: Vec<Arc<Item>>) -> Result<Self, ConversationError> {
+        let mut conversation = Self::new();
+        for item in items {
+            conversation.push_shared(item)?;
+        }
+        Ok(conversation)
+    }
+}
+
+impl From<Conversation> for Vec<Arc<Item>> {
+    fn from(conversation: Conversation) -> Self {
+        conversation.iter().cloned().collect()
+    }
+}
+
+/// Why something cannot be appended to a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConversationError {
+    /// Two answers in a row, or an answer that opens the conversation.
+    #[error("append an answer: there is no user content before it")]
+    NoUserContent,
+    /// An answer with tool calls that nothing answers.
+    #[error("append an answer: its tool calls have no results")]
+    OpenCalls,
+}
+
+/// The text that stands for an empty tool result: providers refuse empty content.
+pub const NO_OUTPUT: &str = "(no output)";
+
+pub(crate) fn non_blank(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
+/// What a tool result says when the tool said nothing.
+pub(crate) fn or_no_output(text: &str) -> alloc::string::String {
+    if non_blank(text) {
+        text.to_string()
+    } else {
+        NO_OUTPUT.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! What happens after a batch of tools: what the hooks are told and what they report.
+
+use crate::tool::RanTool;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// What the hooks are told about the tools that ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Tools of this batch, in call order.
+    pub tools: Vec<RanTool>,
+    /// Files that were or may have been changed since hooks last saw them, relative to the workspace, sorted.
+    pub paths: Vec<String>,
+    /// What the model said in this turn, for a commit message; may be empty.
+    pub intent: String,
+}
+
+/// What a look at the repository found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitReport {
+    /// Commits that are new since the last look, oldest first.
+    pub commits: Vec<CommitInfo>,
+    /// Whether formatters are configured for files that changed.
+    pub formatting_due: bool,
+    /// Whether the agent's own changes are to be committed.
+    pub commit_due: bool,
+    /// Why something was left out, for the trace (not a repository, in the middle of a merge, …).
+    pub notes: Vec<String>,
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitInfo {
+    /// Full object id.
+    pub id: String,
+    /// First line of its message.
+    pub subject: String,
+}
+
+/// What the formatters did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormatReport {
+    /// Files whose content changed, relative to the workspace.
+    pub changed_paths: Vec<String>,
+    /// Whether the agent's own changes are to be committed now.
+    pub commit_due: bool,
+    /// What went wrong or was left out, one line each.
+    pub notes: Vec<String>,
+}
+
+/// What committing came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitReport {
+    /// The commit, or nothing when there was nothing to commit.
+    pub commit: Option<CommitInfo>,
+    /// What was left out and why, one line each.
+    pub notes: Vec<String>,
+}
+
+/// Why a hook did not do its work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookError {
+    /// It failed or ran out of time. The turn goes on.
+    #[error("{message}")]
+    Failed {
+        /// What was attempted and found.
+        message: String,
+    },
+    /// It demands that the turn ends here.
+    #[error("{reason}")]
+    StopTurn {
+        /// Why, for the user.
+        reason: String,
+    },
+}

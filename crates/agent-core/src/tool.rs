@@ -1,0 +1,174 @@
+//! Tools as the session sees them: what they offer, what a call would do, what it came to.
+
+use crate::conversation::CallId;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A tool as it is offered to the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Name by which the model calls it.
+    pub name: Arc<str>,
+    /// What it does and when to use it, for the model.
+    pub description: Arc<str>,
+    /// JSON schema of its arguments, an object schema.
+    pub input_schema: Arc<Value>,
+}
+
+/// Whether a call may change anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    /// It only reads; it may run beside other reading calls and be repeated after a crash.
+    Reads,
+    /// It may change something; it runs alone and is never repeated by itself.
+    Changes,
+}
+
+/// What a tool says about a call before it runs: facts, from which the session's policy decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// Whether it may change anything.
+    pub effect: Effect,
+    /// What it is about, for rules and for the person who is asked.
+    pub subject: Subject,
+}
+
+/// What a call is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Subject {
+    /// Nothing that rules could name.
+    None,
+    /// Files or directories, relative to the workspace.
+    Paths(Vec<String>),
+    /// A shell command.
+    Command {
+        /// The command as the model wrote it.
+        text: String,
+        /// The plain commands it consists of, or nothing when it is not known to consist of plain commands only.
+        plain: Option<Vec<String>>,
+    },
+}
+
+/// The driver's report about one call of an answer, in `ToolsPrepared`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallFacts {
+    /// The call.
+    pub call: CallId,
+    /// What is known about it.
+    pub finding: Finding,
+    /// What the user's hooks say about it.
+    pub verdict: HookVerdict,
+}
+
+/// What the driver found out about a call before running it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The tool exists and takes these arguments.
+    Runnable(Inspection),
+    /// There is no such tool. The message tells the model which there are.
+    UnknownTool {
+        /// For the model.
+        message: String,
+    },
+    /// The tool does not take these arguments. The message tells the model how to correct the call.
+    InvalidArguments {
+        /// For the model.
+        message: String,
+    },
+}
+
+/// What the user's hooks say about a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum HookVerdict {
+    /// Nothing: the permission policy decides.
+    #[default]
+    None,
+    /// A person is to be asked.
+    Ask {
+        /// Why, for that person.
+        reason: String,
+    },
+    /// It must not run.
+    Deny {
+        /// Why, for the model.
+        reason: String,
+    },
+}
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolOutcome {
+    /// How it ended.
+    pub status: ToolStatus,
+    /// What the model reads; may be empty.
+    pub content: String,
+    /// Files it changed or may have changed, relative to the workspace. A command that could have changed anything names none.
+    pub changed_paths: Vec<String>,
+}
+
+impl ToolOutcome {
+    /// A call that did what it should.
+    pub fn ok(content: impl Into<String>) -> Self {
+        Self {
+            status: ToolStatus::Ok,
+            content: content.into(),
+            changed_paths: Vec::new(),
+        }
+    }
+
+    /// A call that failed; the content says why.
+    pub fn failed(content: impl Into<String>) -> Self {
+        Self {
+            status: ToolStatus::Failed,
+            content: content.into(),
+            changed_paths: Vec::new(),
+        }
+    }
+
+    /// A call that was stopped, or of which nobody knows how it ended.
+    pub fn interrupted(content: impl Into<String>) -> Self {
+        Self {
+            status: ToolStatus::Interrupted,
+            content: content.into(),
+            changed_paths: Vec::new(),
+        }
+    }
+
+    /// The same outcome with the files that were changed.
+    #[must_use]
+    pub fn with_changed_paths(mut self, paths: Vec<String>) -> Self {
+        self.changed_paths = paths;
+        self
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum ToolStatus {
+    /// It did what it should.
+    Ok,
+    /// It failed, perhaps after having changed something.
+    Failed,
+    /// It was stopped, or the program ended while it ran: its effect is unknown.
+    Interrupted,
+}
+
+/// A tool that ran, as the hooks after it are told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RanTool {
+    /// The call.
+    pub call: CallId,
+    /// Name of the tool.
+    pub name: Arc<str>,
+    /// Whether it may have changed something.
+    pub effect: Effect,
+    /// How it ended.
+    pub status: ToolStatus,
+}
