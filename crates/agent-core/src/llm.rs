@@ -51,12 +51,7 @@ impl LlmResponse {
     #[must_use]
     pub fn text(text: &str) -> Self {
         let blocks = alloc::vec![ResponseBlock::Text(String::from(text))];
-        Self {
-            blocks,
-            stop: StopReason::EndTurn,
-            usage: None,
-            model: String::new(),
-        }
+        Self { blocks, stop: StopReason::EndTurn, usage: None, model: String::new() }
     }
 }
 
@@ -147,9 +142,7 @@ impl Usage {
     /// All tokens of the input, cached or not: how full the context window was.
     #[must_use]
     pub const fn context_tokens(&self) -> u64 {
-        self.input_tokens
-            .saturating_add(self.cache_read_tokens)
-            .saturating_add(self.cache_write_tokens)
+        self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
     /// Part by part the sum of both.
@@ -158,12 +151,8 @@ impl Usage {
         Self {
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
-            cache_read_tokens: self
-                .cache_read_tokens
-                .saturating_add(other.cache_read_tokens),
-            cache_write_tokens: self
-                .cache_write_tokens
-                .saturating_add(other.cache_write_tokens),
+            cache_read_tokens: self.cache_read_tokens.saturating_add(other.cache_read_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
         }
     }
 }
@@ -185,12 +174,7 @@ pub struct LlmError {
 impl LlmError {
     /// An error of this kind without status and waiting time.
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            status: None,
-            retry_after_ms: None,
-        }
+        Self { kind, message: message.into(), status: None, retry_after_ms: None }
     }
 }
 
@@ -229,12 +213,9 @@ impl LlmErrorKind {
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         match self {
-            Self::RateLimited
-            | Self::Overloaded
-            | Self::Server
-            | Self::Timeout
-            | Self::Network
-            | Self::Protocol => true,
+            Self::RateLimited | Self::Overloaded | Self::Server | Self::Timeout | Self::Network | Self::Protocol => {
+                true
+            }
             Self::Authentication
             | Self::Permission
             | Self::Billing

@@ -48,11 +48,7 @@ impl Permissions {
     /// Decides about one call.
     #[must_use]
     pub fn decide(&self, tool: &str, inspection: &Inspection, verdict: &HookVerdict) -> Decision {
-        if let Some(rule) = self
-            .deny
-            .iter()
-            .find(|rule| rule.may_match(tool, &inspection.subject))
-        {
+        if let Some(rule) = self.deny.iter().find(|rule| rule.may_match(tool, &inspection.subject)) {
             return Decision::Deny(denial_by(rule, &inspection.subject));
         }
         if let HookVerdict::Deny { reason } = verdict {
@@ -60,25 +56,16 @@ impl Permissions {
         }
         let changes = inspection.effect == Effect::Changes;
         if changes && self.mode == PermissionMode::Plan {
-            return Decision::Deny(String::from(
-                "plan mode: nothing that may change anything runs",
-            ));
+            return Decision::Deny(String::from("plan mode: nothing that may change anything runs"));
         }
         if let HookVerdict::Ask { reason } = verdict {
             return Decision::Ask(reason.clone());
         }
-        if !changes
-            || self
-                .allow
-                .iter()
-                .any(|rule| rule.matches(tool, &inspection.subject))
-        {
+        if !changes || self.allow.iter().any(|rule| rule.matches(tool, &inspection.subject)) {
             return Decision::Run;
         }
         match (self.mode, &inspection.subject) {
-            (PermissionMode::Bypass, _) | (PermissionMode::AcceptEdits, Subject::Paths(_)) => {
-                Decision::Run
-            }
+            (PermissionMode::Bypass, _) | (PermissionMode::AcceptEdits, Subject::Paths(_)) => Decision::Run,
             (PermissionMode::AcceptEdits, Subject::None | Subject::Command { .. })
             | (PermissionMode::Default | PermissionMode::Plan, _) => {
                 Decision::Ask(format!("`{tool}` may change something"))
@@ -90,9 +77,7 @@ impl Permissions {
 fn denial_by(rule: &Rule, subject: &Subject) -> String {
     match subject {
         Subject::Command { plain: None, .. } => {
-            format!(
-                "the rule `{rule}` denies it, or cannot be checked: write the command as plain commands"
-            )
+            format!("the rule `{rule}` denies it, or cannot be checked: write the command as plain commands")
         }
         Subject::None | Subject::Paths(_) | Subject::Command { .. } => {
             format!("the rule `{rule}` denies it")

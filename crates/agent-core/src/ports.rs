@@ -5,8 +5,10 @@
 
 use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use crate::journal::Record;
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion};
+use crate::session::Step;
 use crate::tool::{HookVerdict, Inspection, ToolOutcome, ToolSpec};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -64,9 +66,7 @@ pub struct ToolContext {
 
 impl core::fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("cancelled", &self.cancel.is_cancelled())
-            .finish_non_exhaustive()
+        f.debug_struct("ToolContext").field("cancelled", &self.cancel.is_cancelled()).finish_non_exhaustive()
     }
 }
 
@@ -97,31 +97,40 @@ pub trait Hook: Send + Sync {
     }
 
     /// Looks at the repository: new commits, and whether formatting or committing is due.
-    async fn check_git(
-        &self,
-        _changes: &Changes,
-        _cancel: &dyn CancelSignal,
-    ) -> Result<GitReport, HookError> {
+    async fn check_git(&self, _changes: &Changes, _cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
         Ok(GitReport::default())
     }
 
     /// Runs the formatters on what the agent changed.
-    async fn format(
-        &self,
-        _changes: &Changes,
-        _cancel: &dyn CancelSignal,
-    ) -> Result<FormatReport, HookError> {
+    async fn format(&self, _changes: &Changes, _cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         Ok(FormatReport::default())
     }
 
     /// Commits what the agent changed.
-    async fn commit(
-        &self,
-        _changes: &Changes,
-        _cancel: &dyn CancelSignal,
-    ) -> Result<CommitReport, HookError> {
+    async fn commit(&self, _changes: &Changes, _cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         Ok(CommitReport::default())
     }
+}
+
+/// Keeps the session's records.
+#[async_trait]
+pub trait Journal: Send {
+    /// Appends a record. When this returns `Ok` the record survives a crash of the program and of the machine: the driver acts on it
+    /// only then.
+    ///
+    /// # Errors
+    /// A [`JournalError`]; the driver then performs nothing more and detaches.
+    async fn append(&mut self, record: &Record) -> Result<(), JournalError>;
+}
+
+/// Why a record could not be kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("append to the journal {place}: {found}")]
+pub struct JournalError {
+    /// The file or database.
+    pub place: String,
+    /// What the system said.
+    pub found: String,
 }
 
 /// Asks a person whether a call may run.
@@ -138,11 +147,7 @@ pub trait CommandRunner: Send + Sync {
     ///
     /// # Errors
     /// [`CommandError`] when it could not be started.
-    async fn run(
-        &self,
-        command: &Command,
-        cancel: &dyn CancelSignal,
-    ) -> Result<CommandOutput, CommandError>;
+    async fn run(&self, command: &Command, cancel: &dyn CancelSignal) -> Result<CommandOutput, CommandError>;
 }
 
 /// A command to run.
@@ -199,6 +204,12 @@ pub struct CommandError {
     pub program: String,
     /// What the system said.
     pub found: String,
+}
+
+/// Sees every step. Called by the driver with each step after it was taken; must return at once.
+pub trait Observer: Send {
+    /// A step was taken.
+    fn on_step(&mut self, step: &Step);
 }
 
 /// Time for drivers. The core never asks it; the driver stamps events with it.

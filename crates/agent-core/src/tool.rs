@@ -115,29 +115,17 @@ pub struct ToolOutcome {
 impl ToolOutcome {
     /// A call that did what it should.
     pub fn ok(content: impl Into<String>) -> Self {
-        Self {
-            status: ToolStatus::Ok,
-            content: content.into(),
-            changed_paths: Vec::new(),
-        }
+        Self { status: ToolStatus::Ok, content: content.into(), changed_paths: Vec::new() }
     }
 
     /// A call that failed; the content says why.
     pub fn failed(content: impl Into<String>) -> Self {
-        Self {
-            status: ToolStatus::Failed,
-            content: content.into(),
-            changed_paths: Vec::new(),
-        }
+        Self { status: ToolStatus::Failed, content: content.into(), changed_paths: Vec::new() }
     }
 
     /// A call that was stopped, or of which nobody knows how it ended.
     pub fn interrupted(content: impl Into<String>) -> Self {
-        Self {
-            status: ToolStatus::Interrupted,
-            content: content.into(),
-            changed_paths: Vec::new(),
-        }
+        Self { status: ToolStatus::Interrupted, content: content.into(), changed_paths: Vec::new() }
     }
 
     /// The same outcome with the files that were changed.

@@ -26,9 +26,7 @@ impl Arguments {
         }
         match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(_) => Ok(Self(Arc::from(text))),
-            Err(error) => Err(ArgumentsError {
-                found: error.to_string(),
-            }),
+            Err(error) => Err(ArgumentsError { found: error.to_string() }),
         }
     }
 
@@ -49,9 +47,7 @@ impl Arguments {
     /// # Errors
     /// [`ArgumentsError`] with what `serde_json` missed or could not use, in words that a model can act on.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ArgumentsError> {
-        serde_json::from_str(&self.0).map_err(|error| ArgumentsError {
-            found: error.to_string(),
-        })
+        serde_json::from_str(&self.0).map_err(|error| ArgumentsError { found: error.to_string() })
     }
 }
 

@@ -27,20 +27,14 @@ impl Chunks {
     }
 
     pub(super) fn last(&self) -> Option<&Arc<Item>> {
-        self.tail
-            .last()
-            .or_else(|| self.full.as_ref().and_then(|chunk| chunk.items.last()))
+        self.tail.last().or_else(|| self.full.as_ref().and_then(|chunk| chunk.items.last()))
     }
 
     pub(super) fn push(&mut self, item: Arc<Item>) {
         if self.tail.len() == CHUNK {
             let count = self.len();
             let items = core::mem::replace(&mut self.tail, Vec::with_capacity(CHUNK));
-            self.full = Some(Arc::new(Chunk {
-                earlier: self.full.take(),
-                count,
-                items,
-            }));
+            self.full = Some(Arc::new(Chunk { earlier: self.full.take(), count, items }));
         }
         self.tail.push(item);
     }
@@ -62,11 +56,7 @@ impl Chunks {
             chunks.push(chunk);
             next = chunk.earlier.as_deref();
         }
-        chunks
-            .into_iter()
-            .rev()
-            .flat_map(|chunk| chunk.items.iter())
-            .chain(self.tail.iter())
+        chunks.into_iter().rev().flat_map(|chunk| chunk.items.iter()).chain(self.tail.iter())
     }
 }
 

@@ -26,11 +26,7 @@ impl Item {
             Self::Input(input) => input.texts.iter().map(|text| text.len() as u64).sum(),
             Self::Answer(answer) => answer.bytes(),
             Self::Round(round) => {
-                let results: u64 = round
-                    .results
-                    .iter()
-                    .map(|result| result.content.len() as u64)
-                    .sum();
+                let results: u64 = round.results.iter().map(|result| result.content.len() as u64).sum();
                 round.answer.bytes() + results
             }
         }
@@ -51,11 +47,7 @@ impl Input {
     /// [`ItemError::Empty`] when nothing is left.
     pub fn new(texts: Vec<String>) -> Result<Self, ItemError> {
         let texts: Vec<String> = texts.into_iter().filter(|text| non_blank(text)).collect();
-        if texts.is_empty() {
-            Err(ItemError::Empty)
-        } else {
-            Ok(Self { texts })
-        }
+        if texts.is_empty() { Err(ItemError::Empty) } else { Ok(Self { texts }) }
     }
 
     /// The texts in the order they were given.
@@ -93,17 +85,11 @@ impl Answer {
     /// # Errors
     /// [`ItemError::Empty`] when nothing is left, [`ItemError::RepeatedCall`] when two calls have one id.
     pub fn new(blocks: Vec<Block>) -> Result<Self, ItemError> {
-        let blocks: Vec<Block> = blocks
-            .into_iter()
-            .filter(|block| !block.is_blank())
-            .collect();
+        let blocks: Vec<Block> = blocks.into_iter().filter(|block| !block.is_blank()).collect();
         if blocks.is_empty() {
             return Err(ItemError::Empty);
         }
-        let answer = Self {
-            blocks,
-            paused: false,
-        };
+        let answer = Self { blocks, paused: false };
         let mut seen: Vec<&CallId> = Vec::new();
         for call in answer.calls() {
             if seen.contains(&&call.id) {
@@ -137,10 +123,7 @@ impl Answer {
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
-            Block::Text(_)
-            | Block::Thinking { .. }
-            | Block::RedactedThinking { .. }
-            | Block::Opaque { .. } => None,
+            Block::Text(_) | Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Opaque { .. } => None,
         })
     }
 
@@ -160,13 +143,10 @@ impl Answer {
     pub(super) fn joined(&self, continuation: &Self) -> Self {
         let mut blocks = self.blocks.clone();
         blocks.extend(continuation.blocks.iter().cloned());
-        Self {
-            blocks,
-            paused: continuation.paused,
-        }
+        Self { blocks, paused: continuation.paused }
     }
 
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.blocks.iter().map(Block::bytes).sum()
     }
 }
@@ -183,20 +163,13 @@ impl TryFrom<AnswerParts> for Answer {
 
     fn try_from(parts: AnswerParts) -> Result<Self, ItemError> {
         let answer = Self::new(parts.blocks)?;
-        Ok(if parts.paused {
-            answer.paused()
-        } else {
-            answer
-        })
+        Ok(if parts.paused { answer.paused() } else { answer })
     }
 }
 
 impl From<Answer> for AnswerParts {
     fn from(answer: Answer) -> Self {
-        Self {
-            blocks: answer.blocks,
-            paused: answer.paused,
-        }
+        Self { blocks: answer.blocks, paused: answer.paused }
     }
 }
 
@@ -241,13 +214,9 @@ impl Block {
     fn bytes(&self) -> u64 {
         let length = match self {
             Self::Text(text) => text.len(),
-            Self::Thinking { text, signature } => {
-                text.len() + signature.as_ref().map_or(0, String::len)
-            }
+            Self::Thinking { text, signature } => text.len() + signature.as_ref().map_or(0, String::len),
             Self::RedactedThinking { data } => data.len(),
-            Self::Call(call) => {
-                call.id.as_str().len() + call.name.len() + call.arguments.as_str().len()
-            }
+            Self::Call(call) => call.id.as_str().len() + call.name.len() + call.arguments.as_str().len(),
             Self::Opaque { json, .. } => json.len(),
         };
         length as u64
@@ -302,11 +271,7 @@ impl ToolResult {
     /// A result for a call. Blank content is replaced by a note that there was none: providers refuse empty content.
     #[must_use]
     pub fn new(call: CallId, content: &str, is_error: bool) -> Self {
-        Self {
-            call,
-            content: or_no_output(content),
-            is_error,
-        }
+        Self { call, content: or_no_output(content), is_error }
     }
 
     /// The call it answers.
@@ -336,11 +301,7 @@ impl ToolResult {
         let end = self.content.floor_char_boundary(limit_bytes);
         let head = self.content.get(..end).unwrap_or_default();
         let content = alloc::format!("{head}\n[{} bytes left out]", self.content.len() - end);
-        Self {
-            call: self.call.clone(),
-            content,
-            is_error: self.is_error,
-        }
+        Self { call: self.call.clone(), content, is_error: self.is_error }
     }
 }
 
@@ -393,15 +354,8 @@ impl Round {
 
     /// The same round with every result cut to about `limit_bytes`.
     pub(crate) fn clipped(&self, limit_bytes: usize) -> Self {
-        let results = self
-            .results
-            .iter()
-            .map(|result| result.clipped(limit_bytes))
-            .collect();
-        Self {
-            answer: self.answer.clone(),
-            results,
-        }
+        let results = self.results.iter().map(|result| result.clipped(limit_bytes)).collect();
+        Self { answer: self.answer.clone(), results }
     }
 }
 
@@ -421,10 +375,7 @@ impl TryFrom<RoundParts> for Round {
 
 impl From<Round> for RoundParts {
     fn from(round: Round) -> Self {
-        Self {
-            answer: round.answer,
-            results: round.results,
-        }
+        Self { answer: round.answer, results: round.results }
     }
 }
 

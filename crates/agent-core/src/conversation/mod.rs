@@ -130,10 +130,7 @@ impl Conversation {
 
     /// Appends an item that another conversation holds too.
     pub(crate) fn push_shared(&mut self, item: Arc<Item>) -> Result<(), ConversationError> {
-        let after_user = matches!(
-            self.last().map(AsRef::as_ref),
-            Some(Item::Input(_) | Item::Round(_))
-        );
+        let after_user = matches!(self.last().map(AsRef::as_ref), Some(Item::Input(_) | Item::Round(_)));
         match item.as_ref() {
             Item::Answer(answer) if answer.calls().next().is_some() => {
                 return Err(ConversationError::OpenCalls);
@@ -203,11 +200,7 @@ pub(crate) fn non_blank(text: &str) -> bool {
 
 /// What a tool result says when the tool said nothing.
 pub(crate) fn or_no_output(text: &str) -> alloc::string::String {
-    if non_blank(text) {
-        text.to_string()
-    } else {
-        NO_OUTPUT.to_string()
-    }
+    if non_blank(text) { text.to_string() } else { NO_OUTPUT.to_string() }
 }
 
 #[cfg(test)]

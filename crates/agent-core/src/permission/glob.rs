@@ -50,10 +50,7 @@ fn advance(token: &Token, reached: &[bool], path: &[char]) -> Vec<bool> {
     let mut running = false;
     for (at, (cell, &was)) in next.iter_mut().zip(reached).enumerate() {
         let before = at.checked_sub(1).and_then(|i| path.get(i).copied());
-        let was_before = at
-            .checked_sub(1)
-            .and_then(|i| reached.get(i).copied())
-            .unwrap_or(false);
+        let was_before = at.checked_sub(1).and_then(|i| reached.get(i).copied()).unwrap_or(false);
         *cell = match token {
             Token::One(literal) => was_before && before == Some(*literal),
             Token::AnyOne => was_before && before != Some('/'),

@@ -30,16 +30,9 @@ impl Rule {
         };
         match subject {
             Subject::None | Subject::Command { plain: None, .. } => false,
-            Subject::Paths(paths) => {
-                !paths.is_empty() && paths.iter().all(|path| glob::matches(pattern, path))
-            }
-            Subject::Command {
-                plain: Some(plain), ..
-            } => {
-                !plain.is_empty()
-                    && plain
-                        .iter()
-                        .all(|command| command_matches(pattern, command))
+            Subject::Paths(paths) => !paths.is_empty() && paths.iter().all(|path| glob::matches(pattern, path)),
+            Subject::Command { plain: Some(plain), .. } => {
+                !plain.is_empty() && plain.iter().all(|command| command_matches(pattern, command))
             }
         }
     }
@@ -56,11 +49,9 @@ impl Rule {
         match subject {
             Subject::None | Subject::Command { plain: None, .. } => true,
             Subject::Paths(paths) => paths.iter().any(|path| glob::matches(pattern, path)),
-            Subject::Command {
-                plain: Some(plain), ..
-            } => plain
-                .iter()
-                .any(|command| command_matches(pattern, command)),
+            Subject::Command { plain: Some(plain), .. } => {
+                plain.iter().any(|command| command_matches(pattern, command))
+            }
         }
     }
 }
@@ -79,24 +70,17 @@ impl FromStr for Rule {
     type Err = RuleError;
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
-        let wrong = || RuleError {
-            rule: text.to_string(),
-        };
+        let wrong = || RuleError { rule: text.to_string() };
         let (tool, pattern) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
         };
-        let is_name = !tool.is_empty()
-            && tool
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        let is_name =
+            !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
         if !is_name || pattern.is_some_and(str::is_empty) {
             return Err(wrong());
         }
-        Ok(Self {
-            tool: tool.to_string(),
-            pattern: pattern.map(ToString::to_string),
-        })
+        Ok(Self { tool: tool.to_string(), pattern: pattern.map(ToString::to_string) })
     }
 }
 

@@ -4,30 +4,17 @@ use alloc::string::ToString;
 use alloc::vec;
 
 fn edit(path: &str) -> Inspection {
-    Inspection {
-        effect: Effect::Changes,
-        subject: Subject::Paths(vec![path.to_string()]),
-    }
+    Inspection { effect: Effect::Changes, subject: Subject::Paths(vec![path.to_string()]) }
 }
 
 fn command(text: &str, plain: Option<&[&str]>) -> Inspection {
     let plain = plain.map(|list| list.iter().map(ToString::to_string).collect());
-    Inspection {
-        effect: Effect::Changes,
-        subject: Subject::Command {
-            text: text.to_string(),
-            plain,
-        },
-    }
+    Inspection { effect: Effect::Changes, subject: Subject::Command { text: text.to_string(), plain } }
 }
 
 fn policy(mode: PermissionMode, allow: &[&str], deny: &[&str]) -> Permissions {
     let read = |rules: &[&str]| rules.iter().map(|rule| rule.parse().unwrap()).collect();
-    Permissions {
-        mode,
-        allow: read(allow),
-        deny: read(deny),
-    }
+    Permissions { mode, allow: read(allow), deny: read(deny) }
 }
 
 fn runs(policy: &Permissions, tool: &str, inspection: &Inspection) -> bool {
@@ -47,46 +34,22 @@ fn globs_match_whole_paths() {
         ("*.rs", "a/b.rs", false),
         ("a?c", "abc", true),
         ("a?c", "a/c", false),
-        (
-            "**/**/**/**/**/**/**/x",
-            "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y",
-            false,
-        ),
+        ("**/**/**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y", false),
         ("", "", true),
     ];
     for (pattern, path, expected) in cases {
-        assert_eq!(
-            glob::matches(pattern, path),
-            expected,
-            "{pattern} over {path}"
-        );
+        assert_eq!(glob::matches(pattern, path), expected, "{pattern} over {path}");
     }
 }
 
 #[test]
 fn deny_wins_over_allow_and_bypass() {
-    let policy = policy(
-        PermissionMode::Bypass,
-        &["edit_file"],
-        &["edit_file(secrets/**)", "bash(rm:*)"],
-    );
+    let policy = policy(PermissionMode::Bypass, &["edit_file"], &["edit_file(secrets/**)", "bash(rm:*)"]);
     assert!(runs(&policy, "edit_file", &edit("src/a.rs")));
     assert!(!runs(&policy, "edit_file", &edit("secrets/key")));
-    assert!(!runs(
-        &policy,
-        "bash",
-        &command("rm -rf x", Some(&["rm -rf x"]))
-    ));
-    assert!(!runs(
-        &policy,
-        "bash",
-        &command("ls; rm x", Some(&["ls", "rm x"]))
-    ));
-    assert!(runs(
-        &policy,
-        "bash",
-        &command("rmdir x", Some(&["rmdir x"]))
-    ));
+    assert!(!runs(&policy, "bash", &command("rm -rf x", Some(&["rm -rf x"]))));
+    assert!(!runs(&policy, "bash", &command("ls; rm x", Some(&["ls", "rm x"]))));
+    assert!(runs(&policy, "bash", &command("rmdir x", Some(&["rmdir x"]))));
 }
 
 #[test]
@@ -98,52 +61,26 @@ fn what_a_deny_rule_cannot_check_is_denied() {
 #[test]
 fn an_allow_rule_covers_a_command_only_as_a_whole() {
     let policy = policy(PermissionMode::Default, &["bash(git status:*)"], &[]);
-    assert!(runs(
-        &policy,
-        "bash",
-        &command("git status -s", Some(&["git status -s"]))
-    ));
-    assert!(!runs(
-        &policy,
-        "bash",
-        &command("git status; rm x", Some(&["git status", "rm x"]))
-    ));
+    assert!(runs(&policy, "bash", &command("git status -s", Some(&["git status -s"]))));
+    assert!(!runs(&policy, "bash", &command("git status; rm x", Some(&["git status", "rm x"]))));
     assert!(!runs(&policy, "bash", &command("git status $(rm x)", None)));
-    assert!(!runs(
-        &policy,
-        "bash",
-        &command("git statusx", Some(&["git statusx"]))
-    ));
+    assert!(!runs(&policy, "bash", &command("git statusx", Some(&["git statusx"]))));
 }
 
 #[test]
 fn modes_differ_where_they_should() {
-    let read = Inspection {
-        effect: Effect::Reads,
-        subject: Subject::None,
-    };
-    for mode in [
-        PermissionMode::Default,
-        PermissionMode::AcceptEdits,
-        PermissionMode::Plan,
-        PermissionMode::Bypass,
-    ] {
+    let read = Inspection { effect: Effect::Reads, subject: Subject::None };
+    for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Plan, PermissionMode::Bypass] {
         let policy = policy(mode, &[], &[]);
         assert!(runs(&policy, "read_file", &read));
         assert_eq!(
             runs(&policy, "edit_file", &edit("a")),
             matches!(mode, PermissionMode::AcceptEdits | PermissionMode::Bypass)
         );
-        assert_eq!(
-            runs(&policy, "bash", &command("ls", Some(&["ls"]))),
-            mode == PermissionMode::Bypass
-        );
+        assert_eq!(runs(&policy, "bash", &command("ls", Some(&["ls"]))), mode == PermissionMode::Bypass);
     }
     let plan = policy(PermissionMode::Plan, &["edit_file"], &[]);
-    assert!(matches!(
-        plan.decide("edit_file", &edit("a"), &HookVerdict::None),
-        Decision::Deny(_)
-    ));
+    assert!(matches!(plan.decide("edit_file", &edit("a"), &HookVerdict::None), Decision::Deny(_)));
 }
 
 #[test]
@@ -151,8 +88,5 @@ fn malformed_rules_are_refused() {
     for text in ["", "bash(", "bash()", "(x)", "ba sh", "bash(x)y"] {
         assert!(text.parse::<Rule>().is_err(), "{text:?}");
     }
-    assert_eq!(
-        "bash(git status:*)".parse::<Rule>().unwrap().to_string(),
-        "bash(git status:*)"
-    );
+    assert_eq!("bash(git status:*)".parse::<Rule>().unwrap().to_string(), "bash(git status:*)");
 }

@@ -1,0 +1,179 @@
+//! Limits, prices and the ledger that is checked against them.
+
+use crate::llm::Usage;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// The limits of a session. `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Model calls of the session.
+    pub max_model_calls: Option<u64>,
+    /// Tool calls of the session; calls beyond it are answered "not run".
+    pub max_tool_calls: Option<u64>,
+    /// Tokens of the session, all kinds added up.
+    pub max_total_tokens: Option<u64>,
+    /// Money of the session, in billionths of a US dollar.
+    pub max_cost_nano_usd: Option<u64>,
+    /// Time of one turn in milliseconds, without waiting for approvals.
+    pub max_wall_time_ms: Option<u64>,
+    /// Failing tool calls in a row.
+    pub max_failures_in_row: Option<u32>,
+    /// Times that the same call brings the same result in a row.
+    pub max_repetitions: Option<u32>,
+}
+
+/// What a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// Model calls.
+    ModelCalls,
+    /// Tool calls.
+    ToolCalls,
+    /// Tokens.
+    TotalTokens,
+    /// Money.
+    Cost,
+    /// Time of the turn.
+    WallTime,
+    /// Failing tool calls in a row.
+    FailuresInRow,
+    /// The same call with the same result.
+    Repetitions,
+}
+
+/// A limit that was reached, with what was spent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitReached {
+    /// Which limit.
+    pub kind: LimitKind,
+    /// What was spent, in the limit's unit. For money this includes what the next call may cost; `u64::MAX` when nobody knows.
+    pub spent: u64,
+    /// The limit.
+    pub limit: u64,
+}
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spent, limit, .. } = self;
+        match self.kind {
+            LimitKind::ModelCalls => write!(f, "limit on model calls reached: {spent} of {limit}"),
+            LimitKind::ToolCalls => write!(f, "limit on tool calls reached: {spent} of {limit}"),
+            LimitKind::TotalTokens => write!(f, "limit on tokens reached: {spent} of {limit}"),
+            LimitKind::Cost if *spent == u64::MAX => {
+                write!(f, "limit on cost cannot be kept: the price of the model is unknown (limit {} USD)", Usd(*limit))
+            }
+            LimitKind::Cost => {
+                write!(f, "limit on cost reached: {} USD spent or needed of {} USD", Usd(*spent), Usd(*limit))
+            }
+            LimitKind::WallTime => write!(f, "time limit of the turn reached: {limit} ms"),
+            LimitKind::FailuresInRow => write!(f, "limit on failing tool calls in a row reached: {spent} of {limit}"),
+            LimitKind::Repetitions => {
+                write!(f, "the same call brought the same result {spent} times in a row (limit {limit})")
+            }
+        }
+    }
+}
+
+/// Money in billionths of a dollar, written as dollars.
+#[derive(Clone, Copy, Debug)]
+pub struct Usd(pub u64);
+
+impl fmt::Display for Usd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded up to a hundredth of a cent, so that what was spent never reads as nothing.
+        let ten_thousandths = self.0.div_ceil(100_000);
+        write!(f, "{}.{:04}", ten_thousandths / 10_000, ten_thousandths % 10_000)
+    }
+}
+
+/// Price of a model, in billionths of a US dollar a token: 3 USD a million tokens are 3000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// Input tokens.
+    pub input_nano_usd: u64,
+    /// Output tokens.
+    pub output_nano_usd: u64,
+    /// Input tokens read from the provider's cache.
+    pub cache_read_nano_usd: u64,
+    /// Input tokens written to the provider's cache.
+    pub cache_write_nano_usd: u64,
+}
+
+impl Price {
+    /// What a use costs, in billionths of a US dollar.
+    #[must_use]
+    pub const fn cost_nano_usd(&self, usage: &Usage) -> u64 {
+        (self.input_nano_usd.saturating_mul(usage.input_tokens))
+            .saturating_add(self.output_nano_usd.saturating_mul(usage.output_tokens))
+            .saturating_add(self.cache_read_nano_usd.saturating_mul(usage.cache_read_tokens))
+            .saturating_add(self.cache_write_nano_usd.saturating_mul(usage.cache_write_tokens))
+    }
+
+    /// The most that a call with so many tokens can cost, in billionths of a US dollar.
+    #[must_use]
+    pub const fn reservation_nano_usd(&self, input_tokens: u64, output_tokens: u64) -> u64 {
+        let dearest_input = if self.cache_write_nano_usd > self.input_nano_usd {
+            self.cache_write_nano_usd
+        } else {
+            self.input_nano_usd
+        };
+        dearest_input.saturating_mul(input_tokens).saturating_add(self.output_nano_usd.saturating_mul(output_tokens))
+    }
+}
+
+/// What a session has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Model calls started.
+    pub model_calls: u64,
+    /// Tool calls started.
+    pub tool_calls: u64,
+    /// Tokens, as the providers reported them or, where they did not, as estimated.
+    pub usage: Usage,
+    /// Money in billionths of a US dollar, as far as prices are known.
+    pub cost_nano_usd: u64,
+    /// Model calls whose use was estimated because the provider did not report it.
+    pub estimated_calls: u64,
+    /// Model calls whose price is unknown: the cost is more than it says.
+    pub unpriced_calls: u64,
+    /// Failing tool calls since the last one that did not fail.
+    pub failures_in_row: u32,
+}
+
+impl Ledger {
+    /// Enters what a model call used.
+    pub(crate) fn charge(&mut self, usage: &Usage, estimated: bool, price: Option<&Price>) {
+        self.usage = self.usage.plus(usage);
+        self.estimated_calls += u64::from(estimated);
+        match price {
+            Some(price) => self.cost_nano_usd = self.cost_nano_usd.saturating_add(price.cost_nano_usd(usage)),
+            None => self.unpriced_calls += 1,
+        }
+    }
+
+    /// The limit that stands in the way of another model call, if any.
+    pub(crate) fn blocks_model_call(&self, limits: &Limits, reservation_nano_usd: Option<u64>) -> Option<LimitReached> {
+        let reached = |kind, spent: u64, limit: Option<u64>| match limit {
+            Some(limit) if spent >= limit => Some(LimitReached { kind, spent, limit }),
+            Some(_) | None => None,
+        };
+        // A call whose price is unknown cannot be shown to fit, whatever the limit.
+        let needed = match reservation_nano_usd {
+            Some(reservation) => self.cost_nano_usd.saturating_add(reservation),
+            None => u64::MAX,
+        };
+        let over_cost = limits.max_cost_nano_usd.filter(|limit| needed > *limit);
+        over_cost
+            .map(|limit| LimitReached { kind: LimitKind::Cost, spent: needed, limit })
+            .or_else(|| reached(LimitKind::TotalTokens, self.usage.total_tokens(), limits.max_total_tokens))
+            .or_else(|| reached(LimitKind::ModelCalls, self.model_calls, limits.max_model_calls))
+            .or_else(|| {
+                let limit = limits.max_failures_in_row.map(u64::from);
+                reached(LimitKind::FailuresInRow, u64::from(self.failures_in_row), limit)
+            })
+    }
+}

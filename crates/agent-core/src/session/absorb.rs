@@ -1,0 +1,119 @@
+//! Moves data in: an event's on its trigger, the session's own on an automatic one. Decides nothing about states.
+
+use super::compaction::Cause;
+use super::outcome::Ending;
+use super::table::{Trigger, event_triggers};
+use super::{CancelReason, Event, Repetition, Session};
+use alloc::format;
+
+impl Session {
+    /// Takes in what an event brings.
+    pub(super) fn absorb(&mut self, trigger: Trigger, event: Event) {
+        match event {
+            Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
+            Event::UserInput { text } => self.absorb_input(text),
+            Event::BudgetRaised { limits } => {
+                self.config.limits = limits;
+                self.tool_calls_refused = false;
+                if trigger == Trigger::BudgetRaisedWorkDue {
+                    self.begin_turn();
+                }
+            }
+            Event::Reconfigured { config } => {
+                self.config = *config;
+                self.fixed_tokens = self.config.fixed_tokens();
+                self.model_index = 0;
+                self.measured = None;
+            }
+            Event::CompactionRequested => {
+                self.begin_turn();
+                self.compaction.due = Some(Cause::Requested);
+            }
+            Event::CancelRequested => self.absorb_cancel(CancelReason::Requested),
+            Event::DeadlineReached { .. } => {
+                self.deadline.armed = None;
+                self.absorb_cancel(CancelReason::DeadlineReached);
+            }
+            Event::ShutdownRequested => self.absorb_shutdown(),
+            Event::LlmCompleted { response, .. } => self.absorb_response(trigger, &response),
+            Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
+            Event::LlmAborted { partial_text, .. } => self.absorb_abort(partial_text),
+            Event::RetryTimeout { .. } => {
+                self.asked = None;
+                self.retry = None;
+            }
+            Event::ToolsPrepared { facts, .. } => {
+                self.asked = None;
+                let left = self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.tool_calls));
+                if let Some(batch) = &mut self.batch {
+                    let denials = batch.decide(facts, &self.config.permissions);
+                    self.tool_calls_refused = batch.limit(left) > 0;
+                    self.run.get_or_insert_default().denials.extend(denials);
+                }
+            }
+            Event::ApprovalAnswered { call, answer, .. } => self.absorb_approval(trigger, &call, answer),
+            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, &outcome),
+            Event::GitChecked { report, .. } => {
+                self.asked = None;
+                if !report.formatting_due && !report.commit_due {
+                    self.settle_changes();
+                }
+            }
+            Event::FormattersFinished { report, .. } => self.absorb_formatting(report),
+            Event::ChangesCommitted { .. } => {
+                self.asked = None;
+                self.settle_changes();
+            }
+            Event::HookFailed { message, .. } => self.absorb_hook_error(message, None),
+            Event::HooksStoppedTurn { reason, .. } => self.absorb_hook_error(reason, Some(Ending::HookStopped)),
+        }
+    }
+
+    /// Moves the session's own data on an automatic trigger.
+    pub(super) fn settle(&mut self, trigger: Trigger) {
+        match trigger {
+            Trigger::AutoCancelled => {
+                if let Some(reply) = self.reply.take() {
+                    self.take_reply(reply);
+                }
+                self.close_batch("cancelled");
+            }
+            Trigger::AutoBudgetSpent => self.stop_by_limit(),
+            Trigger::AutoCompactionDue => {
+                let cause = *self.compaction.due.get_or_insert(Cause::TooLong);
+                self.compaction.tried |= cause == Cause::TooLong;
+            }
+            Trigger::AutoToolCalls
+            | Trigger::AutoResponsePaused
+            | Trigger::AutoResponseUnusable
+            | Trigger::AutoResponseUnusableForGood
+            | Trigger::AutoNoToolCalls => {
+                if let Some(reply) = self.reply.take() {
+                    self.take_reply(reply);
+                }
+            }
+            Trigger::AutoQueuedInput => {
+                self.begin_turn();
+                self.pending.append(&mut self.queue);
+            }
+            Trigger::AutoInputGathered => self.pending.append(&mut self.queue),
+            Trigger::AutoNothingToRun => self.close_batch("nothing may run"),
+            Trigger::AutoLoopDetected => {
+                if let Some(reached) = self.repeats_too_often() {
+                    self.notify(format!("{reached}"));
+                    self.run.get_or_insert_default().limit(&reached);
+                }
+                self.repetition = Repetition::default();
+            }
+            Trigger::AutoCancelSettled => self.settle_cancel(),
+            Trigger::AutoResultsDue
+            | Trigger::AutoMessageDue
+            | Trigger::AutoQueueEmpty
+            | Trigger::AutoAlways
+            | Trigger::AutoNeedsApproval
+            | Trigger::AutoClear
+            | Trigger::AutoBudgetLeft
+            | event_triggers!() => {}
+        }
+    }
+}

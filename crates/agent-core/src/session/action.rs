@@ -1,0 +1,150 @@
+//! What the driver is asked to do.
+
+use super::ticket::Ticket;
+use crate::conversation::{Block, CallId, ToolCall};
+use crate::hook::Changes;
+use crate::llm::{Delta, LlmRequest, Usage};
+use crate::permission::ApprovalQuestion;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// One thing to do. Those with a ticket expect the answer that is named with them; the others are done when they are done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Action {
+    /// Call the model. Answers: `LlmDelta`s, then `LlmCompleted`, `LlmFailed` or, after `CancelLlmRequest`, `LlmAborted`.
+    SendLlmRequest {
+        /// For the answer.
+        ticket: Ticket,
+        /// The call.
+        request: LlmRequest,
+    },
+    /// Stop the model call. Its own answer still comes.
+    CancelLlmRequest {
+        /// Of the model call.
+        ticket: Ticket,
+    },
+    /// Find out what calls would do, without doing it. Answer: `ToolsPrepared` with every call.
+    PrepareTools {
+        /// For the answer.
+        ticket: Ticket,
+        /// All calls of the model's answer.
+        calls: Vec<ToolCall>,
+    },
+    /// Ask a person about each of these calls. Answers: `ApprovalAnswered`, one a call.
+    RequestApproval {
+        /// For the answers.
+        ticket: Ticket,
+        /// What to ask.
+        questions: Vec<ApprovalQuestion>,
+    },
+    /// Stop asking; no answer is expected any more.
+    WithdrawApproval {
+        /// Of the question.
+        ticket: Ticket,
+    },
+    /// Run these calls at the same time. Answers: `ToolProgress`, then `ToolCompleted`, one a call.
+    ExecuteTools {
+        /// For the answers.
+        ticket: Ticket,
+        /// Calls that only read, or one call that may change something.
+        calls: Vec<ToolCall>,
+    },
+    /// Stop the running calls. Their answers still come.
+    CancelTools {
+        /// Of the group.
+        ticket: Ticket,
+    },
+    /// Look for new commits and for work of the hooks. Answer: `GitChecked`, `HookFailed` or `HooksStoppedTurn`.
+    CheckGitCommits {
+        /// For the answer.
+        ticket: Ticket,
+        /// What the tools did.
+        changes: Changes,
+    },
+    /// Run the formatters. Answer: `FormattersFinished`, `HookFailed` or `HooksStoppedTurn`.
+    RunAutoformatters {
+        /// For the answer.
+        ticket: Ticket,
+        /// What the tools did.
+        changes: Changes,
+    },
+    /// Commit the agent's own changes. Answer: `ChangesCommitted`, `HookFailed` or `HooksStoppedTurn`.
+    CommitChanges {
+        /// For the answer.
+        ticket: Ticket,
+        /// What the tools and formatters did.
+        changes: Changes,
+    },
+    /// Stop the running hook or preparation. Its answer still comes.
+    CancelHooks {
+        /// Of the hook or preparation.
+        ticket: Ticket,
+    },
+    /// Wait, then report `RetryTimeout`.
+    ScheduleRetry {
+        /// For the answer.
+        ticket: Ticket,
+        /// How long to wait, in milliseconds.
+        delay_ms: u64,
+        /// Which attempt failed, counted from 1.
+        failed_attempts: u32,
+        /// Why, for the user.
+        reason: String,
+    },
+    /// Forget the waiting time; no answer is expected any more.
+    CancelRetry {
+        /// Of the waiting time.
+        ticket: Ticket,
+    },
+    /// Wait, then report `DeadlineReached`. Replaces an earlier deadline.
+    StartDeadline {
+        /// For the answer.
+        ticket: Ticket,
+        /// How long to wait, in milliseconds.
+        delay_ms: u64,
+    },
+    /// Forget the deadline; no answer is expected any more.
+    HoldDeadline {
+        /// Of the deadline.
+        ticket: Ticket,
+    },
+    /// Show a piece of an answer while it is written.
+    DisplayText {
+        /// The piece.
+        delta: Delta,
+    },
+    /// Show what a running tool reports.
+    DisplayProgress {
+        /// The call.
+        call: CallId,
+        /// What it reports.
+        text: String,
+    },
+    /// Show a complete answer. What was shown in pieces is part of it.
+    DisplayMessage {
+        /// Its blocks.
+        blocks: Vec<Block>,
+        /// What it used, when the provider said so.
+        usage: Option<Usage>,
+    },
+    /// Show an error.
+    DisplayError {
+        /// What was attempted, what was found, what the user can do.
+        message: String,
+        /// Input that goes back to the user because sending it again is no use.
+        returned_input: Vec<String>,
+    },
+    /// What was shown in pieces of the last answer does not count.
+    DiscardPartial,
+    /// The session waits for input.
+    PromptForInput,
+    /// Input that was typed ahead goes back to the user.
+    ReturnQueuedInput {
+        /// The messages, in order.
+        texts: Vec<String>,
+    },
+    /// The session has ended; nothing follows.
+    Shutdown,
+}

@@ -1,0 +1,307 @@
+//! The tool calls of one answer, from the answer to their results.
+//!
+//! A batch holds the answer until every call has its result; only then do both go into the history, as one value. Calls run in groups,
+//! cut in call order: a maximal run of calls that only read, or one call that may change something.
+
+use crate::conversation::{Answer, CallId, ItemError, Round, ToolCall, ToolResult};
+use crate::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Decision, Permissions, Rule};
+use crate::tool::{CallFacts, Effect, Finding, Inspection, RanTool, Subject, ToolOutcome, ToolStatus};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Batch {
+    answer: Answer,
+    calls: Vec<OpenCall>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct OpenCall {
+    call: ToolCall,
+    effect: Effect,
+    subject: Subject,
+    status: Status,
+    /// How the run ended, for hooks; nothing for calls that never ran.
+    ran: Option<ToolStatus>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Status {
+    /// Nothing is decided yet.
+    New,
+    /// A person is asked; the reason is for that person.
+    Asked(String),
+    /// It may run.
+    Cleared,
+    /// It was given to the driver.
+    Emitted,
+    /// It has its result.
+    Answered { content: String, is_error: bool },
+}
+
+impl Batch {
+    /// Opens the calls of an answer. `unusable` names calls whose arguments cannot be used, with what the model is told.
+    pub(super) fn new(answer: Answer, mut unusable: BTreeMap<CallId, String>) -> Self {
+        let calls = answer.calls().map(|call| OpenCall {
+            call: call.clone(),
+            effect: Effect::Reads,
+            subject: Subject::None,
+            status: unusable
+                .remove(&call.id)
+                .map_or(Status::New, |content| Status::Answered { content, is_error: true }),
+            ran: None,
+        });
+        let calls = calls.collect();
+        Self { answer, calls }
+    }
+
+    /// All calls, for `PrepareTools`.
+    pub(super) fn calls(&self) -> Vec<ToolCall> {
+        self.calls.iter().map(|open| open.call.clone()).collect()
+    }
+
+    /// What the model said with the calls.
+    pub(super) fn text(&self) -> String {
+        self.answer.text()
+    }
+
+    /// Whether the facts name every call exactly once.
+    pub(super) fn is_covered_by(&self, facts: &[CallFacts]) -> bool {
+        facts.len() == self.calls.len()
+            && self.calls.iter().all(|open| facts.iter().filter(|fact| fact.call == open.call.id).count() == 1)
+    }
+
+    /// Decides about every call. Returns the denials.
+    pub(super) fn decide(&mut self, facts: Vec<CallFacts>, permissions: &Permissions) -> Vec<Denial> {
+        let mut denials = Vec::new();
+        for fact in facts {
+            let Some(open) = self.open_mut(&fact.call) else { continue };
+            if open.status != Status::New {
+                continue;
+            }
+            match fact.finding {
+                Finding::Runnable(inspection) => {
+                    let decision = permissions.decide(&open.call.name, &inspection, &fact.verdict);
+                    let Inspection { effect, subject } = inspection;
+                    (open.effect, open.subject) = (effect, subject);
+                    match decision {
+                        Decision::Run => open.status = Status::Cleared,
+                        Decision::Ask(reason) => open.status = Status::Asked(reason),
+                        Decision::Deny(reason) => denials.push(open.deny(&reason, false)),
+                    }
+                }
+                Finding::UnknownTool { message } | Finding::InvalidArguments { message } => {
+                    open.status = Status::Answered { content: message, is_error: true };
+                }
+            }
+        }
+        denials
+    }
+
+    /// Answers calls beyond a limit: at most `left` more may run. Returns how many were refused.
+    pub(super) fn limit(&mut self, left: Option<u64>) -> u64 {
+        let mut left = left.unwrap_or(u64::MAX);
+        let mut refused = 0;
+        for open in self.calls.iter_mut().filter(|open| open.may_run()) {
+            if left == 0 {
+                open.not_run("limit on tool calls reached");
+                refused += 1;
+            } else {
+                left -= 1;
+            }
+        }
+        refused
+    }
+
+    /// Questions that are not answered yet.
+    pub(super) fn questions(&self) -> Vec<ApprovalQuestion> {
+        let asked = self.calls.iter().filter_map(|open| match &open.status {
+            Status::Asked(reason) => Some(ApprovalQuestion {
+                call: open.call.clone(),
+                subject: open.subject.clone(),
+                reason: reason.clone(),
+            }),
+            Status::New | Status::Cleared | Status::Emitted | Status::Answered { .. } => None,
+        });
+        asked.collect()
+    }
+
+    /// Whether this call waits for a person's answer.
+    pub(super) fn is_asked(&self, call: &CallId) -> bool {
+        self.open(call).is_some_and(|open| matches!(open.status, Status::Asked(_)))
+    }
+
+    /// Whether another call than this waits for a person's answer.
+    pub(super) fn is_another_asked(&self, call: &CallId) -> bool {
+        self.calls.iter().any(|open| open.call.id != *call && matches!(open.status, Status::Asked(_)))
+    }
+
+    /// Takes a person's answer in. Returns the denial or the rule that holds from now on.
+    pub(super) fn approve(&mut self, call: &CallId, answer: ApprovalAnswer) -> Approved {
+        let Some(open) = self.open_mut(call) else { return Approved::Once };
+        match answer {
+            ApprovalAnswer::Allow { scope, arguments } => {
+                // The history keeps what the model asked for; the run takes what the person made of it.
+                if let Some(arguments) = arguments {
+                    open.call.arguments = arguments;
+                }
+                open.status = Status::Cleared;
+                match scope {
+                    ApprovalScope::Once => Approved::Once,
+                    ApprovalScope::Session(rule) => Approved::Always(rule),
+                }
+            }
+            ApprovalAnswer::Deny { reason } => Approved::Denied(open.deny(&reason, false)),
+            ApprovalAnswer::Nobody => Approved::Denied(open.deny("nobody could be asked", true)),
+        }
+    }
+
+    /// Whether any call may still run.
+    pub(super) fn has_cleared(&self) -> bool {
+        self.calls.iter().any(|open| open.status == Status::Cleared)
+    }
+
+    /// Whether any call may run or waits for a person's answer.
+    pub(super) fn has_open_questions(&self) -> bool {
+        self.calls.iter().any(|open| matches!(open.status, Status::Asked(_)))
+    }
+
+    /// Gives the next group to the driver.
+    pub(super) fn emit_group(&mut self) -> Vec<ToolCall> {
+        let mut group = Vec::new();
+        for open in &mut self.calls {
+            match (&open.status, open.effect) {
+                (Status::Cleared, Effect::Changes) if !group.is_empty() => break,
+                (Status::Cleared, effect) => {
+                    open.status = Status::Emitted;
+                    group.push(open.call.clone());
+                    if effect == Effect::Changes {
+                        break;
+                    }
+                }
+                (Status::New | Status::Asked(_) | Status::Emitted | Status::Answered { .. }, _) => {}
+            }
+        }
+        group
+    }
+
+    /// Calls that were given to the driver and are not answered.
+    pub(super) fn running(&self) -> Vec<ToolCall> {
+        self.calls.iter().filter(|open| open.status == Status::Emitted).map(|open| open.call.clone()).collect()
+    }
+
+    /// Whether this call was given to the driver and is not answered.
+    pub(super) fn is_running(&self, call: &CallId) -> bool {
+        self.open(call).is_some_and(|open| open.status == Status::Emitted)
+    }
+
+    /// Whether another call than this was given to the driver and is not answered.
+    pub(super) fn is_another_running(&self, call: &CallId) -> bool {
+        self.calls.iter().any(|open| open.call.id != *call && open.status == Status::Emitted)
+    }
+
+    /// Takes the outcome of a running call in.
+    pub(super) fn complete(&mut self, call: &CallId, outcome: &ToolOutcome, limit_bytes: usize) {
+        let Some(open) = self.open_mut(call) else { return };
+        open.ran = Some(outcome.status);
+        let is_error = outcome.status != ToolStatus::Ok;
+        let result = ToolResult::new(call.clone(), &outcome.content, is_error).clipped(limit_bytes);
+        let content = match outcome.status {
+            ToolStatus::Ok | ToolStatus::Failed => String::from(result.content()),
+            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{}", outcome.content),
+        };
+        open.status = Status::Answered { content, is_error };
+    }
+
+    /// Whether any call that may change something has run or is running.
+    pub(super) fn may_have_changed(&self) -> bool {
+        self.calls
+            .iter()
+            .any(|open| open.effect == Effect::Changes && (open.ran.is_some() || open.status == Status::Emitted))
+    }
+
+    /// What a call looked like and brought, for the detection of repetitions.
+    pub(super) fn exchange(&self, call: &CallId) -> Option<(&ToolCall, &str)> {
+        let open = self.open(call)?;
+        match &open.status {
+            Status::Answered { content, .. } => Some((&open.call, content)),
+            Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted => None,
+        }
+    }
+
+    /// Tools that ran, for hooks.
+    pub(super) fn ran(&self) -> Vec<RanTool> {
+        let ran = self.calls.iter().filter_map(|open| {
+            let status = open.ran?;
+            Some(RanTool { call: open.call.id.clone(), name: open.call.name.clone(), effect: open.effect, status })
+        });
+        ran.collect()
+    }
+
+    /// Closes the batch: what never ran is answered with the reason, what runs as interrupted.
+    pub(super) fn close(mut self, why: &str) -> Result<Round, ItemError> {
+        let mut results = Vec::with_capacity(self.calls.len());
+        for open in &mut self.calls {
+            match open.status {
+                Status::New | Status::Asked(_) | Status::Cleared => open.not_run(why),
+                Status::Emitted => {
+                    let content = format!("interrupted, outcome unknown ({why})");
+                    open.status = Status::Answered { content, is_error: true };
+                }
+                Status::Answered { .. } => {}
+            }
+            if let Status::Answered { content, is_error } = &open.status {
+                results.push(ToolResult::new(open.call.id.clone(), content, *is_error));
+            }
+        }
+        Round::new(self.answer, results)
+    }
+
+    fn open(&self, call: &CallId) -> Option<&OpenCall> {
+        self.calls.iter().find(|open| open.call.id == *call)
+    }
+
+    fn open_mut(&mut self, call: &CallId) -> Option<&mut OpenCall> {
+        self.calls.iter_mut().find(|open| open.call.id == *call)
+    }
+}
+
+impl OpenCall {
+    fn may_run(&self) -> bool {
+        matches!(self.status, Status::Cleared | Status::Asked(_))
+    }
+
+    fn not_run(&mut self, why: &str) {
+        self.status = Status::Answered { content: format!("not run: {why}"), is_error: true };
+    }
+
+    fn deny(&mut self, reason: &str, nobody: bool) -> Denial {
+        let reason = if reason.trim().is_empty() { "denied by the user" } else { reason };
+        self.not_run(&format!("denied: {reason}"));
+        Denial { call: self.call.clone(), reason: String::from(reason), nobody_to_ask: nobody }
+    }
+}
+
+/// What an approval came to.
+pub(super) enum Approved {
+    /// It may run, once.
+    Once,
+    /// It may run, and so may what this rule names.
+    Always(Rule),
+    /// It may not.
+    Denied(Denial),
+}
+
+/// A call that was not allowed to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// The call.
+    pub call: ToolCall,
+    /// Why.
+    pub reason: String,
+    /// Whether it would have been asked about, had there been anybody to ask.
+    pub nobody_to_ask: bool,
+}

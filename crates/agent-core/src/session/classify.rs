@@ -1,0 +1,244 @@
+//! From facts to triggers: reads the session's data, changes nothing.
+
+use super::reply::Reply;
+use super::table::{Trigger, event_triggers};
+use super::{Event, Reason, Session, Ticket, compaction};
+use crate::budget::{LimitKind, LimitReached};
+use crate::conversation::CallId;
+use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
+use crate::permission::ApprovalAnswer;
+
+impl Session {
+    /// The trigger that an event is here and now.
+    pub(super) fn classify(&self, event: &Event) -> Result<Trigger, Reason> {
+        match event {
+            Event::Started => Ok(Trigger::Started),
+            Event::UserInput { text } if text.trim().is_empty() => Err(Reason::Blank),
+            Event::UserInput { .. } => Ok(Trigger::UserInput),
+            Event::BudgetRaised { .. } if self.stopped_by_limit => Ok(Trigger::BudgetRaisedWorkDue),
+            Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
+            Event::Reconfigured { .. } => Ok(Trigger::Reconfigured),
+            Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
+            Event::CompactionRequested => Err(Reason::NothingToCompact),
+            Event::CancelRequested => Ok(Trigger::CancelRequested),
+            Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
+            Event::DeadlineReached { ticket } => match self.deadline.armed {
+                Some((armed, _)) if armed == *ticket => Ok(Trigger::CancelRequested),
+                Some(_) | None => Err(Reason::StaleTicket),
+            },
+            Event::LlmDelta { ticket, .. } => self.answers(*ticket, Trigger::LlmDelta),
+            Event::LlmAborted { ticket, .. } => self.answers(*ticket, Trigger::LlmAborted),
+            Event::RetryTimeout { ticket } => self.answers(*ticket, Trigger::RetryTimeout),
+            Event::LlmCompleted { ticket, response } => {
+                self.answers(*ticket, Trigger::LlmCompleted).map(|plain| self.completed(plain, response))
+            }
+            Event::LlmFailed { ticket, error, chance_permille } => {
+                self.answers(*ticket, Trigger::LlmAborted)?;
+                Ok(self.failed(error, *chance_permille))
+            }
+            Event::ToolsPrepared { ticket, facts } => {
+                self.answers(*ticket, Trigger::ToolsPrepared)?;
+                let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
+                if is_covered { Ok(Trigger::ToolsPrepared) } else { Err(Reason::IncompleteFacts) }
+            }
+            Event::ApprovalAnswered { ticket, call, answer } => self.approval(*ticket, call, answer),
+            Event::ToolProgress { ticket, call, .. } => {
+                self.answers(*ticket, Trigger::ToolProgress)?;
+                self.running(call).map(|()| Trigger::ToolProgress)
+            }
+            Event::ToolCompleted { ticket, call, outcome } => {
+                self.answers(*ticket, Trigger::ToolsStopped)?;
+                self.running(call)?;
+                Ok(self.tool_completed(call, !outcome.changed_paths.is_empty()))
+            }
+            Event::GitChecked { ticket, report } => {
+                self.answers(*ticket, Trigger::GitChecked).map(|plain| match self.cancel {
+                    None if report.formatting_due => Trigger::GitCheckedFormattingDue,
+                    None if report.commit_due => Trigger::GitCheckedCommitDue,
+                    None | Some(_) => plain,
+                })
+            }
+            Event::FormattersFinished { ticket, report } => {
+                self.answers(*ticket, Trigger::FormattersFinished).map(|plain| match self.cancel {
+                    None if report.commit_due => Trigger::FormattersFinishedCommitDue,
+                    None | Some(_) => plain,
+                })
+            }
+            Event::ChangesCommitted { ticket, .. } => self.answers(*ticket, Trigger::ChangesCommitted),
+            Event::HookFailed { ticket, .. } => self.answers(*ticket, Trigger::HookFailed),
+            Event::HooksStoppedTurn { ticket, .. } if self.cancel.is_some() => {
+                self.answers(*ticket, Trigger::HookFailed)
+            }
+            Event::HooksStoppedTurn { ticket, .. } => self.answers(*ticket, Trigger::HooksStoppedTurn),
+        }
+    }
+
+    /// Whether the guard of an automatic row holds.
+    pub(super) fn holds(&self, trigger: Trigger) -> bool {
+        match trigger {
+            Trigger::AutoCancelled => self.cancel.is_some(),
+            Trigger::AutoBudgetSpent => self.blocking_limit().is_some(),
+            Trigger::AutoCompactionDue => self.compaction_due(),
+            Trigger::AutoResultsDue => self.conversation.has_results_due(),
+            Trigger::AutoMessageDue => !self.conversation.has_results_due(),
+            Trigger::AutoToolCalls => matches!(self.reply, Some(Reply::Calls { .. })),
+            Trigger::AutoResponsePaused => matches!(self.reply, Some(Reply::Paused(_))),
+            Trigger::AutoResponseUnusable => matches!(self.reply, Some(Reply::Unusable { .. })),
+            Trigger::AutoResponseUnusableForGood => matches!(self.reply, Some(Reply::UnusableForGood { .. })),
+            Trigger::AutoNoToolCalls => matches!(self.reply, Some(Reply::Done(_))),
+            Trigger::AutoQueuedInput => !self.queue.is_empty(),
+            Trigger::AutoQueueEmpty => self.queue.is_empty(),
+            Trigger::AutoNeedsApproval => self.batch.as_ref().is_some_and(super::Batch::has_open_questions),
+            Trigger::AutoNothingToRun => !self.batch.as_ref().is_some_and(super::Batch::has_cleared),
+            Trigger::AutoClear => self.batch.as_ref().is_some_and(super::Batch::has_cleared),
+            Trigger::AutoLoopDetected => self.repeats_too_often().is_some(),
+            Trigger::AutoBudgetLeft => self.blocking_limit().is_none(),
+            Trigger::AutoAlways | Trigger::AutoInputGathered | Trigger::AutoCancelSettled => true,
+            // These stand on no row of a passing state; the proof of the table holds this.
+            event_triggers!() => false,
+        }
+    }
+
+    /// The limit that stands in the way of another model call, if any.
+    pub(super) fn blocking_limit(&self) -> Option<LimitReached> {
+        let limits = &self.config.limits;
+        if self.tool_calls_refused {
+            let spent = self.ledger.tool_calls;
+            return Some(LimitReached {
+                kind: LimitKind::ToolCalls,
+                spent,
+                limit: limits.max_tool_calls.unwrap_or(spent),
+            });
+        }
+        let model = self.config.model(self.model_index);
+        let output_tokens = u64::from(model.max_output_tokens);
+        let reservation = model.price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
+        self.ledger.blocks_model_call(limits, reservation)
+    }
+
+    /// The limit on repetitions, if the model reached it.
+    pub(super) fn repeats_too_often(&self) -> Option<LimitReached> {
+        let limit = self.config.limits.max_repetitions.filter(|limit| self.repetition.times >= *limit)?;
+        let spent = u64::from(self.repetition.times);
+        Some(LimitReached { kind: LimitKind::Repetitions, spent, limit: u64::from(limit) })
+    }
+
+    /// Tokens that the next request will take, measured where the provider counted and estimated beyond.
+    pub(super) fn context_estimate(&self) -> u64 {
+        let pending: usize = self.pending.iter().chain(&self.notes).map(|text| text.len()).sum();
+        let bytes = self.conversation.bytes() + pending as u64;
+        match self.measured {
+            Some((tokens, at_bytes)) => tokens.saturating_add(bytes.saturating_sub(at_bytes) / 4),
+            None => bytes / 4 + self.conversation.len() as u64 * 4 + self.fixed_tokens,
+        }
+    }
+
+    /// Whether the model call in flight, or the next one, is for a summary.
+    pub(super) const fn is_compacting(&self) -> bool {
+        self.compaction.due.is_some()
+    }
+
+    fn answers(&self, ticket: Ticket, trigger: Trigger) -> Result<Trigger, Reason> {
+        match self.asked {
+            Some(asked) if asked.ticket == ticket => Ok(trigger),
+            Some(_) | None => Err(Reason::StaleTicket),
+        }
+    }
+
+    fn running(&self, call: &CallId) -> Result<(), Reason> {
+        let is_running = self.batch.as_ref().is_some_and(|batch| batch.is_running(call));
+        if is_running { Ok(()) } else { Err(Reason::UnknownCall) }
+    }
+
+    /// A model call succeeded: an answer, or a summary.
+    fn completed(&self, plain: Trigger, response: &LlmResponse) -> Trigger {
+        if !self.is_compacting() {
+            return plain;
+        }
+        let summary = compaction::summary(response).ok();
+        let helps = summary.is_some_and(|text| compaction::replaced(&self.conversation, &text).is_some());
+        match (helps, self.cancel) {
+            (true, Some(_)) => Trigger::CompactionCompletedWorkDue,
+            (false, Some(_)) => Trigger::LlmAborted,
+            (true, None) if self.is_work_due_after_compaction() => Trigger::CompactionCompletedWorkDue,
+            (true, None) => Trigger::CompactionCompleted,
+            (false, None) => Trigger::CompactionFailedForGood,
+        }
+    }
+
+    /// A model call failed: what can be done about it?
+    fn failed(&self, error: &LlmError, chance_permille: u16) -> Trigger {
+        if self.cancel.is_some() {
+            return Trigger::LlmAborted;
+        }
+        let for_good = if self.is_compacting() { Trigger::CompactionFailedForGood } else { Trigger::LlmFailedForGood };
+        if error.kind == LlmErrorKind::ContextOverflow {
+            let helps = !self.is_compacting() && self.can_shorten();
+            return if helps { Trigger::ContextOverflowed } else { for_good };
+        }
+        let attempts = self.failed_attempts.saturating_add(1);
+        let again = self.config.retry.delay_after_ms(attempts, error, chance_permille).is_some();
+        let has_fallback = self.model_index + 1 < self.config.models.len();
+        let is_overloaded = error.kind == LlmErrorKind::Overloaded;
+        if has_fallback && error.kind.is_retryable() && (is_overloaded || !again) {
+            return Trigger::LlmFailedFallback;
+        }
+        if again { Trigger::LlmFailedRetryable } else { for_good }
+    }
+
+    fn approval(&self, ticket: Ticket, call: &CallId, answer: &ApprovalAnswer) -> Result<Trigger, Reason> {
+        self.answers(ticket, Trigger::ApprovalPartial)?;
+        let Some(batch) = self.batch.as_ref().filter(|batch| batch.is_asked(call)) else {
+            return Err(Reason::UnknownCall);
+        };
+        let allowed = matches!(answer, ApprovalAnswer::Allow { .. });
+        Ok(match (batch.is_another_asked(call), allowed || batch.has_cleared()) {
+            (true, _) => Trigger::ApprovalPartial,
+            (false, true) => Trigger::ApprovalsGranted,
+            (false, false) => Trigger::ApprovalsAllDenied,
+        })
+    }
+
+    fn tool_completed(&self, call: &CallId, names_changes: bool) -> Trigger {
+        let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
+        let more_to_run = batch.has_cleared();
+        if batch.is_another_running(call) {
+            Trigger::ToolCompletedMoreLeft
+        } else if self.cancel.is_some() {
+            if more_to_run { Trigger::ToolsStopped } else { Trigger::ToolsAllCompleted }
+        } else if more_to_run {
+            Trigger::ToolGroupCompleted
+        } else if names_changes || self.changes.unseen || batch.may_have_changed() {
+            Trigger::ToolsAllCompletedMutating
+        } else {
+            Trigger::ToolsAllCompleted
+        }
+    }
+
+    pub(super) fn can_compact(&self) -> bool {
+        compaction::cut(&self.conversation) > 0
+    }
+
+    /// Whether the conversation can be made shorter after an overflow: by a summary, then by clipping the last round.
+    fn can_shorten(&self) -> bool {
+        match self.compaction.overflows {
+            0 if !self.can_compact() => false,
+            0 if !self.compaction.tried => true,
+            0 | 1 => compaction::last_round_clipped(&self.conversation).is_some(),
+            _ => false,
+        }
+    }
+
+    fn compaction_due(&self) -> bool {
+        if self.compaction.due.is_some() {
+            return true;
+        }
+        let Some(window) = self.config.model(self.model_index).context_window_tokens else { return false };
+        let full = window / 1_000 * u64::from(self.config.compact_at_permille);
+        !self.compaction.tried && self.context_estimate() > full && self.can_compact()
+    }
+
+    fn is_work_due_after_compaction(&self) -> bool {
+        self.compaction.due != Some(compaction::Cause::Requested) || !self.queue.is_empty()
+    }
+}

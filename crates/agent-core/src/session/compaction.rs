@@ -1,0 +1,146 @@
+//! Summarising the conversation: what is sent, what replaces what, and whether it helped.
+//!
+//! The history is cut before the last round whose results the model has not seen; what lies before the cut is replaced by a summary, what
+//! lies behind stays as it is.
+
+use crate::conversation::{Answer, Block, Conversation, Input, Item};
+use crate::llm::{LlmResponse, ResponseBlock, StopReason};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use serde::{Deserialize, Serialize};
+
+/// Where summarising stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Compaction {
+    /// Why the next model call has to be a summary.
+    pub(super) due: Option<Cause>,
+    /// Whether a summary was made or tried since the model last answered: then there is no other, unless the user asks.
+    pub(super) tried: bool,
+    /// Times in a row that the provider found the conversation too long.
+    pub(super) overflows: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Cause {
+    /// The user asked for it.
+    Requested,
+    /// The conversation does not fit, or soon will not.
+    TooLong,
+}
+
+/// Number of items before the cut.
+pub(super) fn cut(conversation: &Conversation) -> usize {
+    if conversation.is_paused() {
+        return 0;
+    }
+    conversation.len() - usize::from(conversation.has_results_due())
+}
+
+/// What the model is asked to summarise: everything before the cut, long results clipped so that it fits, then the instruction.
+pub(super) fn request(conversation: &Conversation, window_tokens: Option<u64>) -> Conversation {
+    let cut = cut(conversation);
+    // About three bytes a token leaves room for the instruction and the summary.
+    let room = window_tokens.map_or(DEFAULT_ROOM_BYTES, |tokens| tokens.saturating_mul(3));
+    let results: usize = conversation.iter().take(cut).map(|item| results_in(item)).sum();
+    let share = usize::try_from(room).unwrap_or(usize::MAX) / (results + cut + 1);
+    let mut out = Conversation::new();
+    for item in conversation.iter().take(cut) {
+        push(&mut out, clipped(item, share.max(MIN_SHARE_BYTES)));
+    }
+    if let Ok(instruction) = Input::new(vec![String::from(INSTRUCTION)]) {
+        out.push_input(instruction);
+    }
+    out
+}
+
+/// The summary in an answer, or why there is none.
+pub(super) fn summary(response: &LlmResponse) -> Result<String, String> {
+    match &response.stop {
+        StopReason::EndTurn | StopReason::StopSequence => {}
+        other @ (StopReason::ToolUse
+        | StopReason::MaxTokens
+        | StopReason::Paused
+        | StopReason::Refusal
+        | StopReason::ContextWindow
+        | StopReason::Other(_)) => return Err(format!("the summary did not end properly ({other:?})")),
+    }
+    let mut text = String::new();
+    for block in &response.blocks {
+        match block {
+            ResponseBlock::Text(piece) => text.push_str(piece),
+            ResponseBlock::Call(_) => return Err(String::from("the model asked for tools instead of a summary")),
+            ResponseBlock::Thinking { .. } | ResponseBlock::RedactedThinking { .. } | ResponseBlock::Opaque { .. } => {}
+        }
+    }
+    if text.trim().is_empty() { Err(String::from("the summary is empty")) } else { Ok(text) }
+}
+
+/// The conversation with everything before the cut replaced by the summary, or nothing when that saves less than a fifth.
+pub(super) fn replaced(conversation: &Conversation, summary: &str) -> Option<Conversation> {
+    let mut out = Conversation::new();
+    out.push_input(Input::new(vec![format!("[Summary of the conversation until here]\n{summary}")]).ok()?);
+    for item in conversation.iter().skip(cut(conversation)) {
+        push(&mut out, item.clone());
+    }
+    (out.bytes().saturating_mul(5) <= conversation.bytes().saturating_mul(4)).then_some(out)
+}
+
+/// The conversation with the results of its last round clipped, or nothing when there is nothing to clip.
+pub(super) fn last_round_clipped(conversation: &Conversation) -> Option<Conversation> {
+    let last = conversation.last()?;
+    let Item::Round(round) = last.as_ref() else { return None };
+    let limit = usize::try_from(last.bytes() / 4).unwrap_or(usize::MAX) / round.results().len().max(1);
+    let shorter = Arc::new(Item::Round(round.clipped(limit.max(MIN_SHARE_BYTES))));
+    if shorter.bytes() >= last.bytes() {
+        return None;
+    }
+    let mut out = Conversation::new();
+    for item in conversation.iter().take(conversation.len() - 1) {
+        push(&mut out, item.clone());
+    }
+    push(&mut out, shorter);
+    Some(out)
+}
+
+/// Appends an item that stood in a valid history. Where its neighbour was left out, it is kept as user content.
+fn push(out: &mut Conversation, item: Arc<Item>) {
+    if out.push_shared(item.clone()).is_ok() {
+        return;
+    }
+    // A round or an answer opens the new history or follows an answer: a filler keeps roles alternating.
+    if let Ok(filler) = Input::new(vec![String::from("[continued]")]) {
+        out.push_input(filler);
+        let _ = out.push_shared(item);
+    }
+}
+
+fn results_in(item: &Item) -> usize {
+    match item {
+        Item::Round(round) => round.results().len(),
+        Item::Input(_) | Item::Answer(_) => 0,
+    }
+}
+
+/// The item as it is summarised: long results clipped, thinking left out.
+fn clipped(item: &Arc<Item>, limit_bytes: usize) -> Arc<Item> {
+    match item.as_ref() {
+        Item::Round(round) => Arc::new(Item::Round(round.clipped(limit_bytes))),
+        Item::Answer(answer) if answer.blocks().iter().any(is_thinking) => {
+            let blocks = answer.blocks().iter().filter(|block| !is_thinking(block)).cloned().collect();
+            Answer::new(blocks).map_or_else(|_| item.clone(), |answer| Arc::new(Item::Answer(answer)))
+        }
+        Item::Answer(_) | Item::Input(_) => item.clone(),
+    }
+}
+
+fn is_thinking(block: &Block) -> bool {
+    matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
+}
+
+const INSTRUCTION: &str = "Summarise this conversation so that the work can go on without it. State the user's goal and constraints, what \
+    was done and found (files, commands, results that still matter), decisions with their reasons, and what remains to be done. \
+    Write plain text only and call no tools.";
+const DEFAULT_ROOM_BYTES: u64 = 400_000;
+const MIN_SHARE_BYTES: usize = 200;

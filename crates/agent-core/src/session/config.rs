@@ -1,0 +1,88 @@
+//! What a session is told when it is made.
+
+use crate::budget::{Limits, Price};
+use crate::permission::Permissions;
+use crate::retry::RetryPolicy;
+use crate::tool::ToolSpec;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Everything that shapes a session's decisions. Stands in the journal's header, so that a replay decides the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionConfig {
+    /// The model to use, then those that take over when one is overloaded or exhausted. Without any, every request names the empty model.
+    pub models: Vec<ModelConfig>,
+    /// System prompt; empty for none.
+    pub system: Arc<str>,
+    /// The tools, in the order in which they are offered.
+    pub tools: Arc<[ToolSpec]>,
+    /// What may be spent.
+    pub limits: Limits,
+    /// How failed model calls are repeated.
+    pub retry: RetryPolicy,
+    /// What may happen without asking.
+    pub permissions: Permissions,
+    /// How full a model's context window may get before the conversation is summarised, in thousandths.
+    pub compact_at_permille: u16,
+    /// Most bytes of one tool result that go into the history; of more, the beginning.
+    pub max_result_bytes: usize,
+}
+
+impl SessionConfig {
+    /// A session with one model and defaults for the rest: no tools, no limits, permission mode `default`.
+    #[must_use]
+    pub fn new(model: ModelConfig) -> Self {
+        Self { models: alloc::vec![model], ..Self::default() }
+    }
+
+    /// Estimated tokens of the system prompt and the tools, which every request carries.
+    pub(crate) fn fixed_tokens(&self) -> u64 {
+        let tools = self.tools.iter().map(|tool| {
+            let schema = serde_json::to_string(&tool.input_schema).map_or(0, |text| text.len());
+            tool.name.len() + tool.description.len() + schema
+        });
+        (self.system.len() + tools.sum::<usize>()) as u64 / 4
+    }
+
+    /// The model at a position of the list, or the last one.
+    pub(crate) fn model(&self, index: usize) -> ModelConfig {
+        self.models.get(index).or_else(|| self.models.last()).cloned().unwrap_or_else(|| ModelConfig::new(""))
+    }
+}
+
+impl Default for SessionConfig {
+    fn default() -> Self {
+        Self {
+            models: Vec::new(),
+            system: Arc::from(""),
+            tools: Arc::from([]),
+            limits: Limits::default(),
+            retry: RetryPolicy::default(),
+            permissions: Permissions::default(),
+            compact_at_permille: 800,
+            max_result_bytes: 256 * 1024,
+        }
+    }
+}
+
+/// A model and what is known about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelConfig {
+    /// Its id, as the provider knows it.
+    pub id: Arc<str>,
+    /// Most tokens an answer may have.
+    pub max_output_tokens: u32,
+    /// Size of its context window in tokens, when known. Without it nothing is summarised before the provider complains.
+    pub context_window_tokens: Option<u64>,
+    /// Its price, when known. Without it a limit on money stops every call.
+    pub price: Option<Price>,
+}
+
+impl ModelConfig {
+    /// A model of which only the id is known; answers of up to 8,192 tokens.
+    #[must_use]
+    pub fn new(id: &str) -> Self {
+        Self { id: Arc::from(id), max_output_tokens: 8_192, context_window_tokens: None, price: None }
+    }
+}

@@ -1,0 +1,192 @@
+//! What the driver reports.
+
+use super::SessionConfig;
+use super::ticket::Ticket;
+use crate::budget::Limits;
+use crate::conversation::CallId;
+use crate::hook::{CommitReport, FormatReport, GitReport};
+use crate::llm::{Delta, LlmError, LlmResponse};
+use crate::permission::ApprovalAnswer;
+use crate::tool::{CallFacts, ToolOutcome};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Event {
+    /// The host opened the session.
+    Started,
+    /// The user sent a message. Blank ones are refused.
+    UserInput {
+        /// The message.
+        text: String,
+    },
+    /// The user changed the limits; those in flight are not affected.
+    BudgetRaised {
+        /// All limits from now on.
+        limits: Limits,
+    },
+    /// Model, tools, limits or permissions are different from now on, as after a resume with other options.
+    Reconfigured {
+        /// Everything from now on.
+        config: Box<SessionConfig>,
+    },
+    /// The user asked for a summary of the conversation, to make room.
+    CompactionRequested,
+    /// The user asked to stop the turn.
+    CancelRequested,
+    /// The user asked to end the session for good.
+    ShutdownRequested,
+
+    /// A piece of the answer came. Not journalled.
+    LlmDelta {
+        /// Of the model call.
+        ticket: Ticket,
+        /// The piece.
+        delta: Delta,
+    },
+    /// The model answered.
+    LlmCompleted {
+        /// Of the model call.
+        ticket: Ticket,
+        /// The whole answer.
+        response: LlmResponse,
+    },
+    /// The model call failed.
+    LlmFailed {
+        /// Of the model call.
+        ticket: Ticket,
+        /// Why.
+        error: LlmError,
+        /// A number from 0 to 1000 drawn by the driver, for the jitter of the delay.
+        chance_permille: u16,
+    },
+    /// The model call was stopped.
+    LlmAborted {
+        /// Of the model call.
+        ticket: Ticket,
+        /// The text that had come until then.
+        partial_text: String,
+    },
+    /// The waiting time of `ScheduleRetry` is over.
+    RetryTimeout {
+        /// Of the waiting time.
+        ticket: Ticket,
+    },
+    /// The turn's time is up.
+    DeadlineReached {
+        /// Of the deadline.
+        ticket: Ticket,
+    },
+
+    /// What is known about the calls: every call of `PrepareTools`, once.
+    ToolsPrepared {
+        /// Of the preparation.
+        ticket: Ticket,
+        /// One entry a call.
+        facts: Vec<CallFacts>,
+    },
+    /// A person answered about one call, or nobody is there to.
+    ApprovalAnswered {
+        /// Of the question.
+        ticket: Ticket,
+        /// The call.
+        call: CallId,
+        /// The answer.
+        answer: ApprovalAnswer,
+    },
+    /// A running tool reported something. Not journalled.
+    ToolProgress {
+        /// Of the group.
+        ticket: Ticket,
+        /// The call.
+        call: CallId,
+        /// What it reported.
+        text: String,
+    },
+    /// A call ended.
+    ToolCompleted {
+        /// Of the group.
+        ticket: Ticket,
+        /// The call.
+        call: CallId,
+        /// What it came to.
+        outcome: ToolOutcome,
+    },
+
+    /// The repository was looked at.
+    GitChecked {
+        /// Of the look.
+        ticket: Ticket,
+        /// What was found.
+        report: GitReport,
+    },
+    /// The formatters ended.
+    FormattersFinished {
+        /// Of the run.
+        ticket: Ticket,
+        /// What they did.
+        report: FormatReport,
+    },
+    /// The agent's changes were committed.
+    ChangesCommitted {
+        /// Of the commit.
+        ticket: Ticket,
+        /// What was committed.
+        report: CommitReport,
+    },
+    /// A hook failed, ran out of time or was stopped. The turn goes on.
+    HookFailed {
+        /// Of the hook.
+        ticket: Ticket,
+        /// What was attempted and found.
+        message: String,
+    },
+    /// A hook demands that the turn ends.
+    HooksStoppedTurn {
+        /// Of the hook.
+        ticket: Ticket,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Event {
+    /// The event's name, for refusals and traces.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Started => "Started",
+            Self::UserInput { .. } => "UserInput",
+            Self::BudgetRaised { .. } => "BudgetRaised",
+            Self::Reconfigured { .. } => "Reconfigured",
+            Self::CompactionRequested => "CompactionRequested",
+            Self::CancelRequested => "CancelRequested",
+            Self::ShutdownRequested => "ShutdownRequested",
+            Self::LlmDelta { .. } => "LlmDelta",
+            Self::LlmCompleted { .. } => "LlmCompleted",
+            Self::LlmFailed { .. } => "LlmFailed",
+            Self::LlmAborted { .. } => "LlmAborted",
+            Self::RetryTimeout { .. } => "RetryTimeout",
+            Self::DeadlineReached { .. } => "DeadlineReached",
+            Self::ToolsPrepared { .. } => "ToolsPrepared",
+            Self::ApprovalAnswered { .. } => "ApprovalAnswered",
+            Self::ToolProgress { .. } => "ToolProgress",
+            Self::ToolCompleted { .. } => "ToolCompleted",
+            Self::GitChecked { .. } => "GitChecked",
+            Self::FormattersFinished { .. } => "FormattersFinished",
+            Self::ChangesCommitted { .. } => "ChangesCommitted",
+            Self::HookFailed { .. } => "HookFailed",
+            Self::HooksStoppedTurn { .. } => "HooksStoppedTurn",
+        }
+    }
+
+    /// Whether the event changes nothing but the screen, so that it need not be journalled.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::LlmDelta { .. } | Self::ToolProgress { .. })
+    }
+}

@@ -1,0 +1,369 @@
+//! The session machine: one conversation between a user, a model and its tools.
+//!
+//! A driver reports [`Event`]s and performs the [`Action`]s that [`Session::step`] returns; nothing else decides what the agent does.
+//! What moves where stands in [`table`]. One step is five moves:
+//!
+//! ```text
+//! event -> classify (read data, decide guards) -> Trigger | Rejected
+//!       -> the table's row                     -> Row     | Rejected
+//!       -> absorb (move the event's data in)
+//!       -> render (give the row's actions their data)
+//!       -> automatic rows, until a waiting state
+//! ```
+//!
+//! 1. Every tool call in history is answered exactly once, in the next message, in call order.
+//! 2. Every request is valid for every provider: roles alternate, the first is user, nothing is empty.
+//! 3. A user's message is in history once, or pending once, or handed back once.
+//! 4. At most one model call is in flight; stale, repeated and unknown answers change nothing.
+//! 5. A refusal leaves the session as it was.
+//! 6. No model call starts beyond a limit.
+//! 7. Repetitions are bounded, and what cannot succeed by repetition is never repeated.
+//! 8. A cancel leads to `WaitingForUserInput` and a shutdown to `ShuttingDown`, given that the driver answers.
+//! 9. After `ShuttingDown` there are no actions; the conversation stays readable.
+//! 10. Same events, same actions, same session.
+//! 11. A call runs only if its arguments arrived complete and are a JSON object.
+//! 12. `step` never panics.
+//!
+//! Absent on purpose: clock, randomness, I/O, knowledge of particular tools and providers. A step's cost does not grow with the history.
+
+mod absorb;
+mod action;
+mod batch;
+mod classify;
+mod compaction;
+mod config;
+mod event;
+mod model_call;
+mod outcome;
+mod render;
+mod reply;
+pub mod table;
+mod ticket;
+mod tool_calls;
+mod trace;
+mod turn;
+
+pub use action::Action;
+pub use batch::Denial;
+pub use config::{ModelConfig, SessionConfig};
+pub use event::Event;
+pub use outcome::{Outcome, OutcomeKind};
+pub use table::{ActionKind, SessionTable, State, Trigger};
+pub use ticket::Ticket;
+pub use trace::{Reason, Rejected, Step, Trace, Transition};
+
+use crate::budget::{Ledger, LimitReached};
+use crate::conversation::{CallId, Conversation};
+use crate::llm::Usage;
+use crate::table::Row;
+use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use batch::Batch;
+use compaction::Compaction;
+use outcome::Run;
+use reply::Reply;
+use serde::{Deserialize, Serialize};
+
+/// A session. See the [module](self) for how to drive it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    #[serde(skip)]
+    table: TableRef,
+    config: SessionConfig,
+    state: State,
+    now_ms: u64,
+
+    conversation: Conversation,
+    /// What the user said and the model has not answered: goes out with the next request.
+    pending: Vec<String>,
+    /// What the user typed while the session was busy.
+    queue: Vec<String>,
+    /// What the model is to be told besides, such as what a formatter did.
+    notes: Vec<String>,
+
+    /// The one thing that the current waiting state waits for.
+    asked: Option<Asked>,
+    /// The model's answer while it is being looked at.
+    reply: Option<Reply>,
+    reply_usage: Option<Usage>,
+    batch: Option<Batch>,
+    changes: ChangeRecord,
+    used_ids: BTreeSet<CallId>,
+
+    ledger: Ledger,
+    model_index: usize,
+    failed_attempts: u32,
+    retry: Option<Retry>,
+    pauses: u32,
+    compaction: Compaction,
+    /// What the provider last counted, and the history's size then: the base of estimates.
+    measured: Option<(u64, u64)>,
+    /// Estimated tokens of the system prompt and the tools.
+    fixed_tokens: u64,
+    repetition: Repetition,
+    deadline: Deadline,
+
+    cancel: Option<CancelReason>,
+    /// What the next `DisplayError` says.
+    notice: Option<Notice>,
+    /// Whether nothing but a limit keeps the pending work from going out.
+    stopped_by_limit: bool,
+    tool_calls_refused: bool,
+    run: Option<Run>,
+    next_ticket: u64,
+    next_call: u64,
+    trace: Trace,
+}
+
+impl Session {
+    /// A session in `Ready`: the first event is [`Event::Started`].
+    #[must_use]
+    pub fn new(config: SessionConfig) -> Self {
+        Self::with_table(config, &table::TABLE)
+    }
+
+    /// A session on another table, for tests that change rows and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
+        Self {
+            table: TableRef(table),
+            state: table.initial,
+            now_ms: 0,
+            conversation: Conversation::new(),
+            pending: Vec::new(),
+            queue: Vec::new(),
+            notes: Vec::new(),
+            asked: None,
+            reply: None,
+            reply_usage: None,
+            batch: None,
+            changes: ChangeRecord::default(),
+            used_ids: BTreeSet::new(),
+            ledger: Ledger::default(),
+            model_index: 0,
+            failed_attempts: 0,
+            retry: None,
+            pauses: 0,
+            compaction: Compaction::default(),
+            measured: None,
+            fixed_tokens: config.fixed_tokens(),
+            repetition: Repetition::default(),
+            deadline: Deadline::default(),
+            cancel: None,
+            notice: None,
+            stopped_by_limit: false,
+            tool_calls_refused: false,
+            run: None,
+            next_ticket: 0,
+            next_call: 0,
+            trace: Trace::new(),
+            config,
+        }
+    }
+
+    /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
+    ///
+    /// # Errors
+    /// [`Rejected`] when the event does not fit; the session is then as it was before.
+    pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
+        let name = event.name();
+        let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
+        let Some(row) = self.table.0.row(self.state, trigger) else {
+            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
+        };
+        let mut step = Step { transitions: Vec::new(), actions: Vec::new() };
+        if event.is_transient() {
+            self.render_transient(row, event, &mut step.actions);
+            return Ok(step);
+        }
+        self.now_ms = self.now_ms.max(at_ms);
+        self.absorb(trigger, event);
+        self.fire(row, &mut step);
+        while let Some(row) = self.automatic_row() {
+            self.settle(row.on);
+            self.fire(row, &mut step);
+        }
+        Ok(step)
+    }
+
+    /// Everything that was asked and is not answered, with the same tickets, so that a driver can go on after a restart. What was asked
+    /// before a cancel is marked as cancelled: the driver answers that it was stopped, and starts nothing.
+    #[must_use]
+    pub fn outstanding(&self) -> Vec<Outstanding> {
+        self.render_outstanding()
+    }
+
+    /// Where the session stands.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The history.
+    #[must_use]
+    pub const fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// What the user said that is in no answered request yet, oldest first: it goes out with the next one.
+    pub fn pending_input(&self) -> impl Iterator<Item = &str> {
+        self.pending.iter().chain(&self.queue).map(String::as_str)
+    }
+
+    /// What has been used.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What the session was told.
+    #[must_use]
+    pub const fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// The last transitions and the time spent in each state.
+    #[must_use]
+    pub const fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Whether a stop was asked for and is not complete.
+    #[must_use]
+    pub const fn is_cancel_pending(&self) -> bool {
+        self.cancel.is_some()
+    }
+
+    /// How the last run ended: from the input that started it to the prompt. Nothing while it is going on, or before the first.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.run.as_ref().filter(|run| run.finished).map(Run::outcome)
+    }
+
+    /// The limit that stands in the way of another model call, if any.
+    #[must_use]
+    pub fn limit_reached(&self) -> Option<LimitReached> {
+        self.blocking_limit()
+    }
+
+    /// The only place where the state changes.
+    fn fire(&mut self, row: &Row<State, Trigger, ActionKind>, step: &mut Step) {
+        step.transitions.push(self.trace.enter(self.now_ms, row.from, row.on, row.to));
+        self.state = row.to;
+        for kind in row.actions {
+            step.actions.extend(self.render(*kind));
+        }
+    }
+
+    /// In a passing state, the first automatic row whose guard holds; the last one needs no guard.
+    fn automatic_row(&self) -> Option<&'static Row<State, Trigger, ActionKind>> {
+        if !self.table.0.is_passing(self.state) {
+            return None;
+        }
+        let mut last = None;
+        for row in self.table.0.rows_from(self.state) {
+            if self.holds(row.on) {
+                return Some(row);
+            }
+            last = Some(row);
+        }
+        last
+    }
+
+    fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
+        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
+        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
+}
+
+/// Something asked and not answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outstanding {
+    /// What was asked.
+    pub action: Action,
+    /// Whether it was cancelled since.
+    pub is_cancelled: bool,
+}
+
+/// What a waiting state waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Asked {
+    ticket: Ticket,
+    /// Whether the driver was told to stop it.
+    is_cancelled: bool,
+}
+
+/// Files that were changed and that hooks have not dealt with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct ChangeRecord {
+    paths: BTreeSet<String>,
+    /// Whether something may have been changed since hooks last looked.
+    unseen: bool,
+    /// The tools of the last batch, for the hooks.
+    tools: Vec<crate::tool::RanTool>,
+    /// What the model said with them.
+    intent: String,
+}
+
+/// The wait before a repetition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Retry {
+    delay_ms: u64,
+    reason: String,
+}
+
+/// What `DisplayError` will say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Notice {
+    message: String,
+    returned_input: Vec<String>,
+}
+
+/// The last call and its result, as a fingerprint, and how often it came in a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Repetition {
+    fingerprint: u64,
+    times: u32,
+}
+
+/// The turn's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Deadline {
+    /// Whether a turn is going on.
+    running: bool,
+    /// Time used before the clock was last started, in milliseconds.
+    used_ms: u64,
+    /// The armed deadline, and when it was armed.
+    armed: Option<(Ticket, u64)>,
+}
+
+/// Why a turn is being stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum CancelReason {
+    /// The user, or the driver by itself.
+    Requested,
+    /// The turn's time is up.
+    DeadlineReached,
+}
+
+/// The table a session runs on. Two sessions are equal whatever instance of a table they point to.
+#[derive(Clone, Copy, Debug)]
+struct TableRef(&'static SessionTable);
+
+impl Default for TableRef {
+    fn default() -> Self {
+        Self(&table::TABLE)
+    }
+}
+
+impl PartialEq for TableRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.rows.len() == other.0.rows.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! What becomes of a model call: an answer, a summary, a failure, an abort.
+
+use super::batch::Batch;
+use super::compaction::{self, Cause};
+use super::outcome::Ending;
+use super::reply::{self, Reply};
+use super::table::Trigger;
+use super::{Notice, Retry, Session};
+use crate::conversation::{Answer, Block, CallId};
+use crate::llm::{LlmError, LlmResponse, Usage};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+impl Session {
+    /// The model answered, or made a summary.
+    pub(super) fn absorb_response(&mut self, trigger: Trigger, response: &LlmResponse) {
+        self.asked = None;
+        self.charge(response);
+        if self.is_compacting() {
+            self.absorb_summary(trigger, response);
+            return;
+        }
+        let used = &self.used_ids;
+        let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(&CallId::new(id)));
+        let is_last_chance = match &judged {
+            Reply::Paused(_) => self.pauses >= MAX_PAUSES,
+            Reply::Unusable { .. } => self.config.retry.delay_ms(self.failed_attempts + 1, None, 0).is_none(),
+            Reply::Calls { .. } | Reply::Done(_) | Reply::UnusableForGood { .. } => false,
+        };
+        self.reply = Some(if is_last_chance { judged.given_up() } else { judged });
+        self.reply_usage = response.usage;
+    }
+
+    /// Uses what was answered.
+    pub(super) fn take_reply(&mut self, reply: Reply) {
+        match reply {
+            Reply::Calls { answer, unusable } => {
+                self.accept(&answer);
+                self.pauses = 0;
+                self.used_ids.extend(answer.calls().map(|call| call.id.clone()));
+                self.run.get_or_insert_default().text = answer.text();
+                self.batch = Some(Batch::new(answer, unusable));
+            }
+            Reply::Paused(answer) => {
+                self.accept(&answer);
+                self.pauses += 1;
+                // It follows the input that was just committed, so it always fits.
+                let _ = self.conversation.push_answer(answer);
+            }
+            Reply::Done(answer) => {
+                self.accept(&answer);
+                self.pauses = 0;
+                self.run.get_or_insert_default().text = answer.text();
+                let _ = self.conversation.push_answer(answer);
+            }
+            Reply::Unusable { reason } => {
+                let delay_ms = self.next_delay_ms(None, 0).unwrap_or_default();
+                self.retry = Some(Retry { delay_ms, reason });
+            }
+            Reply::UnusableForGood { reason, keep, hand_back, .. } => self.give_up_on(reason, keep, hand_back),
+        }
+    }
+
+    /// The model call failed.
+    pub(super) fn absorb_failure(&mut self, trigger: Trigger, error: &LlmError, chance_permille: u16) {
+        self.asked = None;
+        if trigger == Trigger::LlmFailedRetryable {
+            let delay_ms = self.next_delay_ms(error.retry_after_ms, chance_permille).unwrap_or_default();
+            self.retry = Some(Retry { delay_ms, reason: error.message.clone() });
+        } else if trigger == Trigger::LlmFailedFallback {
+            self.fall_back(error);
+        } else if trigger == Trigger::ContextOverflowed {
+            self.shorten();
+        } else if trigger == Trigger::LlmAborted {
+            self.compaction.due = None;
+        } else {
+            self.fail_for_good(error);
+        }
+    }
+
+    /// The model call was stopped: text that had come stays, marked.
+    pub(super) fn absorb_abort(&mut self, partial_text: String) {
+        self.cancel.get_or_insert(super::CancelReason::Requested);
+        let usage = Usage {
+            input_tokens: self.context_estimate(),
+            output_tokens: partial_text.len() as u64 / 4,
+            ..Usage::default()
+        };
+        let price = self.config.model(self.model_index).price;
+        self.ledger.charge(&usage, true, price.as_ref());
+        if self.is_compacting() {
+            self.compaction.due = None;
+            return;
+        }
+        if let Some(answer) = reply::marked(vec![Block::Text(partial_text)], "interrupted") {
+            self.commit_input();
+            self.run.get_or_insert_default().text = answer.text();
+            let _ = self.conversation.push_answer(answer);
+        }
+    }
+
+    /// The messages were answered: they become history, and what counted failures begins anew.
+    fn accept(&mut self, answer: &Answer) {
+        self.commit_input();
+        if let Some(usage) = self.reply_usage {
+            self.measured = Some((usage.total_tokens(), self.conversation.bytes() + answer.bytes()));
+        }
+        self.failed_attempts = 0;
+        self.compaction.tried = false;
+        self.compaction.overflows = 0;
+    }
+
+    fn fall_back(&mut self, error: &LlmError) {
+        let from = self.config.model(self.model_index).id;
+        self.model_index += 1;
+        self.failed_attempts = 0;
+        self.measured = None;
+        let to = self.config.model(self.model_index).id;
+        // The turn goes on: this is no error of the run.
+        let message = format!("{}; going on with model {to} instead of {from}", error.message);
+        self.notice = Some(Notice { message, returned_input: Vec::new() });
+    }
+
+    /// What repetition may cure stays pending; what it cannot cure goes back to the user.
+    fn fail_for_good(&mut self, error: &LlmError) {
+        let message = self.final_message(error);
+        self.compaction.due = None;
+        if error.kind.is_retryable() {
+            self.notify(message);
+        } else {
+            self.notify_handing_back(message);
+        }
+        self.run.get_or_insert_default().ending = Some(Ending::Llm(error.kind));
+    }
+
+    fn give_up_on(&mut self, reason: String, keep: Option<Answer>, hand_back: bool) {
+        match keep {
+            Some(answer) => {
+                self.accept(&answer);
+                self.notify(reason);
+                self.run.get_or_insert_default().text = answer.text();
+                let _ = self.conversation.push_answer(answer);
+            }
+            None if hand_back => self.notify_handing_back(reason),
+            None => self.notify(reason),
+        }
+        self.run.get_or_insert_default().ending = Some(Ending::Unusable);
+    }
+
+    fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse) {
+        let cause = self.compaction.due.take();
+        self.compaction.tried |= cause == Some(Cause::TooLong);
+        let summary = compaction::summary(response);
+        if matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) {
+            let shorter = summary.ok().and_then(|text| compaction::replaced(&self.conversation, &text));
+            if let Some(shorter) = shorter {
+                self.conversation = shorter;
+                self.measured = None;
+                self.failed_attempts = 0;
+            }
+            if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
+                self.gather_unless_cancelled();
+            }
+        } else if trigger == Trigger::CompactionFailedForGood {
+            let why = summary.err().unwrap_or_else(|| "the summary is hardly shorter".to_string());
+            self.notify(format!("summarising the conversation failed: {why}"));
+            self.run.get_or_insert_default().ending = Some(Ending::Unusable);
+        }
+    }
+
+    /// Input that came while a requested summary was made goes out next; under a cancel it is handed back instead.
+    fn gather_unless_cancelled(&mut self) {
+        if self.cancel.is_none() {
+            self.pending.append(&mut self.queue);
+        }
+    }
+
+    /// After an overflow: summarise first, then clip the last round.
+    fn shorten(&mut self) {
+        let by_summary = self.compaction.overflows == 0 && !self.compaction.tried;
+        self.compaction.overflows += 1;
+        self.measured = None;
+        if by_summary {
+            self.compaction.due = Some(Cause::TooLong);
+        } else if let Some(shorter) = compaction::last_round_clipped(&self.conversation) {
+            self.conversation = shorter;
+        }
+    }
+
+    fn next_delay_ms(&mut self, retry_after_ms: Option<u64>, chance_permille: u16) -> Option<u64> {
+        self.failed_attempts = self.failed_attempts.saturating_add(1);
+        self.config.retry.delay_ms(self.failed_attempts, retry_after_ms, chance_permille)
+    }
+
+    fn charge(&mut self, response: &LlmResponse) {
+        let price = self.config.model(self.model_index).price;
+        let usage = response.usage.unwrap_or_else(|| Usage {
+            input_tokens: self.context_estimate(),
+            output_tokens: response.blocks.iter().map(reply::bytes).sum::<u64>() / 4,
+            ..Usage::default()
+        });
+        self.ledger.charge(&usage, response.usage.is_none(), price.as_ref());
+    }
+
+    /// Why it is not tried again.
+    fn final_message(&self, error: &LlmError) -> String {
+        let attempts = self.failed_attempts.saturating_add(1);
+        match error.retry_after_ms {
+            Some(asked_ms) if error.kind.is_retryable() && asked_ms > self.config.retry.max_retry_after_ms => format!(
+                "{}; the provider asks to wait {} s, which is longer than the {} s allowed",
+                error.message,
+                asked_ms / 1_000,
+                self.config.retry.max_retry_after_ms / 1_000
+            ),
+            _ if error.kind.is_retryable() && attempts > 1 => {
+                format!("{}; gave up after {attempts} attempts", error.message)
+            }
+            _ => error.message.clone(),
+        }
+    }
+}
+
+/// Times in a row that an answer may be paused.
+const MAX_PAUSES: u32 = 8;

@@ -1,0 +1,119 @@
+//! How a run ended: computed once by the session, the same in exit code, JSON and journal.
+
+use super::batch::Denial;
+use crate::budget::{LimitKind, LimitReached};
+use crate::llm::LlmErrorKind;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// How the last run ended: from the input that started it to the prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What it came to.
+    pub kind: OutcomeKind,
+    /// The model's last text; empty when there is none.
+    pub text: String,
+    /// The error that ended it, if one did.
+    pub error: Option<String>,
+    /// Calls that were not allowed to run.
+    pub denials: Vec<Denial>,
+}
+
+/// What a run came to. The numbers are the exit codes of a headless run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OutcomeKind {
+    /// The model ended its turn.
+    Success,
+    /// It failed for a reason that has no kind of its own.
+    Failed,
+    /// The provider refused the key, or there is none.
+    Authentication,
+    /// A limit on calls ended it.
+    CallLimit,
+    /// A limit on money, tokens or time ended it.
+    Budget,
+    /// A call was denied because nobody could be asked.
+    Permission,
+    /// The provider gave up, or its answer could not be used.
+    Provider,
+    /// It was interrupted.
+    Cancelled,
+}
+
+impl OutcomeKind {
+    /// The exit code of a headless run.
+    #[must_use]
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Failed => 1,
+            Self::Authentication => 41,
+            Self::CallLimit => 53,
+            Self::Budget => 60,
+            Self::Permission => 61,
+            Self::Provider => 62,
+            Self::Cancelled => 130,
+        }
+    }
+
+    /// The word for it in machine-readable output.
+    #[must_use]
+    pub const fn subtype(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed | Self::Provider => "error_during_execution",
+            Self::Authentication => "error_authentication",
+            Self::CallLimit => "error_max_turns",
+            Self::Budget => "error_max_budget",
+            Self::Permission => "error_permission",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What happened in the run so far that matters for its outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) text: String,
+    pub(super) denials: Vec<Denial>,
+    pub(super) ending: Option<Ending>,
+    pub(super) error: Option<String>,
+    pub(super) finished: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Ending {
+    Cancelled,
+    HookStopped,
+    Limit(LimitKind),
+    Llm(LlmErrorKind),
+    Unusable,
+}
+
+impl Run {
+    pub(super) fn outcome(&self) -> Outcome {
+        Outcome { kind: self.kind(), text: self.text.clone(), error: self.error.clone(), denials: self.denials.clone() }
+    }
+
+    pub(super) fn limit(&mut self, reached: &LimitReached) {
+        self.ending = Some(Ending::Limit(reached.kind));
+    }
+
+    fn kind(&self) -> OutcomeKind {
+        match &self.ending {
+            Some(Ending::Cancelled) => OutcomeKind::Cancelled,
+            Some(Ending::HookStopped) => OutcomeKind::Failed,
+            Some(Ending::Limit(LimitKind::Cost | LimitKind::TotalTokens | LimitKind::WallTime)) => OutcomeKind::Budget,
+            Some(Ending::Limit(
+                LimitKind::ModelCalls | LimitKind::ToolCalls | LimitKind::FailuresInRow | LimitKind::Repetitions,
+            )) => OutcomeKind::CallLimit,
+            Some(Ending::Llm(LlmErrorKind::Authentication)) => OutcomeKind::Authentication,
+            Some(Ending::Llm(_) | Ending::Unusable) => OutcomeKind::Provider,
+            None if self.denials.iter().any(|denial| denial.nobody_to_ask) => OutcomeKind::Permission,
+            None => OutcomeKind::Success,
+        }
+    }
+}

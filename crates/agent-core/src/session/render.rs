@@ -1,0 +1,210 @@
+//! Gives the labels of a row their data: tickets, requests, calls.
+
+use super::compaction;
+use super::table::{ActionKind, State, Trigger};
+use super::{Action, Asked, Event, Outstanding, Session, Ticket};
+use crate::llm::{LlmRequest, Purpose};
+use crate::table::Row;
+use alloc::vec::Vec;
+use core::mem;
+
+impl Session {
+    /// The action that a label stands for now, or nothing when there is nothing to do it with.
+    pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
+        match kind {
+            ActionKind::SendLlmRequest => {
+                self.ledger.model_calls += 1;
+                let ticket = self.ask();
+                Some(Action::SendLlmRequest { ticket, request: self.request() })
+            }
+            ActionKind::CancelLlmRequest => self.cancelled().map(|ticket| Action::CancelLlmRequest { ticket }),
+            ActionKind::CancelTools => self.cancelled().map(|ticket| Action::CancelTools { ticket }),
+            ActionKind::CancelHooks => self.cancelled().map(|ticket| Action::CancelHooks { ticket }),
+            ActionKind::CancelRetry => self.cancelled().map(|ticket| Action::CancelRetry { ticket }),
+            ActionKind::WithdrawApproval => self.cancelled().map(|ticket| Action::WithdrawApproval { ticket }),
+            ActionKind::PrepareTools => {
+                let calls = self.batch.as_ref()?.calls();
+                Some(Action::PrepareTools { ticket: self.ask(), calls })
+            }
+            ActionKind::RequestApproval => {
+                let questions = self.batch.as_ref()?.questions();
+                Some(Action::RequestApproval { ticket: self.ask(), questions })
+            }
+            ActionKind::ExecuteTools => {
+                let calls = self.batch.as_mut()?.emit_group();
+                self.ledger.tool_calls += calls.len() as u64;
+                Some(Action::ExecuteTools { ticket: self.ask(), calls })
+            }
+            ActionKind::CheckGitCommits => {
+                Some(Action::CheckGitCommits { ticket: self.ask(), changes: self.changes() })
+            }
+            ActionKind::RunAutoformatters => {
+                Some(Action::RunAutoformatters { ticket: self.ask(), changes: self.changes() })
+            }
+            ActionKind::CommitChanges => Some(Action::CommitChanges { ticket: self.ask(), changes: self.changes() }),
+            ActionKind::ScheduleRetry => {
+                let ticket = self.ask();
+                self.schedule_retry(ticket)
+            }
+            ActionKind::StartDeadline => self.start_deadline(),
+            ActionKind::HoldDeadline => self.hold_deadline(),
+            // Both are rendered with the piece itself, by `render_transient`.
+            ActionKind::DisplayText => None,
+            ActionKind::DisplayMessage => {
+                let blocks = self.reply.as_ref()?.shown().to_vec();
+                (!blocks.is_empty()).then_some(Action::DisplayMessage { blocks, usage: self.reply_usage })
+            }
+            ActionKind::DisplayError => self
+                .notice
+                .take()
+                .map(|notice| Action::DisplayError { message: notice.message, returned_input: notice.returned_input }),
+            ActionKind::DiscardPartial => Some(Action::DiscardPartial),
+            ActionKind::PromptForInput => {
+                self.end_turn();
+                Some(Action::PromptForInput)
+            }
+            ActionKind::ReturnQueuedInput => {
+                let texts = mem::take(&mut self.queue);
+                (!texts.is_empty()).then_some(Action::ReturnQueuedInput { texts })
+            }
+            ActionKind::Shutdown => Some(Action::Shutdown),
+        }
+    }
+
+    /// A piece of text on its way to the screen: moved through, kept nowhere.
+    pub(super) fn render_transient(
+        &self,
+        row: &Row<State, Trigger, ActionKind>,
+        event: Event,
+        actions: &mut Vec<Action>,
+    ) {
+        if !row.actions.contains(&ActionKind::DisplayText) {
+            return;
+        }
+        if let Event::LlmDelta { delta, .. } = event {
+            actions.push(Action::DisplayText { delta });
+        } else if let Event::ToolProgress { call, text, .. } = event {
+            actions.push(Action::DisplayProgress { call, text });
+        }
+    }
+
+    pub(super) fn render_outstanding(&self) -> Vec<Outstanding> {
+        let mut out = Vec::new();
+        if self.table.0.is_terminal(self.state) {
+            return out;
+        }
+        if let Some(asked) = self.asked
+            && let Some(action) = self.asked_again(asked.ticket)
+        {
+            out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
+        }
+        if let (Some((ticket, armed_at_ms)), Some(limit_ms)) =
+            (self.deadline.armed, self.config.limits.max_wall_time_ms)
+        {
+            let used_ms = self.deadline.used_ms + self.now_ms.saturating_sub(armed_at_ms);
+            let action = Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(used_ms) };
+            out.push(Outstanding { action, is_cancelled: false });
+        }
+        out
+    }
+
+    /// The action that a waiting state waits for, as it was asked.
+    fn asked_again(&self, ticket: Ticket) -> Option<Action> {
+        match self.state {
+            State::CallingLlm | State::SendingToolResults | State::Compacting => {
+                Some(Action::SendLlmRequest { ticket, request: self.request() })
+            }
+            State::PreparingTools => Some(Action::PrepareTools { ticket, calls: self.batch.as_ref()?.calls() }),
+            State::AwaitingApproval => {
+                Some(Action::RequestApproval { ticket, questions: self.batch.as_ref()?.questions() })
+            }
+            State::ExecutingTools => Some(Action::ExecuteTools { ticket, calls: self.batch.as_ref()?.running() }),
+            State::CheckingGitCommits => Some(Action::CheckGitCommits { ticket, changes: self.changes() }),
+            State::RunningAutoformatters => Some(Action::RunAutoformatters { ticket, changes: self.changes() }),
+            State::CommittingChanges => Some(Action::CommitChanges { ticket, changes: self.changes() }),
+            State::Error => self.schedule_retry(ticket),
+            State::Ready
+            | State::WaitingForUserInput
+            | State::PreparingRequest
+            | State::ProcessingLlmResponse
+            | State::EndOfTurn
+            | State::ToolUseRequested
+            | State::CheckingForCancellation
+            | State::CheckingBudget
+            | State::GatheringAdditionalMessages
+            | State::Cancelled
+            | State::BudgetExceeded
+            | State::ShuttingDown => None,
+        }
+    }
+
+    /// A new ticket, which the state that is being entered waits for.
+    fn ask(&mut self) -> Ticket {
+        let ticket = self.ticket();
+        self.asked = Some(Asked { ticket, is_cancelled: false });
+        ticket
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.next_ticket += 1;
+        Ticket(self.next_ticket)
+    }
+
+    /// The ticket of what is in flight, unless the driver has been told to stop it already.
+    fn cancelled(&mut self) -> Option<Ticket> {
+        let asked = self.asked.as_mut().filter(|asked| !asked.is_cancelled)?;
+        asked.is_cancelled = true;
+        Some(asked.ticket)
+    }
+
+    /// The next model call. The conversation in it is a cheap copy.
+    fn request(&self) -> LlmRequest {
+        let model = self.config.model(self.model_index);
+        let (purpose, conversation) = if self.is_compacting() {
+            (Purpose::Compaction, compaction::request(&self.conversation, model.context_window_tokens))
+        } else {
+            let mut conversation = self.conversation.clone();
+            if let Some(input) = self.unsent() {
+                conversation.push_input(input);
+            }
+            (Purpose::Turn, conversation)
+        };
+        LlmRequest {
+            purpose,
+            model: model.id,
+            system: self.config.system.clone(),
+            tools: self.config.tools.clone(),
+            conversation,
+            max_output_tokens: model.max_output_tokens,
+        }
+    }
+
+    fn schedule_retry(&self, ticket: Ticket) -> Option<Action> {
+        let retry = self.retry.as_ref()?;
+        Some(Action::ScheduleRetry {
+            ticket,
+            delay_ms: retry.delay_ms,
+            failed_attempts: self.failed_attempts,
+            reason: retry.reason.clone(),
+        })
+    }
+
+    /// Arms the turn's clock with what is left, unless no turn is going on or nothing limits it.
+    fn start_deadline(&mut self) -> Option<Action> {
+        let limit_ms = self.config.limits.max_wall_time_ms.filter(|_| self.deadline.running)?;
+        self.stop_clock();
+        let ticket = self.ticket();
+        self.deadline.armed = Some((ticket, self.now_ms));
+        Some(Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(self.deadline.used_ms) })
+    }
+
+    fn hold_deadline(&mut self) -> Option<Action> {
+        self.stop_clock().map(|ticket| Action::HoldDeadline { ticket })
+    }
+
+    fn stop_clock(&mut self) -> Option<Ticket> {
+        let (ticket, armed_at_ms) = self.deadline.armed.take()?;
+        self.deadline.used_ms += self.now_ms.saturating_sub(armed_at_ms);
+        Some(ticket)
+    }
+}

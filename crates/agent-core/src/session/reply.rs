@@ -1,0 +1,197 @@
+//! What an answer of the model amounts to: which of its parts can be used, and what follows.
+
+use crate::conversation::{Answer, Arguments, Block, CallId, ToolCall};
+use crate::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// An answer, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// It asks for tools. Calls whose arguments cannot be used stand with what the model is told about them.
+    Calls { answer: Answer, unusable: BTreeMap<CallId, String> },
+    /// The provider paused it; sending it back continues it.
+    Paused(Answer),
+    /// It ends the turn.
+    Done(Answer),
+    /// It cannot be used; another try may bring a better one.
+    Unusable { reason: String },
+    /// It cannot be used and another try is no use.
+    UnusableForGood {
+        reason: String,
+        /// What is shown of it.
+        shown: Vec<Block>,
+        /// What of it stays in the history, marked.
+        keep: Option<Answer>,
+        /// Whether the message that led to it goes back to the user: sending it again would bring the same.
+        hand_back: bool,
+    },
+}
+
+/// Judges an answer. `next_call` numbers the ids that replace empty and repeated ones; `is_new` tells whether an id is free.
+pub(super) fn judge(response: &LlmResponse, next_call: &mut u64, is_new: impl Fn(&str) -> bool) -> Reply {
+    let mut reader = Reader { next_call, is_new, used: Vec::new(), unusable: BTreeMap::new(), complete_calls: 0 };
+    let blocks: Vec<Block> = response.blocks.iter().map(|block| reader.block(block)).collect();
+    let Reader { unusable, complete_calls, .. } = reader;
+    let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
+    match &response.stop {
+        StopReason::Refusal => {
+            let reason = String::from("the model refused to answer");
+            Reply::UnusableForGood { reason, shown: without_calls(blocks), keep: None, hand_back: true }
+        }
+        StopReason::ContextWindow => cut(blocks, "the model's context window was full", "cut: context window full"),
+        StopReason::MaxTokens if complete_calls == 0 => {
+            cut(blocks, "the answer was cut by the limit on output tokens", "cut by the limit on output tokens")
+        }
+        StopReason::Other(reason) if !has_calls && blocks.iter().all(is_silent) => {
+            Reply::Unusable { reason: format!("the answer is empty and ends for an unknown reason `{reason}`") }
+        }
+        StopReason::EndTurn
+        | StopReason::ToolUse
+        | StopReason::MaxTokens
+        | StopReason::StopSequence
+        | StopReason::Paused
+        | StopReason::Other(_) => match Answer::new(blocks) {
+            Ok(answer) if has_calls => Reply::Calls { answer, unusable },
+            Ok(answer) if response.stop == StopReason::Paused => Reply::Paused(answer.paused()),
+            Ok(answer) if answer.blocks().iter().all(is_silent) => {
+                Reply::Unusable { reason: String::from("the answer has neither text nor tool calls") }
+            }
+            Ok(answer) => Reply::Done(answer),
+            Err(_) => Reply::Unusable { reason: String::from("the answer is empty") },
+        },
+    }
+}
+
+/// A block that says nothing to the user: an answer of such blocks alone is as good as empty.
+fn is_silent(block: &Block) -> bool {
+    match block {
+        Block::Text(text) => text.trim().is_empty(),
+        Block::Thinking { .. } | Block::RedactedThinking { .. } => true,
+        Block::Call(_) | Block::Opaque { .. } => false,
+    }
+}
+
+/// An answer that was cut without a call that could run: its text is kept and marked, its calls are not.
+fn cut(blocks: Vec<Block>, reason: &str, mark: &str) -> Reply {
+    let shown = without_calls(blocks);
+    let keep = marked(shown.clone(), mark);
+    Reply::UnusableForGood { reason: String::from(reason), shown, keep, hand_back: true }
+}
+
+fn without_calls(mut blocks: Vec<Block>) -> Vec<Block> {
+    blocks.retain(|block| !matches!(block, Block::Call(_)));
+    blocks
+}
+
+/// Text with a note on why it ends here, or nothing when there is no text. Thinking without a signature is left out.
+pub(super) fn marked(mut blocks: Vec<Block>, mark: &str) -> Option<Answer> {
+    blocks.retain(|block| !matches!(block, Block::Thinking { signature: None, .. }));
+    if blocks.iter().all(is_silent) {
+        return None;
+    }
+    blocks.push(Block::Text(format!("\n[{mark}]")));
+    Answer::new(blocks).ok()
+}
+
+impl Reply {
+    /// The same answer as one that is of no use any more: the pauses or the repetitions are used up.
+    pub(super) fn given_up(self) -> Self {
+        match self {
+            Self::Paused(answer) => {
+                let shown = answer.blocks().to_vec();
+                let keep = marked(shown.clone(), "not continued: paused too often");
+                let reason = String::from("the provider paused the answer too often");
+                Self::UnusableForGood { reason, shown, keep, hand_back: true }
+            }
+            // The message stays pending: the next answer to it may be better.
+            Self::Unusable { reason } => {
+                Self::UnusableForGood { reason, shown: Vec::new(), keep: None, hand_back: false }
+            }
+            other @ (Self::Calls { .. } | Self::Done(_) | Self::UnusableForGood { .. }) => other,
+        }
+    }
+
+    /// What is shown of the answer.
+    pub(super) fn shown(&self) -> &[Block] {
+        match self {
+            Self::Calls { answer, .. } | Self::Paused(answer) | Self::Done(answer) => answer.blocks(),
+            Self::UnusableForGood { shown, .. } => shown,
+            Self::Unusable { .. } => &[],
+        }
+    }
+}
+
+struct Reader<'a, F> {
+    next_call: &'a mut u64,
+    is_new: F,
+    used: Vec<Arc<str>>,
+    unusable: BTreeMap<CallId, String>,
+    complete_calls: usize,
+}
+
+impl<F: Fn(&str) -> bool> Reader<'_, F> {
+    fn block(&mut self, block: &ResponseBlock) -> Block {
+        match block {
+            ResponseBlock::Text(text) => Block::Text(text.clone()),
+            ResponseBlock::Thinking { text, signature } => {
+                Block::Thinking { text: text.clone(), signature: signature.clone() }
+            }
+            ResponseBlock::RedactedThinking { data } => Block::RedactedThinking { data: data.clone() },
+            ResponseBlock::Opaque { dialect, json } => Block::Opaque { dialect: dialect.clone(), json: json.clone() },
+            ResponseBlock::Call(raw) => Block::Call(self.call(raw)),
+        }
+    }
+
+    /// A call as it may stand in the history: with an id of its own and arguments that are an object.
+    fn call(&mut self, raw: &RawCall) -> ToolCall {
+        let id = self.id(&raw.id);
+        let arguments = if raw.complete {
+            self.complete_calls += 1;
+            Arguments::parse(&raw.arguments).map_err(|error| {
+                format!("not run: the arguments are not a JSON object ({}): {}", error.found, quoted(&raw.arguments))
+            })
+        } else {
+            Err(format!("not run: the arguments were cut: {}", quoted(&raw.arguments)))
+        };
+        let arguments = arguments.unwrap_or_else(|message| {
+            self.unusable.insert(id.clone(), message);
+            Arguments::empty()
+        });
+        ToolCall { id, name: Arc::from(raw.name.as_str()), arguments }
+    }
+
+    fn id(&mut self, given: &str) -> CallId {
+        let mut id: Arc<str> = Arc::from(given);
+        while id.trim().is_empty() || self.used.contains(&id) || !(self.is_new)(&id) {
+            *self.next_call += 1;
+            id = Arc::from(format!("call_{}", self.next_call));
+        }
+        self.used.push(id.clone());
+        CallId::new(&id)
+    }
+}
+
+/// Size of what a block holds, in bytes.
+pub(super) fn bytes(block: &ResponseBlock) -> u64 {
+    let length = match block {
+        ResponseBlock::Text(text) | ResponseBlock::Thinking { text, .. } => text.len(),
+        ResponseBlock::RedactedThinking { data } => data.len(),
+        ResponseBlock::Call(raw) => raw.name.len() + raw.arguments.len(),
+        ResponseBlock::Opaque { json, .. } => json.len(),
+    };
+    length as u64
+}
+
+/// The beginning of a text that the model got wrong, to be shown to it.
+fn quoted(text: &str) -> String {
+    let end = text.floor_char_boundary(QUOTE_BYTES);
+    let more = if end < text.len() { " …" } else { "" };
+    format!("`{}`{more}", text.get(..end).unwrap_or_default())
+}
+
+const QUOTE_BYTES: usize = 300;

@@ -1,0 +1,129 @@
+//! What becomes of tool calls and of the hooks after them.
+
+use super::batch::Approved;
+use super::outcome::Ending;
+use super::table::Trigger;
+use super::{Notice, Repetition, Session};
+use crate::conversation::CallId;
+use crate::hook::{Changes, FormatReport};
+use crate::permission::ApprovalAnswer;
+use crate::tool::{ToolOutcome, ToolStatus};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+impl Session {
+    /// A person answered about a call.
+    pub(super) fn absorb_approval(&mut self, trigger: Trigger, call: &CallId, answer: ApprovalAnswer) {
+        let approved = self.batch.as_mut().map(|batch| batch.approve(call, answer));
+        match approved {
+            Some(Approved::Always(rule)) => self.config.permissions.allow.push(rule),
+            Some(Approved::Denied(denial)) => self.run.get_or_insert_default().denials.push(denial),
+            Some(Approved::Once) | None => {}
+        }
+        if trigger != Trigger::ApprovalPartial {
+            self.asked = None;
+        }
+        if trigger == Trigger::ApprovalsAllDenied {
+            self.close_batch("denied");
+        }
+    }
+
+    /// A call ended.
+    pub(super) fn absorb_outcome(&mut self, trigger: Trigger, call: &CallId, outcome: &ToolOutcome) {
+        let limit_bytes = self.config.max_result_bytes;
+        if let Some(batch) = &mut self.batch {
+            batch.complete(call, outcome, limit_bytes);
+            self.changes.unseen |= batch.may_have_changed() || !outcome.changed_paths.is_empty();
+            if let Some((call, result)) = batch.exchange(call) {
+                let texts = [call.name.as_ref(), call.arguments.as_str(), result];
+                self.repetition.count(fingerprint(&texts));
+            }
+        }
+        self.changes.paths.extend(outcome.changed_paths.iter().cloned());
+        self.ledger.failures_in_row = match outcome.status {
+            ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
+            ToolStatus::Ok | ToolStatus::Interrupted => 0,
+        };
+        if trigger == Trigger::ToolCompletedMoreLeft {
+            return;
+        }
+        self.asked = None;
+        if trigger != Trigger::ToolGroupCompleted {
+            self.close_batch("cancelled");
+        }
+    }
+
+    /// Puts the answer and its results into the history. What never ran is answered with the reason.
+    pub(super) fn close_batch(&mut self, why: &str) {
+        let Some(batch) = self.batch.take() else { return };
+        self.changes.tools = batch.ran();
+        self.changes.unseen |= batch.may_have_changed();
+        self.changes.intent = batch.text();
+        // The results are made from the answer's own calls and its input is committed, so both always fit.
+        if let Ok(round) = batch.close(why) {
+            let _ = self.conversation.push_round(round);
+        }
+    }
+
+    /// The formatters changed files, which the model has to know before its next edit.
+    pub(super) fn absorb_formatting(&mut self, report: FormatReport) {
+        self.asked = None;
+        let is_done = !report.commit_due;
+        if !report.changed_paths.is_empty() {
+            let list = report.changed_paths.join(", ");
+            self.notes.push(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
+            self.changes.paths.extend(report.changed_paths);
+        }
+        if is_done {
+            self.settle_changes();
+        }
+    }
+
+    /// A hook failed or stopped the turn. The changed paths stay in the record for the next batch that changes something.
+    pub(super) fn absorb_hook_error(&mut self, message: String, ending: Option<Ending>) {
+        self.asked = None;
+        if self.cancel.is_some() {
+            return;
+        }
+        self.changes.unseen = false;
+        match ending {
+            Some(ending) => {
+                self.notify(message);
+                self.run.get_or_insert_default().ending = Some(ending);
+            }
+            // The turn goes on: this is no error of the run.
+            None => self.notice = Some(Notice { message, returned_input: Vec::new() }),
+        }
+    }
+
+    /// The hooks have dealt with everything that was changed.
+    pub(super) fn settle_changes(&mut self) {
+        self.changes.unseen = false;
+        self.changes.paths = BTreeSet::new();
+    }
+
+    /// What the hooks are told.
+    pub(super) fn changes(&self) -> Changes {
+        Changes {
+            tools: self.changes.tools.clone(),
+            paths: self.changes.paths.iter().cloned().collect(),
+            intent: self.changes.intent.clone(),
+        }
+    }
+}
+
+impl Repetition {
+    fn count(&mut self, fingerprint: u64) {
+        let is_same = self.fingerprint == fingerprint && self.times > 0;
+        self.times = if is_same { self.times.saturating_add(1) } else { 1 };
+        self.fingerprint = fingerprint;
+    }
+}
+
+/// FNV-1a over the texts, each ended by a byte that stands in no text.
+fn fingerprint(texts: &[&str]) -> u64 {
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xFF]));
+    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
+}

@@ -1,0 +1,128 @@
+//! The course of a turn: how it begins, is stopped and ends, and what becomes of the user's messages then.
+
+use super::compaction::Cause;
+use super::outcome::{Ending, Run};
+use super::{CancelReason, Deadline, Notice, Repetition, Session};
+use crate::budget::LimitKind;
+use crate::conversation::Input;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::mem;
+
+impl Session {
+    /// A message came. While nothing is in flight it starts a turn and takes along what was left over.
+    pub(super) fn absorb_input(&mut self, text: String) {
+        if self.asked.is_some() {
+            self.queue.push(text);
+            return;
+        }
+        self.begin_turn();
+        self.pending.append(&mut self.queue);
+        self.pending.push(text);
+    }
+
+    /// Starts a turn, or continues one that a limit had stopped: counters of the turn begin anew.
+    pub(super) fn begin_turn(&mut self) {
+        self.deadline = Deadline { running: true, used_ms: 0, armed: None };
+        self.failed_attempts = 0;
+        self.model_index = 0;
+        self.pauses = 0;
+        self.repetition = Repetition::default();
+        self.stopped_by_limit = false;
+        self.tool_calls_refused = false;
+        self.ledger.failures_in_row = 0;
+        // Messages that were typed ahead belong to the run that is going on.
+        if self.run.as_ref().is_none_or(|run| run.finished) {
+            self.run = Some(Run::default());
+        }
+    }
+
+    /// A stop was asked for. It counts only while something is in flight, and only once.
+    pub(super) fn absorb_cancel(&mut self, reason: CancelReason) {
+        if self.asked.is_some() {
+            self.cancel.get_or_insert(reason);
+        }
+    }
+
+    /// The cancelled turn has come to rest.
+    pub(super) fn settle_cancel(&mut self) {
+        let reason = self.cancel.take();
+        self.asked = None;
+        self.retry = None;
+        self.close_batch("cancelled");
+        self.drop_requested_compaction();
+        let ending = match reason {
+            Some(CancelReason::DeadlineReached) => {
+                let limit_ms = self.config.limits.max_wall_time_ms.unwrap_or_default();
+                self.run.get_or_insert_default().error = Some(format!("time limit of the turn reached: {limit_ms} ms"));
+                Ending::Limit(LimitKind::WallTime)
+            }
+            Some(CancelReason::Requested) | None => Ending::Cancelled,
+        };
+        self.run.get_or_insert_default().ending = Some(ending);
+    }
+
+    /// The session ends for good: open calls are answered, unsent messages go back to the user.
+    pub(super) fn absorb_shutdown(&mut self) {
+        self.close_batch("the session was ended");
+        self.reply = None;
+        let mut unsent = mem::take(&mut self.pending);
+        unsent.append(&mut self.queue);
+        self.queue = unsent;
+        if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
+            run.ending = Some(Ending::Cancelled);
+            run.finished = true;
+        }
+    }
+
+    /// A limit allows no further model call. What is unsent stays, and goes out when the limit is raised.
+    pub(super) fn stop_by_limit(&mut self) {
+        let Some(reached) = self.blocking_limit() else { return };
+        self.notify(format!("{reached}"));
+        self.run.get_or_insert_default().limit(&reached);
+        let only_a_summary = self.compaction.due == Some(Cause::Requested);
+        self.drop_requested_compaction();
+        self.stopped_by_limit = !only_a_summary;
+    }
+
+    pub(super) fn drop_requested_compaction(&mut self) {
+        self.compaction.due = self.compaction.due.filter(|cause| *cause != Cause::Requested);
+    }
+
+    /// The turn ended and the user is prompted.
+    pub(super) fn end_turn(&mut self) {
+        self.deadline = Deadline::default();
+        if let Some(run) = &mut self.run {
+            run.finished = true;
+        }
+    }
+
+    /// What the next request carries besides the history: notes, then the user's messages.
+    pub(super) fn unsent(&self) -> Option<Input> {
+        let texts: Vec<String> = self.notes.iter().chain(&self.pending).cloned().collect();
+        Input::new(texts).ok()
+    }
+
+    /// The model has answered what was sent: it becomes history.
+    pub(super) fn commit_input(&mut self) {
+        if let Some(input) = self.unsent() {
+            self.conversation.push_input(input);
+        }
+        self.notes.clear();
+        self.pending.clear();
+    }
+
+    /// What the next `DisplayError` says.
+    pub(super) fn notify(&mut self, message: String) {
+        self.run.get_or_insert_default().error = Some(message.clone());
+        self.notice = Some(Notice { message, returned_input: Vec::new() });
+    }
+
+    /// The same, handing the unanswered message back because sending it again is no use.
+    pub(super) fn notify_handing_back(&mut self, message: String) {
+        let returned_input = mem::take(&mut self.pending);
+        self.run.get_or_insert_default().error = Some(message.clone());
+        self.notice = Some(Notice { message, returned_input });
+    }
+}

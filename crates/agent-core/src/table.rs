@@ -1,0 +1,178 @@
+//! The kernel: a machine's table as data, and its proofs at compile time.
+//!
+//! A [`Table`] lists [`Row`]s over three fieldless enums, made with [`labels!`](crate::labels) and [`rows!`](crate::rows), so that a row
+//! reads like the documentation:
+//!
+//! ```text
+//! CallingLlm + LlmCompleted => ProcessingLlmResponse [DisplayMessage];
+//! ```
+//!
+//! [`prove!`](crate::prove) next to a table makes a broken one a compile error. Everything that affects transitions stands in the table: a
+//! machine's code decides which trigger an event is, never where it leads. A *waiting* state rests until an event; a *passing* state
+//! decides at once by its automatic rows (triggers named `Auto…`), tried in the written order.
+
+pub mod proof;
+
+use core::fmt::Debug;
+
+/// A fieldless enum that can list and name itself. Implemented by [`labels!`](crate::labels).
+pub trait Label: Copy + Eq + Debug + 'static {
+    /// Every value, in declaration order; the position of a value is its discriminant.
+    const ALL: &'static [Self];
+    /// The values' names as they stand in the table, in the same order.
+    const NAMES: &'static [&'static str];
+
+    /// The value's name, as it stands in the table.
+    fn name(self) -> &'static str;
+
+    /// One line on what the value means.
+    fn meaning(self) -> &'static str;
+}
+
+/// One cell of the table that is filled in: what happens in a state on a trigger.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<S: 'static, T: 'static, A: 'static> {
+    /// State the machine is in.
+    pub from: S,
+    /// What happened, guards included: at most one row for a state and a trigger.
+    pub on: T,
+    /// State the machine goes to.
+    pub to: S,
+    /// What the driver is asked to do, in order.
+    pub actions: &'static [A],
+}
+
+/// A machine as data.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<S: 'static, T: 'static, A: 'static> {
+    /// Title of diagrams and documents.
+    pub name: &'static str,
+    /// Where a new machine stands.
+    pub initial: S,
+    /// States that nothing leaves.
+    pub terminal: &'static [S],
+    /// States that decide at once by automatic rows.
+    pub passing: &'static [S],
+    /// The filled cells. A cell that is not listed is a refusal.
+    pub rows: &'static [Row<S, T, A>],
+}
+
+impl<S: Label, T: Label, A: Label> Table<S, T, A> {
+    /// The row for a state and a trigger, if that cell is filled.
+    #[must_use]
+    pub fn row(&self, from: S, on: T) -> Option<&'static Row<S, T, A>> {
+        self.rows_from(from).find(|row| row.on == on)
+    }
+
+    /// The rows that leave or keep a state, in the written order.
+    pub fn rows_from(&self, from: S) -> impl Iterator<Item = &'static Row<S, T, A>> + use<S, T, A> {
+        self.rows.iter().filter(move |row| row.from == from)
+    }
+
+    /// Whether the state decides at once.
+    #[must_use]
+    pub fn is_passing(&self, state: S) -> bool {
+        self.passing.contains(&state)
+    }
+
+    /// Whether nothing leaves the state.
+    #[must_use]
+    pub fn is_terminal(&self, state: S) -> bool {
+        self.terminal.contains(&state)
+    }
+}
+
+/// Declares a fieldless enum and its [`Label`] listing. Every value needs a documentation line.
+#[macro_export]
+macro_rules! labels {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $(#[doc = $doc:literal] $value:ident),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        $vis enum $name { $(#[doc = $doc] $value),+ }
+
+        impl $crate::table::Label for $name {
+            const ALL: &'static [Self] = &[$(Self::$value),+];
+            const NAMES: &'static [&'static str] = &[$(stringify!($value)),+];
+
+            fn name(self) -> &'static str {
+                match self { $(Self::$value => stringify!($value)),+ }
+            }
+
+            fn meaning(self) -> &'static str {
+                match self { $(Self::$value => $doc.trim_ascii()),+ }
+            }
+        }
+    };
+}
+
+/// Writes rows as `From + Trigger => To [Action, …];`.
+#[macro_export]
+macro_rules! rows {
+    ($state:ident, $trigger:ident, $action:ident; $($from:ident + $on:ident => $to:ident [$($act:ident),*]);+ $(;)?) => {
+        &[$($crate::table::Row {
+            from: $state::$from,
+            on: $trigger::$on,
+            to: $state::$to,
+            actions: &[$($action::$act),*],
+        }),+]
+    };
+}
+
+/// Proves a table at compile time (see [`proof::check`] for what), together with what the machine claims about itself:
+///
+/// * `action A only from [S, …];`: the action stands only on rows out of these states,
+/// * `state S only through G;`: the first cannot be reached when the second is removed.
+#[macro_export]
+macro_rules! prove {
+    ($table:ident: $state:ident, $trigger:ident, $action:ident;
+     $(action $act:ident only from [$($from:ident),+];)*
+     $(state $goal:ident only through $gate:ident;)*) => {
+        #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
+        const _: () = {
+            use $crate::table::{Label as _, proof};
+            const ROWS: usize = $table.rows.len();
+            let mut rows = [proof::Cell { from: 0, on: 0, to: 0, actions: 0 }; ROWS];
+            let mut i = 0;
+            while i < ROWS {
+                let row = &$table.rows[i];
+                rows[i] = proof::Cell { from: row.from as u8, on: row.on as u8, to: row.to as u8, actions: 0 };
+                let mut j = 0;
+                while j < row.actions.len() {
+                    rows[i].actions |= 1 << row.actions[j] as u8;
+                    j += 1;
+                }
+                i += 1;
+            }
+            let (mut terminal, mut i) = (0u64, 0);
+            while i < $table.terminal.len() {
+                terminal |= 1 << $table.terminal[i] as u8;
+                i += 1;
+            }
+            let (mut passing, mut i) = (0u64, 0);
+            while i < $table.passing.len() {
+                passing |= 1 << $table.passing[i] as u8;
+                i += 1;
+            }
+            let (mut automatic, mut i) = (0u64, 0);
+            while i < $trigger::ALL.len() {
+                if proof::is_automatic($trigger::NAMES[i]) {
+                    automatic |= 1 << i;
+                }
+                i += 1;
+            }
+            let shape = proof::Shape {
+                states: $state::ALL.len(),
+                triggers: $trigger::ALL.len(),
+                actions: $action::ALL.len(),
+                initial: $table.initial as u8,
+                terminal,
+                passing,
+                automatic,
+                rows: &rows,
+            };
+            proof::check(&shape);
+            $(proof::action_only_from(&shape, $action::$act as u8, 0 $(| 1 << $state::$from as u8)+);)*
+            $(proof::only_through(&shape, $state::$goal as u8, $state::$gate as u8);)*
+        };
+    };
+}

@@ -1,0 +1,179 @@
+//! Structural proofs of a table, evaluated at compile time by [`prove!`](crate::prove). Sets of labels are bit masks, so a machine has
+//! at most 64 states, triggers and actions.
+
+#![expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
+
+/// A row with its labels as numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// State the row belongs to.
+    pub from: u8,
+    /// Trigger of the row.
+    pub on: u8,
+    /// State the row leads to.
+    pub to: u8,
+    /// Set of the row's actions.
+    pub actions: u64,
+}
+
+/// A table with its labels as numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    /// Number of states.
+    pub states: usize,
+    /// Number of triggers.
+    pub triggers: usize,
+    /// Number of actions.
+    pub actions: usize,
+    /// The initial state.
+    pub initial: u8,
+    /// Set of terminal states.
+    pub terminal: u64,
+    /// Set of passing states.
+    pub passing: u64,
+    /// Set of automatic triggers.
+    pub automatic: u64,
+    /// The rows.
+    pub rows: &'a [Cell],
+}
+
+/// Checks that no cell is filled twice, nothing leaves a terminal state, every state is reachable and every other one has a way out,
+/// every trigger and action is used, passing states have automatic rows only and waiting states none, and automatic rows cannot cycle.
+///
+/// # Panics
+/// When the table is broken; in a `const` this is a compile error with the message.
+pub const fn check(shape: &Shape<'_>) {
+    assert!(
+        shape.states <= 64 && shape.triggers <= 64 && shape.actions <= 64,
+        "a machine has at most 64 labels of a kind"
+    );
+    check_cells(shape);
+    check_ways(shape);
+    check_passing(shape);
+}
+
+/// Checks that an action stands only on rows out of the given set of states.
+///
+/// # Panics
+/// When it stands elsewhere.
+pub const fn action_only_from(shape: &Shape<'_>, action: u8, states: u64) {
+    let mut i = 0;
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        assert!(
+            !has(row.actions, action) || has(states, row.from),
+            "a claim does not hold: an action stands on a row out of another state"
+        );
+        i += 1;
+    }
+}
+
+/// Checks that a state cannot be reached when another is removed.
+///
+/// # Panics
+/// When there is a way around.
+pub const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8) {
+    assert!(
+        goal == gate || !has(reachable(shape, 1 << gate), goal),
+        "a claim does not hold: a state is reached by another way"
+    );
+}
+
+/// Whether a trigger's name says that it is automatic.
+#[must_use]
+pub const fn is_automatic(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'A', b'u', b't', b'o', ..])
+}
+
+const fn check_cells(shape: &Shape<'_>) {
+    let (mut triggers, mut actions, mut i) = (0u64, 0u64, 0);
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        let mut j = 0;
+        while j < i {
+            assert!(row.from != shape.rows[j].from || row.on != shape.rows[j].on, "two rows fill the same cell");
+            j += 1;
+        }
+        triggers |= 1 << row.on;
+        actions |= row.actions;
+        i += 1;
+    }
+    assert!(triggers == all(shape.triggers), "a trigger is used by no row");
+    assert!(actions == all(shape.actions), "an action is used by no row");
+}
+
+const fn check_ways(shape: &Shape<'_>) {
+    let (mut leaves, mut i) = (0u64, 0);
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        assert!(!has(shape.terminal, row.from), "a terminal state has a way out");
+        if row.from != row.to {
+            leaves |= 1 << row.from;
+        }
+        i += 1;
+    }
+    assert!(leaves | shape.terminal == all(shape.states), "a state that is not terminal has no way out");
+    assert!(reachable(shape, 0) == all(shape.states), "a state cannot be reached");
+}
+
+const fn check_passing(shape: &Shape<'_>) {
+    assert!(shape.passing & shape.terminal == 0, "a terminal state cannot be passing");
+    let mut i = 0;
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        let (passing, automatic) = (has(shape.passing, row.from), has(shape.automatic, row.on));
+        assert!(!passing || automatic, "a passing state has an event row");
+        assert!(passing || !automatic, "a waiting state has an automatic row");
+        i += 1;
+    }
+    // Peel off passing states whose rows lead only to states that rest; what cannot be peeled lies on a cycle.
+    let (mut resting, mut round) = (all(shape.states) & !shape.passing, 0);
+    while round < shape.states {
+        let mut state = 0;
+        while state < shape.states {
+            if !has(resting, state as u8) && leads_only_to(shape, state as u8, resting) {
+                resting |= 1 << state;
+            }
+            state += 1;
+        }
+        round += 1;
+    }
+    assert!(resting == all(shape.states), "automatic rows can cycle");
+}
+
+const fn leads_only_to(shape: &Shape<'_>, from: u8, set: u64) -> bool {
+    let mut i = 0;
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        if row.from == from && !has(set, row.to) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The states that can be reached without entering a removed one.
+const fn reachable(shape: &Shape<'_>, removed: u64) -> u64 {
+    let (mut seen, mut round) = ((1u64 << shape.initial) & !removed, 0);
+    while round < shape.states {
+        let mut i = 0;
+        while i < shape.rows.len() {
+            let row = shape.rows[i];
+            if has(seen, row.from) && !has(removed, row.to) {
+                seen |= 1 << row.to;
+            }
+            i += 1;
+        }
+        round += 1;
+    }
+    seen
+}
+
+const fn has(set: u64, label: u8) -> bool {
+    set & (1 << label) != 0
+}
+
+const fn all(count: usize) -> u64 {
+    if count == 64 { u64::MAX } else { (1 << count) - 1 }
+}
