@@ -73,9 +73,7 @@ impl Session {
     pub(super) fn settle(&mut self, trigger: Trigger) {
         match trigger {
             Trigger::AutoCancelled => {
-                if let Some(reply) = self.reply.take() {
-                    self.take_reply(reply);
-                }
+                self.keep_reply();
                 self.close_batch("cancelled");
             }
             Trigger::AutoBudgetSpent => self.stop_by_limit(),
@@ -87,11 +85,7 @@ impl Session {
             | Trigger::AutoResponsePaused
             | Trigger::AutoResponseUnusable
             | Trigger::AutoResponseUnusableForGood
-            | Trigger::AutoNoToolCalls => {
-                if let Some(reply) = self.reply.take() {
-                    self.take_reply(reply);
-                }
-            }
+            | Trigger::AutoNoToolCalls => self.take_reply(),
             Trigger::AutoQueuedInput => {
                 self.begin_turn();
                 self.pending.append(&mut self.queue);

@@ -34,7 +34,8 @@ impl Session {
     }
 
     /// Uses what was answered.
-    pub(super) fn take_reply(&mut self, reply: Reply) {
+    pub(super) fn take_reply(&mut self) {
+        let Some(reply) = self.reply.take() else { return };
         match reply {
             Reply::Calls { answer, unusable } => {
                 self.accept(&answer);
@@ -60,6 +61,18 @@ impl Session {
                 self.retry = Some(Retry { delay_ms, reason });
             }
             Reply::UnusableForGood { reason, keep, hand_back, .. } => self.give_up_on(reason, keep, hand_back),
+        }
+    }
+
+    /// Under a cancel: a message that is complete is kept, one that cannot be used counts as aborted and its text is kept.
+    pub(super) fn keep_reply(&mut self) {
+        match self.reply.take() {
+            Some(reply @ (Reply::Calls { .. } | Reply::Paused(_) | Reply::Done(_))) => {
+                self.reply = Some(reply);
+                self.take_reply();
+            }
+            Some(Reply::UnusableForGood { keep: Some(answer), .. }) => self.keep_partial(answer),
+            Some(Reply::UnusableForGood { keep: None, .. } | Reply::Unusable { .. }) | None => {}
         }
     }
 
@@ -95,10 +108,15 @@ impl Session {
             return;
         }
         if let Some(answer) = reply::marked(vec![Block::Text(partial_text)], "interrupted") {
-            self.commit_input();
-            self.run.get_or_insert_default().text = answer.text();
-            let _ = self.conversation.push_answer(answer);
+            self.keep_partial(answer);
         }
+    }
+
+    /// What came of an answer goes into the history behind the messages that led to it.
+    fn keep_partial(&mut self, answer: Answer) {
+        self.commit_input();
+        self.run.get_or_insert_default().text = answer.text();
+        let _ = self.conversation.push_answer(answer);
     }
 
     /// The messages were answered: they become history, and what counted failures begins anew.

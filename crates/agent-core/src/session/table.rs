@@ -440,7 +440,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Error + ShutdownRequested => ShuttingDown     [CancelRetry, ReturnQueuedInput, Shutdown];
     Error + RetryTimeout      => PreparingRequest [];
 
-    Cancelled      + AutoCancelSettled => WaitingForUserInput [ReturnQueuedInput, PromptForInput];
+    Cancelled      + AutoCancelSettled => WaitingForUserInput [DisplayError, ReturnQueuedInput, PromptForInput];
     BudgetExceeded + AutoAlways        => WaitingForUserInput [PromptForInput];
 };
 

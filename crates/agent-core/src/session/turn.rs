@@ -55,7 +55,7 @@ impl Session {
         let ending = match reason {
             Some(CancelReason::DeadlineReached) => {
                 let limit_ms = self.config.limits.max_wall_time_ms.unwrap_or_default();
-                self.run.get_or_insert_default().error = Some(format!("time limit of the turn reached: {limit_ms} ms"));
+                self.notify(format!("time limit of the turn reached: {limit_ms} ms"));
                 Ending::Limit(LimitKind::WallTime)
             }
             Some(CancelReason::Requested) | None => Ending::Cancelled,
