@@ -71,7 +71,7 @@ impl Harness {
             0 => self.input(),
             1 => Event::CancelRequested,
             2 => Event::CompactionRequested,
-            3 if a % 8 == 0 => Event::ShutdownRequested,
+            3 if a.is_multiple_of(8) => Event::ShutdownRequested,
             3 | 4 => {
                 let mut limits = self.session.config().limits;
                 limits.max_model_calls = limits.max_model_calls.map(|n| n + 2);
@@ -79,7 +79,7 @@ impl Harness {
                 limits.max_wall_time_ms = limits.max_wall_time_ms.map(|n| n + 100);
                 Event::BudgetRaised { limits }
             }
-            5 if a % 4 == 0 => {
+            5 if a.is_multiple_of(4) => {
                 let mut config = self.config.clone();
                 config.limits = self.session.config().limits;
                 Event::Reconfigured { config: Box::new(config) }
@@ -328,7 +328,7 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
                 Event::GitChecked { ticket: *ticket, report }
             }
         },
-        Action::RunAutoformatters { ticket, .. } if b % 5 == 0 => {
+        Action::RunAutoformatters { ticket, .. } if b.is_multiple_of(5) => {
             Event::HookFailed { ticket: *ticket, message: "no formatter".into() }
         }
         Action::RunAutoformatters { ticket, .. } if b % 5 == 1 => {
@@ -338,7 +338,7 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
             let report = FormatReport { changed_paths: vec!["a.rs".into()], commit_due: a & 1 == 0, notes: vec![] };
             Event::FormattersFinished { ticket: *ticket, report }
         }
-        Action::CommitChanges { ticket, .. } if b % 4 == 0 => {
+        Action::CommitChanges { ticket, .. } if b.is_multiple_of(4) => {
             Event::HooksStoppedTurn { ticket: *ticket, reason: "enough".into() }
         }
         Action::CommitChanges { ticket, .. } => {
