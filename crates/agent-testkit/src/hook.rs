@@ -50,7 +50,7 @@ impl RecordingHook {
 
     /// Gives every call the verdict that the function makes of it.
     #[must_use]
-    pub fn verdict(
+    pub fn on_before_tool(
         mut self,
         of: impl Fn(&ToolCall, &Inspection) -> HookVerdict + Send + Sync + 'static,
     ) -> Self {
@@ -60,21 +60,21 @@ impl RecordingHook {
 
     /// Adds what the next look at the repository comes to.
     #[must_use]
-    pub fn git(self, result: Result<GitReport, HookError>) -> Self {
+    pub fn on_check_git(self, result: Result<GitReport, HookError>) -> Self {
         lock(&self.git).push_back(result);
         self
     }
 
     /// Adds what the next formatting comes to.
     #[must_use]
-    pub fn format(self, result: Result<FormatReport, HookError>) -> Self {
+    pub fn on_format(self, result: Result<FormatReport, HookError>) -> Self {
         lock(&self.format).push_back(result);
         self
     }
 
     /// Adds what the next commit comes to.
     #[must_use]
-    pub fn commit(self, result: Result<CommitReport, HookError>) -> Self {
+    pub fn on_commit(self, result: Result<CommitReport, HookError>) -> Self {
         lock(&self.commit).push_back(result);
         self
     }
