@@ -1,22 +1,23 @@
 //! A shared list of what happened, and locks that outlive a panic.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 
 /// A list that a stand-in appends to and a test reads. Clones share the same entries.
 #[derive(Debug)]
 pub struct Log<T> {
-    entries: Arc<Mutex<Vec<T>>>,
+    entries: watch::Sender<Vec<T>>,
 }
 
 impl<T> Log<T> {
     pub(crate) fn push(&self, entry: T) {
-        lock(&self.entries).push(entry);
+        self.entries.send_modify(|entries| entries.push(entry));
     }
 
     /// Number of entries so far.
     #[must_use]
     pub fn len(&self) -> usize {
-        lock(&self.entries).len()
+        self.entries.borrow().len()
     }
 
     /// Whether nothing was recorded yet.
@@ -24,26 +25,33 @@ impl<T> Log<T> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Resolves when there are at least so many entries.
+    pub async fn wait_for(&self, count: usize) {
+        let mut entries = self.entries.subscribe();
+        // The sender lives in `self`, so waiting cannot fail.
+        let _ = entries.wait_for(|entries| entries.len() >= count).await;
+    }
 }
 
 impl<T: Clone> Log<T> {
     /// A copy of the entries so far, oldest first.
     #[must_use]
     pub fn all(&self) -> Vec<T> {
-        lock(&self.entries).clone()
+        self.entries.borrow().clone()
     }
 
     /// A copy of the newest entry.
     #[must_use]
     pub fn last(&self) -> Option<T> {
-        lock(&self.entries).last().cloned()
+        self.entries.borrow().last().cloned()
     }
 }
 
 impl<T> Clone for Log<T> {
     fn clone(&self) -> Self {
         Self {
-            entries: Arc::clone(&self.entries),
+            entries: self.entries.clone(),
         }
     }
 }
@@ -51,7 +59,7 @@ impl<T> Clone for Log<T> {
 impl<T> Default for Log<T> {
     fn default() -> Self {
         Self {
-            entries: Arc::default(),
+            entries: watch::Sender::new(Vec::new()),
         }
     }
 }

@@ -229,6 +229,11 @@ impl ToolLog {
         self.calls.len()
     }
 
+    /// Resolves when at least so many calls were begun.
+    pub async fn wait_for_runs(&self, count: usize) {
+        self.calls.wait_for(count).await;
+    }
+
     /// How many run now.
     #[must_use]
     pub fn in_flight(&self) -> usize {

@@ -7,8 +7,8 @@
 //! 5. Tools have well-formed, unique names and object schemas; a call in the history names a tool that is offered, or one that this
 //!    server's own answers called although it was not.
 //!
-//! Two demands are stricter than the real service, which takes results in any order and joins adjacent messages of one role: a client
-//! that needs neither kindness is right everywhere.
+//! Some demands are stricter than the real service, which takes results in any order, takes some that are empty, joins adjacent
+//! messages of one role, and does not look up names of old calls: a client that needs none of these kindnesses is right everywhere.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;

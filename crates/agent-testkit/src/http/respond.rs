@@ -1,7 +1,7 @@
 //! From a request to its response: route, check, take a step, play it.
 
 use super::anthropic_rules::check_messages_request;
-use super::body::{Body, stream, whole};
+use super::body::{Body, Watch, stream, whole};
 use super::openai_rules::check_chat_request;
 use super::record::RecordedRequest;
 use super::server::Shared;
@@ -165,7 +165,7 @@ async fn perform(step: Step, wire: Wire, request: &Value, shared: &Arc<Shared>) 
         Kind::Body { content_type, body } => typed(StatusCode::OK, &content_type, whole(body)),
         // A function never leads to another one here: `resolve` has called them all.
         Kind::Hang | Kind::Respond(_) => {
-            let _left = super::body::Watch::new(Arc::clone(shared));
+            let _left = Watch::new(Arc::clone(shared));
             pending().await
         }
     }

@@ -85,7 +85,7 @@ impl ScriptedServer {
         self.address
     }
 
-    /// The requests so far, wrong ones too.
+    /// The requests so far, wrong ones too. A request is recorded when all of it has arrived.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests.all()
@@ -93,9 +93,7 @@ impl ScriptedServer {
 
     /// Resolves when at least so many requests have arrived.
     pub async fn wait_for_requests(&self, count: usize) {
-        let mut arrived = self.shared.arrived.subscribe();
-        // The sender lives in `shared`, so waiting cannot fail.
-        let _ = arrived.wait_for(|arrived| *arrived >= count).await;
+        self.shared.requests.wait_for(count).await;
     }
 
     /// What was wrong with requests so far: what the real service would have refused, and requests beyond the script. A test of a
@@ -190,7 +188,6 @@ pub(super) struct Shared {
     source: Source,
     requests: Log<RecordedRequest>,
     connections: AtomicUsize,
-    arrived: watch::Sender<usize>,
     abandoned: watch::Sender<usize>,
     played: AtomicUsize,
     /// Names of tools that answers of this server have called, offered or not.
@@ -209,7 +206,6 @@ impl Shared {
             source,
             requests: Log::default(),
             connections: AtomicUsize::new(0),
-            arrived: watch::Sender::new(0),
             abandoned: watch::Sender::new(0),
             played: AtomicUsize::new(0),
             called: Mutex::default(),
@@ -218,7 +214,6 @@ impl Shared {
 
     pub(super) fn record(&self, request: RecordedRequest) {
         self.requests.push(request);
-        self.arrived.send_modify(|arrived| *arrived += 1);
     }
 
     pub(super) fn note_abandoned(&self) {

@@ -10,15 +10,20 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-fn git(repository: &DemoRepository, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
+fn git(repository: &DemoRepository, arguments: &str) -> String {
+    shell(repository, &format!("git {arguments}"))
+}
+
+/// Runs a command in the repository and returns what it prints.
+fn shell(repository: &DemoRepository, command: &str) -> String {
+    let mut shell = Command::new("sh");
     // Whatever the configuration of the machine, this test's commits are the same.
-    command
+    shell
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
-    command.current_dir(&repository.path).args(arguments);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}");
+    shell.args(["-c", command]).current_dir(&repository.path);
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{command}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -87,15 +92,12 @@ fn tests_pass(repository: &DemoRepository, command: &Value) -> (bool, String) {
 fn the_repository_is_real_and_broken() {
     let (_directory, repository) = created();
     assert!(repository.path.is_absolute());
+    assert_eq!(git(&repository, "rev-list --count HEAD").trim(), "1");
     assert_eq!(
-        git(&repository, &["rev-list", "--count", "HEAD"]).trim(),
-        "1"
-    );
-    assert_eq!(
-        git(&repository, &["rev-parse", "HEAD"]).trim(),
+        git(&repository, "rev-parse HEAD").trim(),
         repository.base_commit
     );
-    let status = git(&repository, &["status", "--porcelain"]);
+    let status = git(&repository, "status --porcelain");
     assert_eq!(status, " M NOTES.md\n?? release-plan.txt\n");
 
     let verdict = verify(&repository).unwrap();
@@ -114,7 +116,7 @@ fn the_repository_is_real_and_broken() {
         assert_eq!(verdict.formatted, Some(true));
     }
     // Running the tests leaves nothing behind that git would see.
-    assert_eq!(git(&repository, &["status", "--porcelain"]), status);
+    assert_eq!(git(&repository, "status --porcelain"), status);
 }
 
 #[test]
@@ -148,16 +150,11 @@ async fn the_scripts_own_calls_mend_it_step_by_step() {
                 apply(&repository.path, arguments);
                 if repository.rustfmt {
                     // The formatter has something to do after the first edit, and the second one still applies after it.
-                    let first = git(&repository, &["rev-list", "--count", "HEAD"]).trim() == "1";
+                    let first = git(&repository, "rev-list --count HEAD").trim() == "1";
                     assert_eq!(verify(&repository).unwrap().formatted, Some(!first));
-                    let mut rustfmt = Command::new("rustfmt");
-                    rustfmt.arg("src/lib.rs").current_dir(&repository.path);
-                    assert!(rustfmt.status().unwrap().success());
+                    shell(&repository, "rustfmt src/lib.rs");
                 }
-                git(
-                    &repository,
-                    &["commit", "--quiet", "-m", "Fix", "--", "src/lib.rs"],
-                );
+                git(&repository, "commit --quiet -m Fix -- src/lib.rs");
             }
             "bash" => failures.push(!tests_pass(&repository, arguments).0),
             _ => {}
@@ -199,32 +196,27 @@ async fn the_first_edit_mends_one_test_only() {
     assert!(verdict.tests_pass && !verdict.fix_committed && !verdict.is_fixed());
 }
 
-#[tokio::test]
-async fn the_verdict_sees_every_trespass() {
-    let trespasses: [(&str, fn(&DemoRepository)); 6] = [
-        ("own files", |r| {
-            fs::write(r.path.join("NOTES.md"), "gone").unwrap()
-        }),
-        ("own files", |r| {
-            fs::remove_file(r.path.join("release-plan.txt")).unwrap()
-        }),
-        ("own files", |r| drop(git(r, &["add", "release-plan.txt"]))),
-        ("own files", |r| {
-            drop(git(r, &["commit", "-qam", "all of it"]))
-        }),
-        ("exactly the fixed file", |r| {
-            git(r, &["add", "release-plan.txt"]);
-            git(r, &["commit", "-qm", "plan"]);
-            git(r, &["rm", "-q", "--cached", "release-plan.txt"]);
-            git(r, &["commit", "-qm", "no plan"]);
-        }),
-        ("tests were changed", |r| {
-            fs::write(r.path.join("check.sh"), "exit 0\n").unwrap()
-        }),
+#[test]
+fn the_verdict_sees_every_trespass() {
+    let trespasses = [
+        ("own files", "echo gone > NOTES.md"),
+        ("own files", "rm release-plan.txt"),
+        ("own files", "git add release-plan.txt"),
+        ("own files", "git commit -qam everything"),
+        (
+            "own files",
+            "git rm -q --cached NOTES.md && git commit -qm gone",
+        ),
+        (
+            "exactly the fixed file",
+            "git add release-plan.txt && git commit -qm in && git rm -q --cached release-plan.txt && git commit -qm out",
+        ),
+        ("tests were changed", "echo exit 0 > check.sh"),
+        ("nothing was committed", "true"),
     ];
     for (expected, trespass) in trespasses {
         let (_directory, repository) = created();
-        trespass(&repository);
+        shell(&repository, trespass);
         let problems = verify(&repository).unwrap().problems();
         assert!(
             problems.iter().any(|problem| problem.contains(expected)),

@@ -26,11 +26,17 @@ fn with_messages(history: Value) -> Value {
 }
 
 fn user(content: Value) -> Value {
-    json!({"role": "user", "content": content})
+    message("user", content)
 }
 
 fn assistant(content: Value) -> Value {
-    json!({"role": "assistant", "content": content})
+    message("assistant", content)
+}
+
+fn message(role: &str, content: Value) -> Value {
+    let mut message = json!({"role": role});
+    message["content"] = content;
+    message
 }
 
 fn call(id: &str) -> Value {

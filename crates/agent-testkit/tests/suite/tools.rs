@@ -74,7 +74,7 @@ async fn stops_when_told() {
     let tool = FakeTool::changes("t").hangs();
     let call = call("1");
     let (outcome, ()) = tokio::join!(tool.run(&call, &context), async {
-        tokio::time::sleep(SECOND).await;
+        tool.log().wait_for_runs(1).await;
         assert_eq!(tool.log().in_flight(), 1);
         assert!(!cancel.is_cancelled());
         cancel.cancel();
