@@ -3,6 +3,7 @@
 set -eu
 mkdir -p target
 TMPDIR="$PWD/target"
-export TMPDIR
+RUST_BACKTRACE=0
+export TMPDIR RUST_BACKTRACE
 rustc --edition 2021 --test -o target/durations-tests src/lib.rs
 exec target/durations-tests --test-threads 1

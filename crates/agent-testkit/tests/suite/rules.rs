@@ -78,129 +78,99 @@ async fn accepts_what_is_right() {
     }
 }
 
-#[tokio::test]
-async fn refuses_histories_that_are_wrong() {
-    let hi = || user(json!("hi"));
-    let empty_result = json!({"type": "tool_result", "tool_use_id": "a", "content": ""});
-    let unsigned = json!({"type": "thinking", "thinking": "x"});
-    let unknown = json!({"type": "tool_use", "id": "a", "name": "nope", "input": {}});
-    let no_object = json!({"type": "tool_use", "id": "a", "name": "t", "input": "x"});
-    let cases = [
-        (json!([]), "at least one message"),
-        (json!([assistant(json!("x"))]), "first message"),
-        (json!([hi(), hi()]), "alternate"),
-        (json!([user(json!(""))]), "non-empty"),
-        (json!([user(json!([]))]), "non-empty"),
-        (json!([user(json!([text("  ")]))]), "non-empty"),
-        (
-            json!([hi(), assistant(json!([call("a")]))]),
-            "has no tool_result",
-        ),
-        (
-            json!([hi(), assistant(json!([call("a")])), hi()]),
-            "has no tool_result",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a")])),
-                user(json!([text("x"), result("a")]))
-            ]),
-            "has no tool_result",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a"), call("b")])),
-                user(json!([result("a")]))
-            ]),
-            "has no tool_result",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a"), call("b")])),
-                user(json!([result("b"), result("a")]))
-            ]),
-            "in call order",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a")])),
-                user(json!([result("a"), result("a")]))
-            ]),
-            "no open tool_use",
-        ),
-        (json!([user(json!([result("a")]))]), "no open tool_use"),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a"), call("a")])),
-                user(json!([result("a"), result("a")]))
-            ]),
-            "unique",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a")])),
-                user(json!([result("a")])),
-                assistant(json!([call("a")])),
-                user(json!([result("a")]))
-            ]),
-            "unique",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("a")])),
-                user(json!([empty_result]))
-            ]),
-            "non-empty",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([unknown])),
-                user(json!([result("a")]))
-            ]),
-            "no tool `nope`",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([no_object])),
-                user(json!([result("a")]))
-            ]),
-            "an object is required",
-        ),
-        (
-            json!([
-                hi(),
-                assistant(json!([call("")])),
-                user(json!([result("")]))
-            ]),
-            "should match",
-        ),
-        (
-            json!([hi(), assistant(json!([unsigned])), hi()]),
-            "signature",
-        ),
-        (
-            json!([hi(), assistant(json!([result("a")])), hi()]),
-            "not for the assistant",
-        ),
-        (
-            json!([{"role": "system", "content": "x"}]),
-            "user or assistant",
-        ),
-    ];
+/// Every history must be refused, for the reason beside it.
+async fn refuses<const N: usize>(cases: [(Value, &str); N]) {
     for (history, expected) in cases {
         let found = violation("/v1/messages", &with_messages(history.clone())).await;
         let found = found.unwrap_or_else(|| panic!("accepted: {history}"));
         assert!(found.contains(expected), "{found} for {history}");
     }
+}
+
+/// A user's message, calls with these ids, and this answer to them.
+fn round(ids: &[&str], answer: Value) -> Value {
+    let calls = ids.iter().map(|id| call(id)).collect();
+    json!([user(json!("hi")), assistant(calls), user(answer)])
+}
+
+#[tokio::test]
+async fn refuses_roles_and_texts_that_are_wrong() {
+    let hi = || user(json!("hi"));
+    refuses([
+        (json!([]), "at least one message"),
+        (json!([assistant(json!("x"))]), "first message"),
+        (json!([hi(), hi()]), "alternate"),
+        (
+            json!([{"role": "system", "content": "x"}]),
+            "user or assistant",
+        ),
+        (json!([user(json!(""))]), "non-empty"),
+        (json!([user(json!([]))]), "non-empty"),
+        (json!([user(json!([text("  ")]))]), "non-empty"),
+        (json!([user(Value::Null)]), "a text or an array"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn refuses_results_that_do_not_match_their_calls() {
+    let open = json!([user(json!("hi")), assistant(json!([call("a")]))]);
+    let answered = json!([result("a")]);
+    let empty = json!([{"type": "tool_result", "tool_use_id": "a", "content": ""}]);
+    refuses([
+        (open, "has no tool_result"),
+        (round(&["a"], json!("no")), "has no tool_result"),
+        (
+            round(&["a"], json!([text("x"), result("a")])),
+            "has no tool_result",
+        ),
+        (round(&["a", "b"], answered.clone()), "has no tool_result"),
+        (
+            round(&["a", "b"], json!([result("b"), result("a")])),
+            "in call order",
+        ),
+        (
+            round(&["a"], json!([result("a"), result("a")])),
+            "no open tool_use",
+        ),
+        (json!([user(answered)]), "no open tool_use"),
+        (round(&["a"], empty), "non-empty"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn refuses_assistant_blocks_that_are_wrong() {
+    let said = |block: Value| {
+        json!([
+            user(json!("hi")),
+            assistant(json!([block])),
+            user(json!([result("a")]))
+        ])
+    };
+    let twice = json!([result("a"), result("a")]);
+    let mut again = round(&["a"], json!([result("a")]));
+    let later = [assistant(json!([call("a")])), user(json!([result("a")]))];
+    again.as_array_mut().unwrap().extend(later);
+    refuses([
+        (round(&["a", "a"], twice), "unique"),
+        (again, "unique"),
+        (round(&[""], json!([result("")])), "should match"),
+        (
+            said(json!({"type": "tool_use", "id": "a", "name": "nope", "input": {}})),
+            "no tool `nope`",
+        ),
+        (
+            said(json!({"type": "tool_use", "id": "a", "name": "t", "input": "x"})),
+            "an object is required",
+        ),
+        (
+            said(json!({"type": "thinking", "thinking": "x"})),
+            "signature",
+        ),
+        (said(result("a")), "not for the assistant"),
+    ])
+    .await;
 }
 
 #[tokio::test]
