@@ -10,8 +10,14 @@ pub struct Log<T> {
 }
 
 impl<T> Log<T> {
-    pub(crate) fn push(&self, entry: T) {
-        self.entries.send_modify(|entries| entries.push(entry));
+    /// Appends an entry and returns its number, from 1.
+    pub(crate) fn push(&self, entry: T) -> usize {
+        let mut number = 0;
+        self.entries.send_modify(|entries| {
+            entries.push(entry);
+            number = entries.len();
+        });
+        number
     }
 
     /// Number of entries so far.

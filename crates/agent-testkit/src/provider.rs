@@ -95,7 +95,7 @@ impl ScriptedProvider {
         }
     }
 
-    fn next_step(&self, request: &LlmRequest) -> Result<Step, LlmError> {
+    fn next_step(&self, request: &LlmRequest, number: usize) -> Result<Step, LlmError> {
         let step = match &self.shared.source {
             Source::Script(script) => lock(script).next(),
             Source::Function(respond) => Some(Step::Respond(Arc::clone(respond))),
@@ -104,10 +104,7 @@ impl ScriptedProvider {
             Some(step) => Ok(step.resolve(request)),
             None => Err(LlmError::new(
                 LlmErrorKind::InvalidRequest,
-                format!(
-                    "script exhausted: request {} has no step",
-                    self.shared.requests.len()
-                ),
+                format!("script exhausted: request {number} has no step"),
             )),
         }
     }
@@ -120,9 +117,8 @@ impl LlmProvider for ScriptedProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        self.shared.requests.push(request.clone());
-        let number = self.shared.requests.len();
-        let beats = match self.next_step(&request)? {
+        let number = self.shared.requests.push(request.clone());
+        let beats = match self.next_step(&request, number)? {
             Step::Answer(reply) => {
                 let whole = LlmChunk::Completed(reply.response(number));
                 beats(&reply, usize::MAX, Some(Beat::Yield(Ok(whole))))

@@ -67,8 +67,8 @@ impl Reply {
         })
     }
 
-    /// Adds a call with arguments as a model sends them. Its id is unique in the script: `call_1_0` is the first call of the first
-    /// answer that was played.
+    /// Adds a call with arguments as a model sends them. Its id is unique in the script: `call_3_0` is the first block of the third
+    /// answer (for a provider: of the answer to the third request).
     #[must_use]
     pub fn call(mut self, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         self.parts.push(Part::Call {
