@@ -1,1 +1,41 @@
-//! placeholder
+//! Stand-ins for everything outside the engine, for its own tests and for those of hosts.
+//!
+//! ```text
+//! the model       ScriptedProvider (the port)   http::ScriptedServer (a real server on loopback, two wire formats)
+//! the tools       FakeTool                      tool_context, ManualCancel, RecordingProgress
+//! time            ManualClock (by hand)         TokioClock (tokio's time, which tests can pause)
+//! other ports     RecordingHook, FailingHook, ScriptedApprover, ScriptedCommands
+//! the demo        demo: a repository with a bug, the model that mends it, and the check that it is mended
+//! ```
+//!
+//! Every stand-in is told beforehand what to do, records what it was asked, and says plainly when it was asked for more than it was told:
+//! a scripted provider that has run out answers with an error instead of inventing something.
+//!
+//! Absent on purpose: assertions (a test makes its own from the records), randomness, and any knowledge of the driver.
+
+#![forbid(unsafe_code)]
+
+pub mod demo;
+pub mod http;
+
+mod approver;
+mod clock;
+mod commands;
+mod context;
+mod hook;
+mod log;
+mod provider;
+mod reply;
+mod script;
+mod tool;
+
+pub use approver::ScriptedApprover;
+pub use clock::{ManualClock, TokioClock};
+pub use commands::ScriptedCommands;
+pub use context::{ManualCancel, RecordingProgress, tool_context};
+pub use hook::{FailingHook, HookCall, RecordingHook};
+pub use log::Log;
+pub use provider::ScriptedProvider;
+pub use reply::{DEFAULT_MODEL, DEFAULT_USAGE, Reply};
+pub use script::{Respond, Script, Step};
+pub use tool::{FakeTool, ToolLog};
