@@ -60,7 +60,6 @@ pub struct CommitReport {
 
 /// Why a hook did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[non_exhaustive]
 pub enum HookError {
     /// It failed or ran out of time. The turn goes on.
     #[error("{message}")]

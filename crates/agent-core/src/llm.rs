@@ -57,7 +57,6 @@ impl LlmResponse {
 
 /// One part of an answer, as it arrived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum ResponseBlock {
     /// Text for the user.
     Text(String),
@@ -228,7 +227,6 @@ impl LlmErrorKind {
 
 /// What a provider streams: pieces to show, then the whole answer once.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum LlmChunk {
     /// A piece of what is being written.
     Delta(Delta),
@@ -238,7 +236,6 @@ pub enum LlmChunk {
 
 /// A piece of an answer while it is being written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Delta {
     /// Text for the user.
     Text(String),

@@ -66,7 +66,6 @@ pub struct CallFacts {
 
 /// What the driver found out about a call before running it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Finding {
     /// The tool exists and takes these arguments.
     Runnable(Inspection),
@@ -84,7 +83,6 @@ pub enum Finding {
 
 /// What the user's hooks say about a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum HookVerdict {
     /// Nothing: the permission policy decides.
     #[default]

@@ -1,1 +1,34 @@
-//! placeholder
+//! The async driver of `agent-core`, as a library.
+//!
+//! A [`Runner`] owns a session and its ports. Its loop is short because it decides nothing: it takes an event in, writes it to the journal,
+//! lets the session step, and performs the actions that come back, each as a task of its own whose answer is the next event.
+//!
+//! ```text
+//! task or host -> inbox -> redact -> journal (durable) -> session.step -> observers, notices -> perform -> tasks
+//! ```
+//!
+//! A host gets two ends: a [`Handle`] to send what the user wants, and [`Notices`] to show what happens. [`Agent`] wraps both for programs that
+//! only want to ask and wait.
+//!
+//! # Architecture invariant
+//! No decision of the agent is made here: no flag that remembers a phase, no second loop, no look into tool calls or stop reasons.
+//! The one decision that is the driver's is to stop when the journal cannot be written, because that cannot be recorded.
+
+mod agent;
+mod builder;
+mod clock;
+mod hooks;
+pub mod journal;
+mod model_call;
+mod notice;
+mod perform;
+mod redact;
+mod resume;
+mod runner;
+mod tool_calls;
+
+pub use agent::{Agent, AgentError};
+pub use builder::{BuildError, Builder};
+pub use clock::SystemClock;
+pub use notice::{Notice, Notices};
+pub use runner::{End, Handle, Runner};

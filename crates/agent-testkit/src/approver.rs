@@ -21,18 +21,13 @@ impl ScriptedApprover {
     /// Allows everything, each call once.
     #[must_use]
     pub fn allowing() -> Self {
-        Self::always(Some(ApprovalAnswer::Allow {
-            scope: ApprovalScope::Once,
-            arguments: None,
-        }))
+        Self::always(Some(ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None }))
     }
 
     /// Denies everything for this reason.
     #[must_use]
     pub fn denying(reason: &str) -> Self {
-        Self::always(Some(ApprovalAnswer::Deny {
-            reason: reason.to_owned(),
-        }))
+        Self::always(Some(ApprovalAnswer::Deny { reason: reason.to_owned() }))
     }
 
     /// Is not there: every question finds nobody.
@@ -61,11 +56,7 @@ impl ScriptedApprover {
     }
 
     fn always(otherwise: Option<ApprovalAnswer>) -> Self {
-        Self {
-            answers: Arc::default(),
-            otherwise,
-            questions: Log::default(),
-        }
+        Self { answers: Arc::default(), otherwise, questions: Log::default() }
     }
 }
 

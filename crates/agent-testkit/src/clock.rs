@@ -28,19 +28,12 @@ impl ManualClock {
     /// A clock that shows so many milliseconds since the Unix epoch.
     #[must_use]
     pub fn new(now_ms: u64) -> Self {
-        Self {
-            time: watch::Sender::new(Time {
-                now_ms,
-                sleepers: BTreeMap::new(),
-                next_sleeper: 0,
-            }),
-        }
+        Self { time: watch::Sender::new(Time { now_ms, sleepers: BTreeMap::new(), next_sleeper: 0 }) }
     }
 
     /// Moves time on by so many milliseconds; it stops at the end of time.
     pub fn advance_ms(&self, duration_ms: u64) {
-        self.time
-            .send_modify(|time| time.now_ms = time.now_ms.saturating_add(duration_ms));
+        self.time.send_modify(|time| time.now_ms = time.now_ms.saturating_add(duration_ms));
     }
 
     /// Moves time on to the earliest deadline that somebody sleeps for, and says by how many milliseconds; nothing when nobody sleeps.
@@ -123,10 +116,7 @@ impl TokioClock {
     /// A clock that shows so many milliseconds since the Unix epoch now.
     #[must_use]
     pub fn new(start_ms: u64) -> Self {
-        Self {
-            start_ms,
-            started: Instant::now(),
-        }
+        Self { start_ms, started: Instant::now() }
     }
 }
 

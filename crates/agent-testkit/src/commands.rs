@@ -69,10 +69,7 @@ impl ScriptedCommands {
 
     /// The next command comes to what the function makes of it.
     #[must_use]
-    pub fn respond(
-        self,
-        with: impl FnOnce(&Command) -> Result<CommandOutput, CommandError> + Send + 'static,
-    ) -> Self {
+    pub fn respond(self, with: impl FnOnce(&Command) -> Result<CommandOutput, CommandError> + Send + 'static) -> Self {
         self.then(Scripted::Respond(Box::new(with)))
     }
 
@@ -89,28 +86,16 @@ impl ScriptedCommands {
 }
 
 fn ended_by(exit: Exit) -> CommandOutput {
-    CommandOutput {
-        exit,
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        dropped_bytes: 0,
-    }
+    CommandOutput { exit, stdout: Vec::new(), stderr: Vec::new(), dropped_bytes: 0 }
 }
 
 fn not_started(command: &Command, found: &str) -> CommandError {
-    CommandError {
-        program: command.program.clone(),
-        found: found.to_owned(),
-    }
+    CommandError { program: command.program.clone(), found: found.to_owned() }
 }
 
 #[async_trait]
 impl CommandRunner for ScriptedCommands {
-    async fn run(
-        &self,
-        command: &Command,
-        cancel: &dyn CancelSignal,
-    ) -> Result<CommandOutput, CommandError> {
+    async fn run(&self, command: &Command, cancel: &dyn CancelSignal) -> Result<CommandOutput, CommandError> {
         self.commands.push(command.clone());
         let scripted = lock(&self.results).pop_front();
         match scripted {

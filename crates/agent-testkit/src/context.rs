@@ -11,10 +11,7 @@ use tokio::sync::watch;
 pub fn tool_context() -> (ToolContext, ManualCancel, RecordingProgress) {
     let cancel = ManualCancel::new();
     let progress = RecordingProgress::default();
-    let context = ToolContext {
-        progress: Arc::new(progress.clone()),
-        cancel: Arc::new(cancel.clone()),
-    };
+    let context = ToolContext { progress: Arc::new(progress.clone()), cancel: Arc::new(cancel.clone()) };
     (context, cancel, progress)
 }
 
@@ -28,9 +25,7 @@ impl ManualCancel {
     /// A signal that has not fired.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            fired: watch::Sender::new(false),
-        }
+        Self { fired: watch::Sender::new(false) }
     }
 
     /// Fires it. Firing again changes nothing.

@@ -100,29 +100,17 @@ impl Hook for RecordingHook {
         }
     }
 
-    async fn check_git(
-        &self,
-        changes: &Changes,
-        _cancel: &dyn CancelSignal,
-    ) -> Result<GitReport, HookError> {
+    async fn check_git(&self, changes: &Changes, _cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
         self.calls.push(HookCall::CheckGit(changes.clone()));
         next(&self.git)
     }
 
-    async fn format(
-        &self,
-        changes: &Changes,
-        _cancel: &dyn CancelSignal,
-    ) -> Result<FormatReport, HookError> {
+    async fn format(&self, changes: &Changes, _cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         self.calls.push(HookCall::Format(changes.clone()));
         next(&self.format)
     }
 
-    async fn commit(
-        &self,
-        changes: &Changes,
-        _cancel: &dyn CancelSignal,
-    ) -> Result<CommitReport, HookError> {
+    async fn commit(&self, changes: &Changes, _cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         self.calls.push(HookCall::Commit(changes.clone()));
         next(&self.commit)
     }
@@ -130,9 +118,7 @@ impl Hook for RecordingHook {
 
 impl fmt::Debug for RecordingHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordingHook")
-            .field("calls", &self.calls)
-            .finish_non_exhaustive()
+        f.debug_struct("RecordingHook").field("calls", &self.calls).finish_non_exhaustive()
     }
 }
 
@@ -155,26 +141,20 @@ impl FailingHook {
     #[must_use]
     pub fn failing(message: &str) -> Self {
         let message = message.to_owned();
-        Self {
-            how: Failure::Error(HookError::Failed { message }),
-        }
+        Self { how: Failure::Error(HookError::Failed { message }) }
     }
 
     /// It demands that the turn ends, for this reason.
     #[must_use]
     pub fn stopping(reason: &str) -> Self {
         let reason = reason.to_owned();
-        Self {
-            how: Failure::Error(HookError::StopTurn { reason }),
-        }
+        Self { how: Failure::Error(HookError::StopTurn { reason }) }
     }
 
     /// It hangs until it is told to stop, and fails then.
     #[must_use]
     pub const fn hanging() -> Self {
-        Self {
-            how: Failure::HangUntilCancelled,
-        }
+        Self { how: Failure::HangUntilCancelled }
     }
 
     /// It hangs and ignores the signal: only dropping its future ends it.
@@ -186,9 +166,7 @@ impl FailingHook {
     /// It panics with this message.
     #[must_use]
     pub fn panicking(message: &str) -> Self {
-        Self {
-            how: Failure::Panic(message.to_owned()),
-        }
+        Self { how: Failure::Panic(message.to_owned()) }
     }
 
     async fn fail<T>(&self, cancel: &dyn CancelSignal) -> Result<T, HookError> {
@@ -196,9 +174,7 @@ impl FailingHook {
             Failure::Error(error) => Err(error.clone()),
             Failure::HangUntilCancelled => {
                 cancel.cancelled().await;
-                Err(HookError::Failed {
-                    message: String::from("stopped by the signal"),
-                })
+                Err(HookError::Failed { message: String::from("stopped by the signal") })
             }
             Failure::Hang => pending().await,
             Failure::Panic(message) => std::panic::panic_any(message.clone()),
@@ -208,27 +184,15 @@ impl FailingHook {
 
 #[async_trait]
 impl Hook for FailingHook {
-    async fn check_git(
-        &self,
-        _changes: &Changes,
-        cancel: &dyn CancelSignal,
-    ) -> Result<GitReport, HookError> {
+    async fn check_git(&self, _changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
         self.fail(cancel).await
     }
 
-    async fn format(
-        &self,
-        _changes: &Changes,
-        cancel: &dyn CancelSignal,
-    ) -> Result<FormatReport, HookError> {
+    async fn format(&self, _changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         self.fail(cancel).await
     }
 
-    async fn commit(
-        &self,
-        _changes: &Changes,
-        cancel: &dyn CancelSignal,
-    ) -> Result<CommitReport, HookError> {
+    async fn commit(&self, _changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         self.fail(cancel).await
     }
 }

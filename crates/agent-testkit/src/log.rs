@@ -56,17 +56,13 @@ impl<T: Clone> Log<T> {
 
 impl<T> Clone for Log<T> {
     fn clone(&self) -> Self {
-        Self {
-            entries: self.entries.clone(),
-        }
+        Self { entries: self.entries.clone() }
     }
 }
 
 impl<T> Default for Log<T> {
     fn default() -> Self {
-        Self {
-            entries: watch::Sender::new(Vec::new()),
-        }
+        Self { entries: watch::Sender::new(Vec::new()) }
     }
 }
 

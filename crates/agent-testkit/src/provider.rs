@@ -123,11 +123,7 @@ impl LlmProvider for ScriptedProvider {
                 let whole = LlmChunk::Completed(reply.response(number));
                 beats(&reply, usize::MAX, Some(Beat::Yield(Ok(whole))))
             }
-            Step::Break {
-                reply,
-                deltas,
-                error,
-            } => beats(&reply, deltas, Some(Beat::Yield(Err(error)))),
+            Step::Break { reply, deltas, error } => beats(&reply, deltas, Some(Beat::Yield(Err(error)))),
             Step::End { reply, deltas } => beats(&reply, deltas, None),
             Step::Stall { reply, deltas } => beats(&reply, deltas, Some(Beat::Hang)),
             Step::Refuse(error) => return Err(error),
@@ -160,28 +156,25 @@ fn beats(reply: &Reply, deltas: usize, last: Option<Beat>) -> VecDeque<Beat> {
 }
 
 fn play(beats: VecDeque<Beat>, open: OpenStream) -> LlmStream {
-    Box::pin(stream::unfold(
-        (beats, open),
-        |(mut beats, mut open)| async move {
-            loop {
-                match beats.pop_front() {
-                    Some(Beat::Wait(delay)) if delay.is_zero() => {}
-                    Some(Beat::Wait(delay)) => tokio::time::sleep(delay).await,
-                    Some(Beat::Yield(chunk)) => {
-                        if beats.is_empty() {
-                            open.end();
-                        }
-                        return Some((chunk, (beats, open)));
-                    }
-                    Some(Beat::Hang) => pending().await,
-                    None => {
+    Box::pin(stream::unfold((beats, open), |(mut beats, mut open)| async move {
+        loop {
+            match beats.pop_front() {
+                Some(Beat::Wait(delay)) if delay.is_zero() => {}
+                Some(Beat::Wait(delay)) => tokio::time::sleep(delay).await,
+                Some(Beat::Yield(chunk)) => {
+                    if beats.is_empty() {
                         open.end();
-                        return None;
                     }
+                    return Some((chunk, (beats, open)));
+                }
+                Some(Beat::Hang) => pending().await,
+                None => {
+                    open.end();
+                    return None;
                 }
             }
-        },
-    ))
+        }
+    }))
 }
 
 /// How many streams there are, and how many were dropped before their end.
@@ -200,10 +193,7 @@ struct OpenStream {
 impl OpenStream {
     fn new(streams: &Arc<Streams>) -> Self {
         streams.open.fetch_add(1, Ordering::SeqCst);
-        Self {
-            streams: Arc::clone(streams),
-            ended: false,
-        }
+        Self { streams: Arc::clone(streams), ended: false }
     }
 
     const fn end(&mut self) {

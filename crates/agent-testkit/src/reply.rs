@@ -61,31 +61,20 @@ impl Reply {
     /// Adds a block of reasoning, sealed with a made-up signature.
     #[must_use]
     pub fn thinking(self, text: impl Into<String>) -> Self {
-        self.block(ResponseBlock::Thinking {
-            text: text.into(),
-            signature: Some(String::from("c2lnbmVk")),
-        })
+        self.block(ResponseBlock::Thinking { text: text.into(), signature: Some(String::from("c2lnbmVk")) })
     }
 
     /// Adds a call with arguments as a model sends them. Its id is unique in the script: `call_3_0` is the first block of the third
     /// answer (for a provider: of the answer to the third request).
     #[must_use]
     pub fn call(mut self, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
-        self.parts.push(Part::Call {
-            name: name.into(),
-            arguments: arguments.into().to_string(),
-        });
+        self.parts.push(Part::Call { name: name.into(), arguments: arguments.into().to_string() });
         self
     }
 
     /// Adds a call with this id.
     #[must_use]
-    pub fn call_with_id(
-        self,
-        id: impl Into<String>,
-        name: impl Into<String>,
-        arguments: impl Into<Value>,
-    ) -> Self {
+    pub fn call_with_id(self, id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         self.raw_call(RawCall {
             id: id.into(),
             name: name.into(),
@@ -170,14 +159,8 @@ impl Reply {
                 }),
             })
             .collect();
-        let has_calls = blocks
-            .iter()
-            .any(|block| matches!(block, ResponseBlock::Call(_)));
-        let usual_stop = if has_calls {
-            StopReason::ToolUse
-        } else {
-            StopReason::EndTurn
-        };
+        let has_calls = blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)));
+        let usual_stop = if has_calls { StopReason::ToolUse } else { StopReason::EndTurn };
         LlmResponse {
             blocks,
             stop: self.stop.clone().unwrap_or(usual_stop),
@@ -211,30 +194,19 @@ impl Reply {
     pub(crate) fn pieces(&self, text: &str) -> impl Iterator<Item = String> + use<> {
         let characters: Vec<char> = text.chars().collect();
         let size = self.piece_chars.unwrap_or(characters.len()).max(1);
-        let pieces: Vec<String> = characters
-            .chunks(size)
-            .map(|piece| piece.iter().collect())
-            .collect();
+        let pieces: Vec<String> = characters.chunks(size).map(|piece| piece.iter().collect()).collect();
         pieces.into_iter()
     }
 
     /// How long to wait before a piece, which is the first one or not.
     pub(crate) const fn delay_before(&self, first: bool) -> Duration {
-        if first {
-            self.first_delay
-        } else {
-            self.piece_delay
-        }
+        if first { self.first_delay } else { self.piece_delay }
     }
 }
 
 /// What an answer costs that was not told otherwise.
-pub const DEFAULT_USAGE: Usage = Usage {
-    input_tokens: 100,
-    output_tokens: 20,
-    cache_read_tokens: 0,
-    cache_write_tokens: 0,
-};
+pub const DEFAULT_USAGE: Usage =
+    Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 0, cache_write_tokens: 0 };
 
 /// The model that an answer names which was not told otherwise, and the one that a scripted server lists.
 pub const DEFAULT_MODEL: &str = "scripted-model";

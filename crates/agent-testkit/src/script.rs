@@ -57,11 +57,7 @@ impl Script {
     /// The next answer breaks off with an error after so many deltas.
     #[must_use]
     pub fn error_after(self, reply: Reply, deltas: usize, error: LlmError) -> Self {
-        self.step(Step::Break {
-            reply,
-            deltas,
-            error,
-        })
+        self.step(Step::Break { reply, deltas, error })
     }
 
     /// The next answer's stream ends after so many deltas without the whole answer: what a provider must never do.
@@ -106,9 +102,7 @@ impl Script {
 
 impl FromIterator<Step> for Script {
     fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
-        Self {
-            steps: steps.into_iter().collect(),
-        }
+        Self { steps: steps.into_iter().collect() }
     }
 }
 
@@ -180,19 +174,11 @@ impl fmt::Debug for Step {
         match self {
             Self::Answer(reply) => f.debug_tuple("Answer").field(reply).finish(),
             Self::Refuse(error) => f.debug_tuple("Refuse").field(error).finish(),
-            Self::Break { deltas, error, .. } => f
-                .debug_struct("Break")
-                .field("deltas", deltas)
-                .field("error", error)
-                .finish_non_exhaustive(),
-            Self::End { deltas, .. } => f
-                .debug_struct("End")
-                .field("deltas", deltas)
-                .finish_non_exhaustive(),
-            Self::Stall { deltas, .. } => f
-                .debug_struct("Stall")
-                .field("deltas", deltas)
-                .finish_non_exhaustive(),
+            Self::Break { deltas, error, .. } => {
+                f.debug_struct("Break").field("deltas", deltas).field("error", error).finish_non_exhaustive()
+            }
+            Self::End { deltas, .. } => f.debug_struct("End").field("deltas", deltas).finish_non_exhaustive(),
+            Self::Stall { deltas, .. } => f.debug_struct("Stall").field("deltas", deltas).finish_non_exhaustive(),
             Self::Hang => f.write_str("Hang"),
             Self::Respond(_) => f.write_str("Respond(..)"),
         }

@@ -52,10 +52,7 @@ impl FakeTool {
                 description: Arc::from("A stand-in for tests."),
                 input_schema: Arc::new(json!({"type": "object"})),
             },
-            inspection: Ok(Inspection {
-                effect,
-                subject: Subject::None,
-            }),
+            inspection: Ok(Inspection { effect, subject: Subject::None }),
             behaviour: Behaviour::Respond(Arc::new(|_| ToolOutcome::ok("ok"))),
             delay: Duration::ZERO,
             progress: Vec::new(),
@@ -88,10 +85,7 @@ impl FakeTool {
 
     /// Ends every call with what the function makes of it.
     #[must_use]
-    pub fn respond(
-        mut self,
-        with: impl Fn(&ToolCall) -> ToolOutcome + Send + Sync + 'static,
-    ) -> Self {
+    pub fn respond(mut self, with: impl Fn(&ToolCall) -> ToolOutcome + Send + Sync + 'static) -> Self {
         self.behaviour = Behaviour::Respond(Arc::new(with));
         self
     }
@@ -285,10 +279,7 @@ impl Run {
         counts.in_flight += 1;
         counts.max_in_flight = counts.max_in_flight.max(counts.in_flight);
         drop(counts);
-        Self {
-            counts: Arc::clone(&log.counts),
-            end: End::Dropped,
-        }
+        Self { counts: Arc::clone(&log.counts), end: End::Dropped }
     }
 }
 

@@ -175,7 +175,6 @@ impl From<Answer> for AnswerParts {
 
 /// One part of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Block {
     /// Text for the user.
     Text(String),

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 /// One thing to do. Those with a ticket expect the answer that is named with them; the others are done when they are done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Action {
     /// Call the model. Answers: `LlmDelta`s, then `LlmCompleted`, `LlmFailed` or, after `CancelLlmRequest`, `LlmAborted`.
     SendLlmRequest {

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 /// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Event {
     /// The host opened the session.
     Started,

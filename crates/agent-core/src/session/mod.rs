@@ -196,6 +196,13 @@ impl Session {
         self.render_outstanding()
     }
 
+    /// Whether something with this ticket was asked and is not answered.
+    #[must_use]
+    pub fn is_open(&self, ticket: Ticket) -> bool {
+        let deadline = self.deadline.armed.map(|(armed, _)| armed);
+        self.asked.map(|asked| asked.ticket) == Some(ticket) || deadline == Some(ticket)
+    }
+
     /// Where the session stands.
     #[must_use]
     pub const fn state(&self) -> State {

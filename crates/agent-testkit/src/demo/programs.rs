@@ -11,11 +11,7 @@ pub(super) fn git(directory: &Path, arguments: &[&str]) -> io::Result<String> {
         Ok(text_of(&output.stdout))
     } else {
         let said = text_of(&output.stderr);
-        Err(io::Error::other(format!(
-            "run `git {}`: {}",
-            arguments.join(" "),
-            said.trim()
-        )))
+        Err(io::Error::other(format!("run `git {}`: {}", arguments.join(" "), said.trim())))
     }
 }
 

@@ -22,9 +22,7 @@ pub struct DemoRepository {
 /// When the directory is not empty or cannot be written, and when `git` or `rustc` is missing or fails.
 pub fn create_repository(dir: &Path) -> io::Result<DemoRepository> {
     fs::create_dir_all(dir).map_err(|error| named(&error, "create", dir))?;
-    let path = dir
-        .canonicalize()
-        .map_err(|error| named(&error, "find", dir))?;
+    let path = dir.canonicalize().map_err(|error| named(&error, "find", dir))?;
     if fs::read_dir(&path)?.next().is_some() {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
@@ -32,10 +30,7 @@ pub fn create_repository(dir: &Path) -> io::Result<DemoRepository> {
         ));
     }
     if !succeeds("rustc", &["--version"], &path) {
-        return Err(io::Error::new(
-            io::ErrorKind::NotFound,
-            "start `rustc`: the demo's tests need it",
-        ));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "start `rustc`: the demo's tests need it"));
     }
     for (name, content) in COMMITTED {
         write(&path.join(name), content)?;
@@ -51,11 +46,7 @@ pub fn create_repository(dir: &Path) -> io::Result<DemoRepository> {
         write(&path.join(name), content)?;
     }
     let rustfmt = succeeds("rustfmt", &["--version"], &path);
-    Ok(DemoRepository {
-        path,
-        base_commit,
-        rustfmt,
-    })
+    Ok(DemoRepository { path, base_commit, rustfmt })
 }
 
 fn write(path: &Path, content: &str) -> io::Result<()> {
@@ -66,27 +57,19 @@ fn write(path: &Path, content: &str) -> io::Result<()> {
 }
 
 fn named(error: &io::Error, attempt: &str, path: &Path) -> io::Error {
-    io::Error::new(
-        error.kind(),
-        format!("{attempt} {}: {error}", path.display()),
-    )
+    io::Error::new(error.kind(), format!("{attempt} {}: {error}", path.display()))
 }
 
 /// The file with the bug.
 pub(super) const BUGGY_FILE: &str = "src/lib.rs";
 
 /// Files that only say what is right, which nobody may bend to make the tests pass.
-pub(super) const JUDGES: [(&str, &str); 2] = [
-    ("src/tests.rs", include_str!("../../demo/tests.rs")),
-    ("check.sh", include_str!("../../demo/check.sh")),
-];
+pub(super) const JUDGES: [(&str, &str); 2] =
+    [("src/tests.rs", include_str!("../../demo/tests.rs")), ("check.sh", include_str!("../../demo/check.sh"))];
 
 /// What is committed.
 const COMMITTED: [(&str, &str); 7] = [
-    (
-        "Cargo.toml",
-        "[package]\nname = \"durations\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
-    ),
+    ("Cargo.toml", "[package]\nname = \"durations\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
     (".gitignore", "/target\n/Cargo.lock\n"),
     ("README.md", include_str!("../../demo/README.md")),
     (USER_TRACKED.0, NOTES_COMMITTED),
@@ -99,19 +82,14 @@ const COMMITTED: [(&str, &str); 7] = [
 const UNFINISHED: [(&str, &str); 2] = [USER_TRACKED, USER_UNTRACKED];
 
 /// The user's changed file, as the user left it.
-pub(super) const USER_TRACKED: (&str, &str) = (
-    "NOTES.md",
-    "# Notes\n\n- days and weeks: wanted?\n- ask Mira how the app shows long timers\n",
-);
+pub(super) const USER_TRACKED: (&str, &str) =
+    ("NOTES.md", "# Notes\n\n- days and weeks: wanted?\n- ask Mira how the app shows long timers\n");
 
 /// The same file as it was committed.
 pub(super) const NOTES_COMMITTED: &str = "# Notes\n\n- days and weeks: wanted?\n";
 
 /// The user's new file, which git does not know.
-pub(super) const USER_UNTRACKED: (&str, &str) = (
-    "release-plan.txt",
-    "0.2: days and weeks\n0.3: negative durations?\n",
-);
+pub(super) const USER_UNTRACKED: (&str, &str) = ("release-plan.txt", "0.2: days and weeks\n0.3: negative durations?\n");
 
 /// The repository's own settings: an identity to commit with, and nothing that asks or signs.
 const CONFIGURATION: [(&str, &str); 4] = [

@@ -46,11 +46,7 @@ pub fn script() -> Vec<Step> {
         Reply::new().text(SUMMARY),
     ];
     let paced = answers.into_iter().zip(1..).map(|(reply, round)| {
-        reply
-            .pieces_of(PIECE_CHARS)
-            .first_delay(FIRST_DELAY)
-            .piece_delay(PIECE_DELAY)
-            .usage(usage(round))
+        reply.pieces_of(PIECE_CHARS).first_delay(FIRST_DELAY).piece_delay(PIECE_DELAY).usage(usage(round))
     });
     paced.map(Step::answer).collect()
 }
@@ -68,10 +64,8 @@ pub(super) const FIRST_EDIT: Edit = Edit {
 };
 
 /// Away from the first edit's line, so that it applies whether that was formatted or not.
-pub(super) const SECOND_EDIT: Edit = Edit {
-    old: "    let minutes = seconds / 60;",
-    new: "    let minutes = seconds % 3600 / 60;",
-};
+pub(super) const SECOND_EDIT: Edit =
+    Edit { old: "    let minutes = seconds / 60;", new: "    let minutes = seconds % 3600 / 60;" };
 
 fn edit(edit: &Edit) -> Value {
     json!({"path": BUGGY_FILE, "old_string": edit.old, "new_string": edit.new})

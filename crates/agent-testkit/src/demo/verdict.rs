@@ -1,9 +1,7 @@
 //! Whether the demo's repository really ended up as it should.
 
 use super::programs::{git, run_tests, succeeds};
-use super::repository::{
-    BUGGY_FILE, DemoRepository, JUDGES, NOTES_COMMITTED, USER_TRACKED, USER_UNTRACKED,
-};
+use super::repository::{BUGGY_FILE, DemoRepository, JUDGES, NOTES_COMMITTED, USER_TRACKED, USER_UNTRACKED};
 use std::fs;
 use std::io;
 
@@ -42,22 +40,12 @@ impl DemoVerdict {
         let checks = [
             (self.tests_pass, "the tests fail"),
             (self.tests_unchanged, "the tests were changed"),
-            (
-                self.user_files_untouched,
-                "the user's own files were touched",
-            ),
+            (self.user_files_untouched, "the user's own files were touched"),
             (!self.commits.is_empty(), "nothing was committed"),
-            (
-                self.committed_paths == [BUGGY_FILE],
-                "the commits do not contain exactly the fixed file",
-            ),
+            (self.committed_paths == [BUGGY_FILE], "the commits do not contain exactly the fixed file"),
             (self.fix_committed, "the fix is not committed as it stands"),
         ];
-        checks
-            .into_iter()
-            .filter(|&(holds, _)| !holds)
-            .map(|(_, problem)| problem.to_owned())
-            .collect()
+        checks.into_iter().filter(|&(holds, _)| !holds).map(|(_, problem)| problem.to_owned()).collect()
     }
 }
 
@@ -70,9 +58,7 @@ pub fn verify(repository: &DemoRepository) -> io::Result<DemoVerdict> {
     let path = &repository.path;
     // Before the tests run: they could change files too.
     let user_files_untouched = user_files_untouched(repository)?;
-    let tests_unchanged = JUDGES
-        .iter()
-        .all(|(name, content)| holds(repository, name, content));
+    let tests_unchanged = JUDGES.iter().all(|(name, content)| holds(repository, name, content));
     let (tests_pass, test_output) = run_tests(path)?;
 
     let since = format!("{}..HEAD", repository.base_commit);
@@ -92,9 +78,7 @@ pub fn verify(repository: &DemoRepository) -> io::Result<DemoVerdict> {
         commits,
         committed_paths,
         fix_committed: differing.trim().is_empty(),
-        formatted: repository
-            .rustfmt
-            .then(|| succeeds("rustfmt", &["--check", BUGGY_FILE], path)),
+        formatted: repository.rustfmt.then(|| succeeds("rustfmt", &["--check", BUGGY_FILE], path)),
     })
 }
 
@@ -118,8 +102,5 @@ fn holds(repository: &DemoRepository, name: &str, content: &str) -> bool {
 }
 
 fn lines(text: &str) -> Vec<String> {
-    text.lines()
-        .filter(|line| !line.is_empty())
-        .map(str::to_owned)
-        .collect()
+    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }

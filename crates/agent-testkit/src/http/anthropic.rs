@@ -26,17 +26,11 @@ pub(super) fn events(reply: &Reply, number: usize) -> Vec<String> {
     ];
     for (index, block) in response.blocks.iter().enumerate() {
         let (start, deltas) = block_parts(reply, block);
-        events.push(event(
-            &json!({"type": "content_block_start", "index": index, "content_block": start}),
-        ));
+        events.push(event(&json!({"type": "content_block_start", "index": index, "content_block": start})));
         for delta in deltas {
-            events.push(event(
-                &json!({"type": "content_block_delta", "index": index, "delta": delta}),
-            ));
+            events.push(event(&json!({"type": "content_block_delta", "index": index, "delta": delta})));
         }
-        events.push(event(
-            &json!({"type": "content_block_stop", "index": index}),
-        ));
+        events.push(event(&json!({"type": "content_block_stop", "index": index})));
     }
     let mut end = json!({
         "type": "message_delta",
@@ -81,19 +75,15 @@ fn block_parts(reply: &Reply, block: &ResponseBlock) -> (Value, Vec<Value>) {
             (json!({"type": "text", "text": ""}), deltas.collect())
         }
         ResponseBlock::Thinking { text, signature } => {
-            let mut deltas: Vec<Value> = (reply.pieces(text))
-                .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
-                .collect();
+            let mut deltas: Vec<Value> =
+                (reply.pieces(text)).map(|piece| json!({"type": "thinking_delta", "thinking": piece})).collect();
             if let Some(signature) = signature {
                 deltas.push(json!({"type": "signature_delta", "signature": signature}));
             }
             let start = json!({"type": "thinking", "thinking": "", "signature": ""});
             (start, deltas)
         }
-        ResponseBlock::RedactedThinking { data } => (
-            json!({"type": "redacted_thinking", "data": data}),
-            Vec::new(),
-        ),
+        ResponseBlock::RedactedThinking { data } => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
         ResponseBlock::Call(call) => call_parts(reply, call),
         ResponseBlock::Opaque { json: text, .. } => {
             let block = serde_json::from_str(text).unwrap_or_else(|_| json!({"type": "unknown"}));

@@ -14,10 +14,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Checks a request; `called` are tools that answers of this server have called.
-pub(super) fn check_messages_request(
-    request: &Value,
-    called: &BTreeSet<String>,
-) -> Result<(), String> {
+pub(super) fn check_messages_request(request: &Value, called: &BTreeSet<String>) -> Result<(), String> {
     let Some(members) = request.as_object() else {
         return Err(String::from("the body is not a JSON object"));
     };
@@ -25,10 +22,7 @@ pub(super) fn check_messages_request(
     let mut known = check_tools(members)?;
     let has_tools = !known.is_empty();
     known.extend(called.iter().cloned());
-    let messages = members
-        .get("messages")
-        .and_then(Value::as_array)
-        .ok_or("messages: an array is required")?;
+    let messages = members.get("messages").and_then(Value::as_array).ok_or("messages: an array is required")?;
     let mut history = History::default();
     for (index, message) in messages.iter().enumerate() {
         history.append(&format!("messages.{index}"), message, &known)?;
@@ -37,25 +31,13 @@ pub(super) fn check_messages_request(
 }
 
 fn check_members(members: &Map<String, Value>) -> Result<(), String> {
-    if let Some(extra) = members
-        .keys()
-        .find(|name| !MEMBERS.contains(&name.as_str()))
-    {
+    if let Some(extra) = members.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
         return Err(format!("{extra}: extra inputs are not permitted"));
     }
-    if members
-        .get("model")
-        .and_then(Value::as_str)
-        .is_none_or(str::is_empty)
-    {
+    if members.get("model").and_then(Value::as_str).is_none_or(str::is_empty) {
         return Err(String::from("model: a text is required"));
     }
-    if members
-        .get("max_tokens")
-        .and_then(Value::as_u64)
-        .unwrap_or(0)
-        == 0
-    {
+    if members.get("max_tokens").and_then(Value::as_u64).unwrap_or(0) == 0 {
         return Err(String::from("max_tokens: a number above 0 is required"));
     }
     if members.get("stream") != Some(&Value::Bool(true)) {
@@ -74,9 +56,7 @@ fn check_members(members: &Map<String, Value>) -> Result<(), String> {
 }
 
 fn check_texts(at: &str, blocks: &Value) -> Result<(), String> {
-    let blocks = blocks
-        .as_array()
-        .ok_or_else(|| format!("{at}: a text or an array of blocks is required"))?;
+    let blocks = blocks.as_array().ok_or_else(|| format!("{at}: a text or an array of blocks is required"))?;
     for (index, block) in blocks.iter().enumerate() {
         check_text(&format!("{at}.{index}"), block)?;
     }
@@ -86,9 +66,7 @@ fn check_texts(at: &str, blocks: &Value) -> Result<(), String> {
 fn check_text(at: &str, block: &Value) -> Result<(), String> {
     match block["text"].as_str() {
         Some(text) if block["type"] == "text" && !text.trim().is_empty() => Ok(()),
-        Some(_) if block["type"] == "text" => {
-            Err(format!("{at}: text content blocks must be non-empty"))
-        }
+        Some(_) if block["type"] == "text" => Err(format!("{at}: text content blocks must be non-empty")),
         _ => Err(format!("{at}: a text block is required")),
     }
 }
@@ -120,14 +98,10 @@ fn check_tools(members: &Map<String, Value>) -> Result<BTreeSet<String>, String>
         // A tool with a type of its own is the service's and has no schema.
         let own = tool.get("type").is_none_or(|kind| kind == "custom");
         if own && tool["input_schema"]["type"] != "object" {
-            return Err(format!(
-                "tools.{index}.input_schema: an object schema is required"
-            ));
+            return Err(format!("tools.{index}.input_schema: an object schema is required"));
         }
         if !names.insert(name.to_owned()) {
-            return Err(format!(
-                "tools.{index}.name: tool names must be unique, `{name}` is not"
-            ));
+            return Err(format!("tools.{index}.name: tool names must be unique, `{name}` is not"));
         }
     }
     Ok(names)
@@ -150,12 +124,7 @@ enum Role {
 }
 
 impl History {
-    fn append(
-        &mut self,
-        at: &str,
-        message: &Value,
-        known: &BTreeSet<String>,
-    ) -> Result<(), String> {
+    fn append(&mut self, at: &str, message: &Value, known: &BTreeSet<String>) -> Result<(), String> {
         let role = match message["role"].as_str() {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
@@ -166,9 +135,7 @@ impl History {
                 return Err(format!("{at}: the first message must use the user role"));
             }
             Some(last) if last == role => {
-                return Err(format!(
-                    "{at}: roles must alternate between user and assistant"
-                ));
+                return Err(format!("{at}: roles must alternate between user and assistant"));
             }
             _ => {}
         }
@@ -211,12 +178,7 @@ impl History {
         expected.next().map_or(Ok(()), |id| Err(unanswered(at, id)))
     }
 
-    fn append_assistant(
-        &mut self,
-        at: &str,
-        blocks: &[Value],
-        known: &BTreeSet<String>,
-    ) -> Result<(), String> {
+    fn append_assistant(&mut self, at: &str, blocks: &[Value], known: &BTreeSet<String>) -> Result<(), String> {
         for (index, block) in blocks.iter().enumerate() {
             let at = format!("{at}.content.{index}");
             match block["type"].as_str() {
@@ -224,10 +186,7 @@ impl History {
                 Some("thinking") => check_thinking(&at, block)?,
                 Some("tool_use") => self.append_call(&at, block, known)?,
                 Some("tool_result" | "image" | "document") | None => {
-                    return Err(format!(
-                        "{at}.type: {} is not for the assistant",
-                        block["type"]
-                    ));
+                    return Err(format!("{at}.type: {} is not for the assistant", block["type"]));
                 }
                 // Redacted thinking and the service's own blocks go back as they came.
                 Some(_) => {}
@@ -236,12 +195,7 @@ impl History {
         Ok(())
     }
 
-    fn append_call(
-        &mut self,
-        at: &str,
-        block: &Value,
-        known: &BTreeSet<String>,
-    ) -> Result<(), String> {
+    fn append_call(&mut self, at: &str, block: &Value, known: &BTreeSet<String>) -> Result<(), String> {
         let id = block["id"].as_str().unwrap_or_default();
         let name = block["name"].as_str().unwrap_or_default();
         if !is_word(id, usize::MAX) {
@@ -268,9 +222,7 @@ impl History {
             return Err(String::from("messages: at least one message is required"));
         }
         if !self.ids.is_empty() && !has_tools {
-            return Err(String::from(
-                "tools: required because the history has tool_use blocks",
-            ));
+            return Err(String::from("tools: required because the history has tool_use blocks"));
         }
         match self.open.first() {
             Some(id) => Err(unanswered("messages", id)),
@@ -287,9 +239,7 @@ fn unanswered(at: &str, id: &str) -> String {
 fn blocks_of(at: &str, content: &Value) -> Result<Vec<Value>, String> {
     match content {
         Value::String(text) => Ok(vec![serde_json::json!({"type": "text", "text": text})]),
-        Value::Array(blocks) if blocks.is_empty() => {
-            Err(format!("{at}: content must be non-empty"))
-        }
+        Value::Array(blocks) if blocks.is_empty() => Err(format!("{at}: content must be non-empty")),
         Value::Array(blocks) => Ok(blocks.clone()),
         _ => Err(format!("{at}.content: a text or an array is required")),
     }
@@ -311,23 +261,17 @@ fn check_result(at: &str, block: &Value) -> Result<(), String> {
 
 fn check_thinking(at: &str, block: &Value) -> Result<(), String> {
     if block["signature"].as_str().is_none_or(str::is_empty) {
-        return Err(format!(
-            "{at}.signature: thinking without its signature cannot be sent back"
-        ));
+        return Err(format!("{at}.signature: thinking without its signature cannot be sent back"));
     }
     if !block["cache_control"].is_null() {
-        return Err(format!(
-            "{at}.cache_control: extra inputs are not permitted"
-        ));
+        return Err(format!("{at}.cache_control: extra inputs are not permitted"));
     }
     Ok(())
 }
 
 fn is_word(text: &str, max_chars: usize) -> bool {
     let fits = !text.is_empty() && text.len() <= max_chars;
-    fits && text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    fits && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 /// Longest name of an offered tool.

@@ -18,9 +18,7 @@ pub(super) type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// A body that is sent at once.
 pub(super) fn whole(text: String) -> Body {
-    Full::new(Bytes::from(text))
-        .map_err(|never| match never {})
-        .boxed_unsync()
+    Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed_unsync()
 }
 
 /// A body of server-sent events that come at the pace of the reply and end as told.
@@ -45,11 +43,7 @@ pub(super) fn stream(
             events.truncate(limit);
             Some(Beat::Stall)
         }
-        Ending::Error {
-            events: limit,
-            kind,
-            message,
-        } => {
+        Ending::Error { events: limit, kind, message } => {
             events.truncate(limit);
             Some(Beat::Send(error_event(&kind, &message)))
         }
@@ -108,10 +102,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) const fn new(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            ended: false,
-        }
+        Self { shared, ended: false }
     }
 
     const fn end(&mut self) {

@@ -24,10 +24,7 @@ pub(super) fn events(reply: &Reply, number: usize, request: &Value) -> Vec<Strin
     events.extend(deltas(reply, &response.blocks).into_iter().map(delta));
     let finish = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(&response.stop)}]);
     events.push(chunk(finish, Value::Null));
-    if let (Some(usage), Some(true)) = (
-        response.usage,
-        request["stream_options"]["include_usage"].as_bool(),
-    ) {
+    if let (Some(usage), Some(true)) = (response.usage, request["stream_options"]["include_usage"].as_bool()) {
         events.push(chunk(json!([]), usage_report(usage)));
     }
     events.push(String::from("data: [DONE]\n\n"));

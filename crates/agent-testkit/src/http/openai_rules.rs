@@ -16,9 +16,8 @@ pub(super) fn check_chat_request(request: &Value) -> Result<(), String> {
         return Err(String::from("stream: this server only streams"));
     }
     let messages = request["messages"].as_array();
-    let messages = messages
-        .filter(|messages| !messages.is_empty())
-        .ok_or("messages: at least one message is required")?;
+    let messages =
+        messages.filter(|messages| !messages.is_empty()).ok_or("messages: at least one message is required")?;
     let mut open = VecDeque::new();
     for (index, message) in messages.iter().enumerate() {
         check_message(&format!("messages[{index}]"), message, &mut open)?;
@@ -36,9 +35,7 @@ fn check_message(at: &str, message: &Value, open: &mut VecDeque<String>) -> Resu
         let id = message["tool_call_id"].as_str().unwrap_or_default();
         return match open.pop_front() {
             Some(expected) if expected == id => check_content(at, &message["content"]),
-            Some(expected) => Err(format!(
-                "{at}: tool message for `{id}` where the one for `{expected}` must come"
-            )),
+            Some(expected) => Err(format!("{at}: tool message for `{id}` where the one for `{expected}` must come")),
             None => Err(format!("{at}: tool message for `{id}` answers no call")),
         };
     }
@@ -62,9 +59,7 @@ fn check_assistant(at: &str, message: &Value, open: &mut VecDeque<String>) -> Re
             return Err(format!("{at}.tool_calls: id, type and name are required"));
         }
         if !serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object()) {
-            return Err(format!(
-                "{at}.tool_calls: the arguments of `{id}` are no JSON object"
-            ));
+            return Err(format!("{at}.tool_calls: the arguments of `{id}` are no JSON object"));
         }
         if open.iter().any(|other| other == id) {
             return Err(format!("{at}.tool_calls: call id `{id}` stands twice"));
@@ -83,17 +78,10 @@ fn check_content(at: &str, content: &Value) -> Result<(), String> {
         Value::Array(parts) => {
             !parts.is_empty()
                 && parts.iter().all(|part| {
-                    part["type"] != "text"
-                        || part["text"]
-                            .as_str()
-                            .is_some_and(|text| !text.trim().is_empty())
+                    part["type"] != "text" || part["text"].as_str().is_some_and(|text| !text.trim().is_empty())
                 })
         }
         _ => false,
     };
-    if filled {
-        Ok(())
-    } else {
-        Err(format!("{at}.content: must be non-empty"))
-    }
+    if filled { Ok(()) } else { Err(format!("{at}.content: must be non-empty")) }
 }

@@ -24,9 +24,6 @@ impl RecordedRequest {
     /// The value of a header, by its name in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(present, _)| present == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(present, _)| present == name).map(|(_, value)| value.as_str())
     }
 }

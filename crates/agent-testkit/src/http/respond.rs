@@ -18,11 +18,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 /// Answers one request.
-pub(super) async fn respond(
-    shared: &Arc<Shared>,
-    connection: usize,
-    request: Request<Incoming>,
-) -> Response<Body> {
+pub(super) async fn respond(shared: &Arc<Shared>, connection: usize, request: Request<Incoming>) -> Response<Body> {
     let mut record = read(connection, request).await;
     let wire = match route(&record) {
         Route::Model(wire) => wire,
@@ -157,11 +153,7 @@ async fn perform(step: Step, wire: Wire, request: &Value, shared: &Arc<Shared>) 
             let body = stream(events, &reply, ending, error_event, Arc::clone(shared));
             typed(StatusCode::OK, "text/event-stream; charset=utf-8", body)
         }
-        Kind::Status {
-            status,
-            headers,
-            body,
-        } => refuse(wire, status, headers, body),
+        Kind::Status { status, headers, body } => refuse(wire, status, headers, body),
         Kind::Body { content_type, body } => typed(StatusCode::OK, &content_type, whole(body)),
         // A function never leads to another one here: `resolve` has called them all.
         Kind::Hang | Kind::Respond(_) => {
@@ -171,12 +163,7 @@ async fn perform(step: Step, wire: Wire, request: &Value, shared: &Arc<Shared>) 
     }
 }
 
-fn refuse(
-    wire: Wire,
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: Option<String>,
-) -> Response<Body> {
+fn refuse(wire: Wire, status: u16, headers: Vec<(String, String)>, body: Option<String>) -> Response<Body> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match body {
         Some(text) => typed(status, "application/json", whole(text)),
@@ -184,10 +171,7 @@ fn refuse(
     };
     for (name, value) in headers {
         // A header that HTTP cannot carry is left out rather than made up.
-        if let (Ok(name), Ok(value)) = (
-            HeaderName::try_from(name.as_str()),
-            HeaderValue::try_from(value.as_str()),
-        ) {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str())) {
             response.headers_mut().insert(name, value);
         }
     }

@@ -61,9 +61,7 @@ impl ScriptedServer {
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O and time.
-    pub async fn start_with(
-        respond: impl Fn(&Value) -> Step + Send + Sync + 'static,
-    ) -> io::Result<Self> {
+    pub async fn start_with(respond: impl Fn(&Value) -> Step + Send + Sync + 'static) -> io::Result<Self> {
         Self::serve(Source::Function(Step::respond(respond))).await
     }
 
@@ -101,10 +99,7 @@ impl ScriptedServer {
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         let requests = self.shared.requests.all();
-        requests
-            .into_iter()
-            .filter_map(|request| request.violation)
-            .collect()
+        requests.into_iter().filter_map(|request| request.violation).collect()
     }
 
     /// Connections that were opened so far.
@@ -140,11 +135,7 @@ impl ScriptedServer {
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::new(source));
         let listening = tokio::spawn(listen(listener, Arc::clone(&shared))).abort_handle();
-        Ok(Self {
-            address,
-            shared,
-            listening,
-        })
+        Ok(Self { address, shared, listening })
     }
 }
 
@@ -178,9 +169,7 @@ async fn converse(stream: TcpStream, connection: usize, shared: Arc<Shared>) {
         async move { Ok::<_, Infallible>(respond(&shared, connection, request).await) }
     });
     // A connection ends with an error when the script cuts it or the client goes: both are what tests are about.
-    let _ = http1::Builder::new()
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
 /// What the listener, its connections and the test share.

@@ -16,19 +16,9 @@ pub struct Step {
 
 #[derive(Clone)]
 pub(super) enum Kind {
-    Answer {
-        reply: Reply,
-        ending: Ending,
-    },
-    Status {
-        status: u16,
-        headers: Vec<(String, String)>,
-        body: Option<String>,
-    },
-    Body {
-        content_type: String,
-        body: String,
-    },
+    Answer { reply: Reply, ending: Ending },
+    Status { status: u16, headers: Vec<(String, String)>, body: Option<String> },
+    Body { content_type: String, body: String },
     Hang,
     Respond(Arc<dyn Fn(&Value) -> Step + Send + Sync>),
 }
@@ -96,31 +86,15 @@ impl Step {
 
     /// Begins this answer and reports an error of this kind (such as `overloaded_error`) after so many server-sent events.
     #[must_use]
-    pub fn error_after(
-        reply: Reply,
-        events: usize,
-        kind: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn error_after(reply: Reply, events: usize, kind: impl Into<String>, message: impl Into<String>) -> Self {
         let (kind, message) = (kind.into(), message.into());
-        Self::ending(
-            reply,
-            Ending::Error {
-                events,
-                kind,
-                message,
-            },
-        )
+        Self::ending(reply, Ending::Error { events, kind, message })
     }
 
     /// Answers with an HTTP status and the error body that the wire format has for it. A number that is no HTTP status counts as 500.
     #[must_use]
     pub fn status(status: u16) -> Self {
-        Self::new(Kind::Status {
-            status,
-            headers: Vec::new(),
-            body: None,
-        })
+        Self::new(Kind::Status { status, headers: Vec::new(), body: None })
     }
 
     /// Adds a header such as `retry-after` to a [`status`](Self::status); other steps stay as they are.
@@ -144,19 +118,13 @@ impl Step {
     /// Answers 200 with this body, whatever it is: a proxy's login page, say.
     #[must_use]
     pub fn body(content_type: impl Into<String>, body: impl Into<String>) -> Self {
-        Self::new(Kind::Body {
-            content_type: content_type.into(),
-            body: body.into(),
-        })
+        Self::new(Kind::Body { content_type: content_type.into(), body: body.into() })
     }
 
     /// Answers with a stream of events that are no JSON.
     #[must_use]
     pub fn garbage() -> Self {
-        Self::body(
-            "text/event-stream",
-            "event: message_start\ndata: {\"type\": \u{fffd}\n\ndata: <html>\n\n",
-        )
+        Self::body("text/event-stream", "event: message_start\ndata: {\"type\": \u{fffd}\n\ndata: <html>\n\n")
     }
 
     /// Takes the request and never answers, until the client goes.
@@ -190,10 +158,7 @@ impl Step {
     }
 
     const fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            delay: Duration::ZERO,
-        }
+        Self { kind, delay: Duration::ZERO }
     }
 
     const fn ending(reply: Reply, ending: Ending) -> Self {
@@ -210,11 +175,9 @@ impl From<Reply> for Step {
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Answer { reply, ending } => f
-                .debug_struct("Answer")
-                .field("reply", reply)
-                .field("ending", ending)
-                .finish(),
+            Kind::Answer { reply, ending } => {
+                f.debug_struct("Answer").field("reply", reply).field("ending", ending).finish()
+            }
             Kind::Status { status, .. } => f.debug_tuple("Status").field(status).finish(),
             Kind::Body { content_type, .. } => f.debug_tuple("Body").field(content_type).finish(),
             Kind::Hang => f.write_str("Hang"),

@@ -23,12 +23,8 @@ pub(crate) struct Response {
 impl Response {
     /// The data of its server-sent events that are JSON.
     pub(crate) fn events(&self) -> Vec<Value> {
-        let data = self
-            .body
-            .lines()
-            .filter_map(|line| line.strip_prefix("data: "));
-        data.filter_map(|data| serde_json::from_str(data).ok())
-            .collect()
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.filter_map(|data| serde_json::from_str(data).ok()).collect()
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -38,10 +34,7 @@ impl Response {
 
 impl Client {
     pub(crate) async fn connect(address: SocketAddr) -> Self {
-        Self {
-            stream: TcpStream::connect(address).await.unwrap(),
-            unread: Vec::new(),
-        }
+        Self { stream: TcpStream::connect(address).await.unwrap(), unread: Vec::new() }
     }
 
     pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Response {
@@ -77,12 +70,7 @@ impl Client {
             }
             None => self.chunks().await,
         };
-        Response {
-            status,
-            head,
-            body: String::from_utf8(body).unwrap(),
-            complete,
-        }
+        Response { status, head, body: String::from_utf8(body).unwrap(), complete }
     }
 
     pub(crate) async fn head(&mut self) -> String {
@@ -90,10 +78,7 @@ impl Client {
             if let Some(end) = find(&self.unread, b"\r\n\r\n") {
                 return String::from_utf8(self.take(end + 4)).unwrap();
             }
-            assert!(
-                self.fill().await,
-                "the connection ended before a response came"
-            );
+            assert!(self.fill().await, "the connection ended before a response came");
         }
     }
 

@@ -18,9 +18,7 @@ fn git(repository: &DemoRepository, arguments: &str) -> String {
 fn shell(repository: &DemoRepository, command: &str) -> String {
     let mut shell = Command::new("sh");
     // Whatever the configuration of the machine, this test's commits are the same.
-    shell
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1");
+    shell.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     shell.args(["-c", command]).current_dir(&repository.path);
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{command}");
@@ -49,17 +47,13 @@ async fn calls() -> Vec<(String, Value)> {
                     open = Some((name.to_owned(), String::new()));
                 }
                 "content_block_delta" => {
-                    if let (Some(call), Some(piece)) =
-                        (&mut open, event["delta"]["partial_json"].as_str())
-                    {
+                    if let (Some(call), Some(piece)) = (&mut open, event["delta"]["partial_json"].as_str()) {
                         call.1 += piece;
                     }
                 }
                 "content_block_stop" => {
                     let closed = open.take();
-                    calls.extend(
-                        closed.map(|(name, json)| (name, serde_json::from_str(&json).unwrap())),
-                    );
+                    calls.extend(closed.map(|(name, json)| (name, serde_json::from_str(&json).unwrap())));
                 }
                 _ => {}
             }
@@ -82,10 +76,7 @@ fn tests_pass(repository: &DemoRepository, command: &Value) -> (bool, String) {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command["command"].as_str().unwrap());
     let output = shell.current_dir(&repository.path).output().unwrap();
-    (
-        output.status.success(),
-        String::from_utf8(output.stdout).unwrap(),
-    )
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]
@@ -93,25 +84,15 @@ fn the_repository_is_real_and_broken() {
     let (_directory, repository) = created();
     assert!(repository.path.is_absolute());
     assert_eq!(git(&repository, "rev-list --count HEAD").trim(), "1");
-    assert_eq!(
-        git(&repository, "rev-parse HEAD").trim(),
-        repository.base_commit
-    );
+    assert_eq!(git(&repository, "rev-parse HEAD").trim(), repository.base_commit);
     let status = git(&repository, "status --porcelain");
     assert_eq!(status, " M NOTES.md\n?? release-plan.txt\n");
 
     let verdict = verify(&repository).unwrap();
     assert!(!verdict.tests_pass && !verdict.is_fixed(), "{verdict:?}");
-    assert!(
-        verdict.test_output.contains("2 passed; 2 failed"),
-        "{}",
-        verdict.test_output
-    );
+    assert!(verdict.test_output.contains("2 passed; 2 failed"), "{}", verdict.test_output);
     assert!(verdict.user_files_untouched && verdict.tests_unchanged);
-    assert_eq!(
-        (verdict.commits.len(), verdict.committed_paths.len()),
-        (0, 0)
-    );
+    assert_eq!((verdict.commits.len(), verdict.committed_paths.len()), (0, 0));
     if repository.rustfmt {
         assert_eq!(verdict.formatted, Some(true));
     }
@@ -132,15 +113,7 @@ fn the_same_repository_every_time() {
 async fn the_scripts_own_calls_mend_it_step_by_step() {
     let calls = calls().await;
     let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
-    let expected = [
-        "bash",
-        "read_file",
-        "grep",
-        "edit_file",
-        "bash",
-        "edit_file",
-        "bash",
-    ];
+    let expected = ["bash", "read_file", "grep", "edit_file", "bash", "edit_file", "bash"];
     assert_eq!(names, expected);
     let (_directory, repository) = created();
     let mut failures = Vec::new();
@@ -173,21 +146,12 @@ async fn the_scripts_own_calls_mend_it_step_by_step() {
 async fn the_first_edit_mends_one_test_only() {
     let calls = calls().await;
     let (_directory, repository) = created();
-    let edits: Vec<&Value> = calls
-        .iter()
-        .filter(|(name, _)| name == "edit_file")
-        .map(|(_, arguments)| arguments)
-        .collect();
+    let edits: Vec<&Value> =
+        calls.iter().filter(|(name, _)| name == "edit_file").map(|(_, arguments)| arguments).collect();
     apply(&repository.path, edits[0]);
     let (passed, printed) = tests_pass(&repository, &calls[0].1);
-    assert!(
-        !passed && printed.contains("3 passed; 1 failed"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("1h90m"),
-        "what the script's text says is what is printed: {printed}"
-    );
+    assert!(!passed && printed.contains("3 passed; 1 failed"), "{printed}");
+    assert!(printed.contains("1h90m"), "what the script's text says is what is printed: {printed}");
     // Without a formatter in between the second edit applies just as well.
     apply(&repository.path, edits[1]);
     assert!(tests_pass(&repository, &calls[0].1).0);
@@ -203,10 +167,7 @@ fn the_verdict_sees_every_trespass() {
         ("own files", "rm release-plan.txt"),
         ("own files", "git add release-plan.txt"),
         ("own files", "git commit -qam everything"),
-        (
-            "own files",
-            "git rm -q --cached NOTES.md && git commit -qm gone",
-        ),
+        ("own files", "git rm -q --cached NOTES.md && git commit -qm gone"),
         (
             "exactly the fixed file",
             "git add release-plan.txt && git commit -qm in && git rm -q --cached release-plan.txt && git commit -qm out",
@@ -218,9 +179,6 @@ fn the_verdict_sees_every_trespass() {
         let (_directory, repository) = created();
         shell(&repository, trespass);
         let problems = verify(&repository).unwrap().problems();
-        assert!(
-            problems.iter().any(|problem| problem.contains(expected)),
-            "{expected}: {problems:?}"
-        );
+        assert!(problems.iter().any(|problem| problem.contains(expected)), "{expected}: {problems:?}");
     }
 }

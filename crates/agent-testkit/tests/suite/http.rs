@@ -22,26 +22,14 @@ const MESSAGES: &str = "/v1/messages";
 const CHAT: &str = "/v1/chat/completions";
 
 fn types(events: &[Value]) -> Vec<&str> {
-    events
-        .iter()
-        .map(|event| event["type"].as_str().unwrap())
-        .collect()
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
 async fn speaks_messages() {
-    let usage = Usage {
-        input_tokens: 3,
-        output_tokens: 9,
-        cache_read_tokens: 5,
-        cache_write_tokens: 7,
-    };
-    let reply = Reply::new()
-        .thinking("hm")
-        .text("Hello")
-        .call("read_file", json!({"path": "a"}))
-        .usage(usage)
-        .pieces_of(3);
+    let usage = Usage { input_tokens: 3, output_tokens: 9, cache_read_tokens: 5, cache_write_tokens: 7 };
+    let reply =
+        Reply::new().thinking("hm").text("Hello").call("read_file", json!({"path": "a"})).usage(usage).pieces_of(3);
     let server = ScriptedServer::start([Step::answer(reply)]).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let response = client.post(MESSAGES, &messages()).await;
@@ -84,10 +72,8 @@ async fn speaks_messages() {
     assert_eq!(start["usage"]["cache_creation_input_tokens"], 7);
     assert_eq!(events[4]["delta"]["type"], "signature_delta");
     assert_eq!(events[7]["delta"]["text"], "Hel");
-    let arguments: String = events[11..16]
-        .iter()
-        .map(|event| event["delta"]["partial_json"].as_str().unwrap())
-        .collect();
+    let arguments: String =
+        events[11..16].iter().map(|event| event["delta"]["partial_json"].as_str().unwrap()).collect();
     assert_eq!(arguments, r#"{"path":"a"}"#);
     assert_eq!(events[10]["content_block"]["id"], "call_1_2");
     assert_eq!(events[17]["delta"]["stop_reason"], "tool_use");
@@ -96,12 +82,7 @@ async fn speaks_messages() {
 
 #[tokio::test]
 async fn speaks_chat_completions() {
-    let reply = Reply::new()
-        .thinking("hm")
-        .text("Hello")
-        .call("a", json!({"x": 1}))
-        .call("b", json!({}))
-        .pieces_of(4);
+    let reply = Reply::new().thinking("hm").text("Hello").call("a", json!({"x": 1})).call("b", json!({})).pieces_of(4);
     let steps = [Step::answer(reply), Step::text("x")];
     let server = ScriptedServer::start(steps).await.unwrap();
     let mut client = Client::connect(server.address()).await;
@@ -127,48 +108,31 @@ async fn speaks_chat_completions() {
     let (usage, rest) = events.split_last().unwrap();
     assert_eq!(usage["usage"]["prompt_tokens"], 100);
     assert_eq!(usage["usage"]["completion_tokens"], 20);
-    assert_eq!(
-        rest.last().unwrap()["choices"][0]["finish_reason"],
-        "tool_calls"
-    );
+    assert_eq!(rest.last().unwrap()["choices"][0]["finish_reason"], "tool_calls");
 
     let unasked = client.post(CHAT, &chat()).await;
-    assert!(
-        unasked
-            .events()
-            .iter()
-            .all(|event| event["usage"].is_null())
-    );
+    assert!(unasked.events().iter().all(|event| event["usage"].is_null()));
 }
 
 #[tokio::test]
 async fn stop_reasons_have_their_words_in_both_formats() {
     let reasons = [
         (StopReason::MaxTokens, json!("max_tokens"), json!("length")),
-        (
-            StopReason::Refusal,
-            json!("refusal"),
-            json!("content_filter"),
-        ),
+        (StopReason::Refusal, json!("refusal"), json!("content_filter")),
         (StopReason::Paused, json!("pause_turn"), json!("stop")),
         (StopReason::Other("odd".into()), json!("odd"), json!("odd")),
         (StopReason::Other(String::new()), Value::Null, Value::Null),
     ];
     for (reason, anthropic, openai) in reasons {
         let reply = Reply::new().text("x").stop(reason).without_usage();
-        let server = ScriptedServer::start_with(move |_| Step::answer(reply.clone()))
-            .await
-            .unwrap();
+        let server = ScriptedServer::start_with(move |_| Step::answer(reply.clone())).await.unwrap();
         let mut client = Client::connect(server.address()).await;
         let events = client.post(MESSAGES, &messages()).await.events();
         let end = &events[events.len() - 2];
         assert_eq!(end["delta"]["stop_reason"], anthropic);
         assert!(end["usage"].is_null() && events[0]["message"]["usage"].is_null());
         let events = client.post(CHAT, &chat()).await.events();
-        assert_eq!(
-            events.last().unwrap()["choices"][0]["finish_reason"],
-            openai
-        );
+        assert_eq!(events.last().unwrap()["choices"][0]["finish_reason"], openai);
     }
 }
 
@@ -187,10 +151,7 @@ async fn keeps_connections_and_records_requests() {
     let connections: Vec<usize> = requests.iter().map(|request| request.connection).collect();
     assert_eq!(connections, [1, 1, 2]);
     assert_eq!(requests[0].header("x-api-key"), Some("k"));
-    assert_eq!(
-        (requests[0].method.as_str(), requests[1].path.as_str()),
-        ("POST", CHAT)
-    );
+    assert_eq!((requests[0].method.as_str(), requests[1].path.as_str()), ("POST", CHAT));
     assert_eq!(requests[1].body, chat());
     assert!(server.violations().is_empty());
 }
@@ -199,19 +160,14 @@ async fn keeps_connections_and_records_requests() {
 async fn lists_models_and_knows_no_other_path() {
     let server = ScriptedServer::start([]).await.unwrap();
     let mut client = Client::connect(server.address()).await;
-    client
-        .raw("GET /v1/models?limit=9 HTTP/1.1\r\nhost: x\r\n\r\n")
-        .await;
+    client.raw("GET /v1/models?limit=9 HTTP/1.1\r\nhost: x\r\n\r\n").await;
     let models = client.response().await.json();
     assert_eq!(models["data"][0]["id"], DEFAULT_MODEL);
     assert!(server.violations().is_empty());
     let missing = client.post("/v2/messages", &messages()).await;
     assert_eq!(missing.status, 404);
     assert_eq!(server.violations().len(), 1);
-    assert_eq!(
-        server.openai_url(),
-        format!("http://{}/v1", server.address())
-    );
+    assert_eq!(server.openai_url(), format!("http://{}/v1", server.address()));
     assert_eq!(format!("{}/v1", server.url()), server.openai_url());
 }
 
@@ -220,9 +176,7 @@ async fn answers_with_a_status() {
     let steps = [
         Step::status(429).header("retry-after", "7"),
         Step::status(529),
-        Step::status(500)
-            .with_body("<html>")
-            .header("bad name", "x"),
+        Step::status(500).with_body("<html>").header("bad name", "x"),
         Step::status(401),
         Step::status(9999),
     ];
@@ -233,20 +187,11 @@ async fn answers_with_a_status() {
     assert!(limited.head.contains("retry-after: 7"));
     assert_eq!(limited.json()["error"]["type"], "rate_limit_error");
     let overloaded = client.post(MESSAGES, &messages()).await;
-    assert_eq!(
-        (
-            overloaded.status,
-            overloaded.json()["error"]["type"].as_str()
-        ),
-        (529, Some("overloaded_error"))
-    );
+    assert_eq!((overloaded.status, overloaded.json()["error"]["type"].as_str()), (529, Some("overloaded_error")));
     let broken = client.post(MESSAGES, &messages()).await;
     assert_eq!((broken.status, broken.body.as_str()), (500, "<html>"));
     let refused = client.post(CHAT, &chat()).await;
-    assert_eq!(
-        (refused.status, refused.json()["error"]["code"].as_str()),
-        (401, Some("invalid_api_key"))
-    );
+    assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (401, Some("invalid_api_key")));
     assert_eq!(client.post(MESSAGES, &messages()).await.status, 500);
     assert!(server.violations().is_empty());
 }
@@ -309,9 +254,7 @@ async fn sends_garbage() {
 async fn takes_its_time() {
     let delay = Duration::from_millis(20);
     let reply = Reply::new().first_delay(delay).piece_delay(delay);
-    let server = ScriptedServer::start([Step::answer(reply).after(delay)])
-        .await
-        .unwrap();
+    let server = ScriptedServer::start([Step::answer(reply).after(delay)]).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let start = Instant::now();
     client.send(MESSAGES, &messages()).await;
@@ -326,13 +269,7 @@ async fn takes_its_time() {
 
 #[tokio::test]
 async fn responds_to_the_request() {
-    let echo = |request: &Value| {
-        Step::text(
-            request["messages"][0]["content"]
-                .as_str()
-                .unwrap_or_default(),
-        )
-    };
+    let echo = |request: &Value| Step::text(request["messages"][0]["content"].as_str().unwrap_or_default());
     let server = ScriptedServer::start([Step::respond(echo)]).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let events = client.post(MESSAGES, &messages()).await.events();

@@ -1,9 +1,6 @@
 //! Tests of the stand-ins, through their public interface only.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests fail as the tests do, by a panic that names the line"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as the tests do, by a panic that names the line")]
 
 mod client;
 mod clocks;

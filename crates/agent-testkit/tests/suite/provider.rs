@@ -2,8 +2,7 @@
 
 use agent_core::conversation::{Conversation, Input};
 use agent_core::llm::{
-    Delta, LlmChunk, LlmError, LlmErrorKind, LlmRequest, Purpose, RawCall, ResponseBlock,
-    StopReason, Usage,
+    Delta, LlmChunk, LlmError, LlmErrorKind, LlmRequest, Purpose, RawCall, ResponseBlock, StopReason, Usage,
 };
 use agent_core::ports::{LlmProvider, LlmStream};
 use agent_testkit::{DEFAULT_MODEL, DEFAULT_USAGE, Reply, Script, ScriptedProvider, Step};
@@ -36,18 +35,10 @@ fn overloaded() -> LlmError {
 
 #[tokio::test]
 async fn answers_in_pieces_and_then_whole() {
-    let reply = Reply::new()
-        .thinking("hmm")
-        .text("Grüße!")
-        .call("read_file", json!({"path": "a"}))
-        .pieces_of(4);
+    let reply = Reply::new().thinking("hmm").text("Grüße!").call("read_file", json!({"path": "a"})).pieces_of(4);
     let provider = ScriptedProvider::new(Script::new().answer(reply));
     let chunks = collect(provider.stream(request("hi")).await.unwrap()).await;
-    let deltas = [
-        Delta::Thinking("hmm".into()),
-        Delta::Text("Grüß".into()),
-        Delta::Text("e!".into()),
-    ];
+    let deltas = [Delta::Thinking("hmm".into()), Delta::Text("Grüß".into()), Delta::Text("e!".into())];
     assert_eq!(chunks.len(), 4);
     for (chunk, delta) in chunks.iter().zip(deltas) {
         assert_eq!(chunk, &Ok(LlmChunk::Delta(delta)));
@@ -66,29 +57,14 @@ async fn answers_in_pieces_and_then_whole() {
     };
     assert_eq!(response.blocks[2], ResponseBlock::Call(call));
     assert_eq!(provider.requests().all(), [request("hi")]);
-    assert_eq!(
-        (provider.open_streams(), provider.abandoned_streams()),
-        (0, 0)
-    );
+    assert_eq!((provider.open_streams(), provider.abandoned_streams()), (0, 0));
 }
 
 #[tokio::test]
 async fn a_reply_says_what_it_is_told_to_say() {
-    let usage = Usage {
-        input_tokens: 7,
-        ..Usage::default()
-    };
-    let cut = RawCall {
-        id: String::new(),
-        name: "x".into(),
-        arguments: "{\"a".into(),
-        complete: false,
-    };
-    let reply = Reply::new()
-        .raw_call(cut.clone())
-        .stop(StopReason::MaxTokens)
-        .usage(usage)
-        .model("other");
+    let usage = Usage { input_tokens: 7, ..Usage::default() };
+    let cut = RawCall { id: String::new(), name: "x".into(), arguments: "{\"a".into(), complete: false };
+    let reply = Reply::new().raw_call(cut.clone()).stop(StopReason::MaxTokens).usage(usage).model("other");
     let response = reply.response(1);
     assert_eq!(response.blocks, [ResponseBlock::Call(cut)]);
     assert_eq!(response.stop, StopReason::MaxTokens);
@@ -113,15 +89,9 @@ async fn an_exhausted_script_says_so_in_a_way_nobody_retries() {
 #[tokio::test]
 async fn refuses_breaks_and_ends_early() {
     let reply = || Reply::new().text("abcdef").pieces_of(2);
-    let script = Script::new()
-        .error(overloaded())
-        .error_after(reply(), 1, overloaded())
-        .end_after(reply(), 2);
+    let script = Script::new().error(overloaded()).error_after(reply(), 1, overloaded()).end_after(reply(), 2);
     let provider = ScriptedProvider::new(script);
-    assert_eq!(
-        provider.stream(request("x")).await.err(),
-        Some(overloaded())
-    );
+    assert_eq!(provider.stream(request("x")).await.err(), Some(overloaded()));
 
     let broken = collect(provider.stream(request("x")).await.unwrap()).await;
     let first = Ok(LlmChunk::Delta(Delta::Text("ab".into())));
@@ -129,45 +99,28 @@ async fn refuses_breaks_and_ends_early() {
 
     let ended = collect(provider.stream(request("x")).await.unwrap()).await;
     assert_eq!(ended.len(), 2);
-    assert!(
-        ended
-            .iter()
-            .all(|chunk| matches!(chunk, Ok(LlmChunk::Delta(_))))
-    );
+    assert!(ended.iter().all(|chunk| matches!(chunk, Ok(LlmChunk::Delta(_)))));
 }
 
 #[tokio::test(start_paused = true)]
 async fn stalls_until_dropped() {
-    let script = Script::new()
-        .stall_after(Reply::new().text("abcd").pieces_of(2), 1)
-        .hang();
+    let script = Script::new().stall_after(Reply::new().text("abcd").pieces_of(2), 1).hang();
     let provider = ScriptedProvider::new(script);
     let hour = Duration::from_secs(3600);
     let mut stream = provider.stream(request("x")).await.unwrap();
     assert!(stream.next().await.unwrap().is_ok());
     assert!(timeout(hour, stream.next()).await.is_err());
-    assert_eq!(
-        (provider.open_streams(), provider.abandoned_streams()),
-        (1, 0)
-    );
+    assert_eq!((provider.open_streams(), provider.abandoned_streams()), (1, 0));
     drop(stream);
-    assert_eq!(
-        (provider.open_streams(), provider.abandoned_streams()),
-        (0, 1)
-    );
+    assert_eq!((provider.open_streams(), provider.abandoned_streams()), (0, 1));
     assert!(timeout(hour, provider.stream(request("x"))).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
 async fn delays_follow_tokios_time() {
-    let reply = Reply::new()
-        .text("abc")
-        .pieces_of(1)
-        .first_delay(Duration::from_secs(10))
-        .piece_delay(Duration::from_secs(1));
-    let silent = Reply::new()
-        .call("x", json!({}))
-        .first_delay(Duration::from_secs(5));
+    let reply =
+        Reply::new().text("abc").pieces_of(1).first_delay(Duration::from_secs(10)).piece_delay(Duration::from_secs(1));
+    let silent = Reply::new().call("x", json!({})).first_delay(Duration::from_secs(5));
     let provider = ScriptedProvider::new(Script::new().answer(reply).answer(silent));
     let start = Instant::now();
     collect(provider.stream(request("x")).await.unwrap()).await;

@@ -57,11 +57,7 @@ async fn accepts_what_is_right() {
     let parts = json!({"type": "tool_result", "tool_use_id": "b", "content": [text("x")], "is_error": true});
     let histories = [
         json!([user(json!("hi"))]),
-        json!([
-            user(json!([text("hi"), text("there")])),
-            assistant(json!("yes")),
-            user(json!("so"))
-        ]),
+        json!([user(json!([text("hi"), text("there")])), assistant(json!("yes")), user(json!("so"))]),
         json!([
             user(json!("hi")),
             assistant(json!([thinking, text("ok"), call("a"), call("b")])),
@@ -71,10 +67,7 @@ async fn accepts_what_is_right() {
         ]),
     ];
     for history in histories {
-        assert_eq!(
-            violation("/v1/messages", &with_messages(history)).await,
-            None
-        );
+        assert_eq!(violation("/v1/messages", &with_messages(history)).await, None);
     }
 }
 
@@ -100,10 +93,7 @@ async fn refuses_roles_and_texts_that_are_wrong() {
         (json!([]), "at least one message"),
         (json!([assistant(json!("x"))]), "first message"),
         (json!([hi(), hi()]), "alternate"),
-        (
-            json!([{"role": "system", "content": "x"}]),
-            "user or assistant",
-        ),
+        (json!([{"role": "system", "content": "x"}]), "user or assistant"),
         (json!([user(json!(""))]), "non-empty"),
         (json!([user(json!([]))]), "non-empty"),
         (json!([user(json!([text("  ")]))]), "non-empty"),
@@ -120,19 +110,10 @@ async fn refuses_results_that_do_not_match_their_calls() {
     refuses([
         (open, "has no tool_result"),
         (round(&["a"], json!("no")), "has no tool_result"),
-        (
-            round(&["a"], json!([text("x"), result("a")])),
-            "has no tool_result",
-        ),
+        (round(&["a"], json!([text("x"), result("a")])), "has no tool_result"),
         (round(&["a", "b"], answered.clone()), "has no tool_result"),
-        (
-            round(&["a", "b"], json!([result("b"), result("a")])),
-            "in call order",
-        ),
-        (
-            round(&["a"], json!([result("a"), result("a")])),
-            "no open tool_use",
-        ),
+        (round(&["a", "b"], json!([result("b"), result("a")])), "in call order"),
+        (round(&["a"], json!([result("a"), result("a")])), "no open tool_use"),
         (json!([user(answered)]), "no open tool_use"),
         (round(&["a"], empty), "non-empty"),
     ])
@@ -141,13 +122,7 @@ async fn refuses_results_that_do_not_match_their_calls() {
 
 #[tokio::test]
 async fn refuses_assistant_blocks_that_are_wrong() {
-    let said = |block: Value| {
-        json!([
-            user(json!("hi")),
-            assistant(json!([block])),
-            user(json!([result("a")]))
-        ])
-    };
+    let said = |block: Value| json!([user(json!("hi")), assistant(json!([block])), user(json!([result("a")]))]);
     let twice = json!([result("a"), result("a")]);
     let mut again = round(&["a"], json!([result("a")]));
     let later = [assistant(json!([call("a")])), user(json!([result("a")]))];
@@ -156,18 +131,9 @@ async fn refuses_assistant_blocks_that_are_wrong() {
         (round(&["a", "a"], twice), "unique"),
         (again, "unique"),
         (round(&[""], json!([result("")])), "should match"),
-        (
-            said(json!({"type": "tool_use", "id": "a", "name": "nope", "input": {}})),
-            "no tool `nope`",
-        ),
-        (
-            said(json!({"type": "tool_use", "id": "a", "name": "t", "input": "x"})),
-            "an object is required",
-        ),
-        (
-            said(json!({"type": "thinking", "thinking": "x"})),
-            "signature",
-        ),
+        (said(json!({"type": "tool_use", "id": "a", "name": "nope", "input": {}})), "no tool `nope`"),
+        (said(json!({"type": "tool_use", "id": "a", "name": "t", "input": "x"})), "an object is required"),
+        (said(json!({"type": "thinking", "thinking": "x"})), "signature"),
         (said(result("a")), "not for the assistant"),
     ])
     .await;
@@ -184,47 +150,30 @@ async fn refuses_members_that_are_wrong() {
         ("stream", json!(false), "stream"),
         ("messages", Value::Null, "messages"),
         ("system", json!([text("")]), "non-empty"),
-        (
-            "system",
-            json!([marked, marked, marked, marked, marked]),
-            "cache_control",
-        ),
+        ("system", json!([marked, marked, marked, marked, marked]), "cache_control"),
         ("tools", json!([tool, tool]), "unique"),
-        (
-            "tools",
-            json!([{"name": "a b", "input_schema": {"type": "object"}}]),
-            "not a tool name",
-        ),
+        ("tools", json!([{"name": "a b", "input_schema": {"type": "object"}}]), "not a tool name"),
         ("tools", json!([{"name": "a"}]), "schema"),
     ];
     for (member, value, expected) in cases {
         let mut request = messages();
         request[member] = value;
         let found = violation("/v1/messages", &request).await;
-        assert!(
-            found.as_ref().is_some_and(|found| found.contains(expected)),
-            "{member}: {found:?}"
-        );
+        assert!(found.as_ref().is_some_and(|found| found.contains(expected)), "{member}: {found:?}");
     }
     assert!(violation("/v1/messages", &json!([])).await.is_some());
 }
 
 #[tokio::test]
 async fn calls_need_tools_and_a_version_header() {
-    let history = json!([
-        user(json!("hi")),
-        assistant(json!([call("a")])),
-        user(json!([result("a")]))
-    ]);
+    let history = json!([user(json!("hi")), assistant(json!([call("a")])), user(json!([result("a")]))]);
     let mut request = messages();
     request["messages"] = history;
     assert!(violation("/v1/messages", &request).await.is_some());
 
     let server = ScriptedServer::start([Step::text("ok")]).await.unwrap();
     let mut client = Client::connect(server.address()).await;
-    client
-        .raw("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}")
-        .await;
+    client.raw("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}").await;
     assert_eq!(client.response().await.status, 400);
     assert!(server.violations()[0].contains("anthropic-version"));
 }
@@ -237,18 +186,8 @@ async fn a_tool_that_the_script_invented_may_stand_in_the_history() {
     let tools = with_messages(json!([user(json!("hi"))]));
     assert_eq!(client.post("/v1/messages", &tools).await.status, 200);
     let unknown = json!({"type": "tool_use", "id": "call_1_0", "name": "nope", "input": {}});
-    let history = json!([
-        user(json!("hi")),
-        assistant(json!([unknown])),
-        user(json!([result("call_1_0")]))
-    ]);
-    assert_eq!(
-        client
-            .post("/v1/messages", &with_messages(history))
-            .await
-            .status,
-        200
-    );
+    let history = json!([user(json!("hi")), assistant(json!([unknown])), user(json!([result("call_1_0")]))]);
+    assert_eq!(client.post("/v1/messages", &with_messages(history)).await.status, 200);
 }
 
 #[tokio::test]
@@ -264,36 +203,13 @@ async fn checks_chat_completions() {
         (right, None),
         (json!([]), Some("at least one message")),
         (json!([user(json!(""))]), Some("non-empty")),
-        (
-            json!([hi(), calls(json!([call("a", "{}")]))]),
-            Some("has no tool message"),
-        ),
-        (
-            json!([hi(), calls(json!([call("a", "{}")])), hi()]),
-            Some("answered first"),
-        ),
-        (
-            json!([
-                hi(),
-                calls(json!([call("a", "{}"), call("b", "{}")])),
-                tool("b"),
-                tool("a")
-            ]),
-            Some("must come"),
-        ),
+        (json!([hi(), calls(json!([call("a", "{}")]))]), Some("has no tool message")),
+        (json!([hi(), calls(json!([call("a", "{}")])), hi()]), Some("answered first")),
+        (json!([hi(), calls(json!([call("a", "{}"), call("b", "{}")])), tool("b"), tool("a")]), Some("must come")),
         (json!([hi(), tool("a")]), Some("answers no call")),
-        (
-            json!([hi(), calls(json!([call("a", "{")])), tool("a")]),
-            Some("no JSON object"),
-        ),
-        (
-            json!([hi(), calls(json!([call("a", "{}"), call("a", "{}")]))]),
-            Some("twice"),
-        ),
-        (
-            json!([hi(), {"role": "assistant", "content": null}]),
-            Some("non-empty"),
-        ),
+        (json!([hi(), calls(json!([call("a", "{")])), tool("a")]), Some("no JSON object")),
+        (json!([hi(), calls(json!([call("a", "{}"), call("a", "{}")]))]), Some("twice")),
+        (json!([hi(), {"role": "assistant", "content": null}]), Some("non-empty")),
     ];
     for (history, expected) in cases {
         let mut request = chat();
@@ -301,10 +217,9 @@ async fn checks_chat_completions() {
         let found = violation("/v1/chat/completions", &request).await;
         match expected {
             None => assert_eq!(found, None),
-            Some(expected) => assert!(
-                found.as_ref().is_some_and(|found| found.contains(expected)),
-                "{found:?} for {history}"
-            ),
+            Some(expected) => {
+                assert!(found.as_ref().is_some_and(|found| found.contains(expected)), "{found:?} for {history}")
+            }
         }
     }
 }

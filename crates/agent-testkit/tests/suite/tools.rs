@@ -9,11 +9,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 fn call(id: &str) -> ToolCall {
-    ToolCall {
-        id: CallId::new(id),
-        name: Arc::from("t"),
-        arguments: Arguments::empty(),
-    }
+    ToolCall { id: CallId::new(id), name: Arc::from("t"), arguments: Arguments::empty() }
 }
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -23,36 +19,22 @@ async fn does_as_told() {
     let (context, _, progress) = tool_context();
     let plain = FakeTool::reads("look").reports(&["a", "b"]);
     assert_eq!(&*plain.spec().name, "look");
-    assert_eq!(
-        plain.inspect(&Arguments::empty()).unwrap().effect,
-        Effect::Reads
-    );
+    assert_eq!(plain.inspect(&Arguments::empty()).unwrap().effect, Effect::Reads);
     assert_eq!(plain.run(&call("1"), &context).await, ToolOutcome::ok("ok"));
     assert_eq!(progress.reports(), ["a", "b"]);
 
     let subject = Subject::Paths(vec!["a.rs".into()]);
-    let fixed = FakeTool::changes("edit")
-        .about(subject.clone())
-        .outcome(ToolOutcome::failed("no"));
+    let fixed = FakeTool::changes("edit").about(subject.clone()).outcome(ToolOutcome::failed("no"));
     let inspection = fixed.inspect(&Arguments::empty()).unwrap();
-    assert_eq!(
-        (inspection.effect, inspection.subject),
-        (Effect::Changes, subject)
-    );
-    assert_eq!(
-        fixed.run(&call("1"), &context).await,
-        ToolOutcome::failed("no")
-    );
+    assert_eq!((inspection.effect, inspection.subject), (Effect::Changes, subject));
+    assert_eq!(fixed.run(&call("1"), &context).await, ToolOutcome::failed("no"));
 
     let echo = FakeTool::reads("t").respond(|call| ToolOutcome::ok(call.id.as_str()));
     assert_eq!(echo.run(&call("7"), &context).await.content, "7");
     assert_eq!(echo.log().calls(), [call("7")]);
 
     let picky = FakeTool::reads("t").refuses_arguments("no path");
-    assert_eq!(
-        picky.inspect(&Arguments::empty()),
-        Err("no path".to_owned())
-    );
+    assert_eq!(picky.inspect(&Arguments::empty()), Err("no path".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,15 +71,8 @@ async fn ignores_the_signal_until_dropped() {
     let (context, cancel, _) = tool_context();
     cancel.cancel();
     let stubborn = FakeTool::changes("t").hangs().ignores_cancellation();
-    assert!(
-        timeout(SECOND, stubborn.run(&call("1"), &context))
-            .await
-            .is_err()
-    );
-    assert_eq!(
-        (stubborn.log().dropped(), stubborn.log().in_flight()),
-        (1, 0)
-    );
+    assert!(timeout(SECOND, stubborn.run(&call("1"), &context)).await.is_err());
+    assert_eq!((stubborn.log().dropped(), stubborn.log().in_flight()), (1, 0));
     let slow = FakeTool::reads("t").delay(SECOND).ignores_cancellation();
     assert_eq!(slow.run(&call("1"), &context).await.status, ToolStatus::Ok);
 }
@@ -108,11 +83,7 @@ async fn panics_with_its_message_and_still_counts() {
     let log = tool.log();
     let (context, _, _) = tool_context();
     let ended = tokio::spawn(async move { tool.run(&call("1"), &context).await }).await;
-    let message = ended
-        .unwrap_err()
-        .into_panic()
-        .downcast::<String>()
-        .unwrap();
+    let message = ended.unwrap_err().into_panic().downcast::<String>().unwrap();
     assert_eq!(*message, "boom");
     assert_eq!((log.dropped(), log.in_flight()), (1, 0));
 }

@@ -1,0 +1,260 @@
+//! Puts a runner together: a session's configuration and the ports a host brings.
+
+use crate::clock::SystemClock;
+use crate::notice::Notices;
+use crate::perform::Performer;
+use crate::redact::Redactor;
+use crate::runner::{Handle, Runner};
+use crate::tool_calls::Toolbox;
+use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
+use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
+use agent_core::session::{Session, SessionConfig};
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+/// Collects what a runner needs. Only a provider is needed; everything else has a default: no tools, no hooks, nobody to ask, no journal.
+pub struct Builder {
+    config: SessionConfig,
+    provider: Option<Arc<dyn LlmProvider>>,
+    tools: Vec<Arc<dyn Tool>>,
+    hook: Arc<dyn Hook>,
+    hook_timeout_ms: u64,
+    approver: Option<Arc<dyn Approver>>,
+    journal: Option<Box<dyn Journal>>,
+    clock: Option<Arc<dyn Clock>>,
+    observers: Vec<Box<dyn Observer>>,
+    secrets: Vec<String>,
+    session_id: String,
+    directory: String,
+    program: String,
+    resumed: Option<(Session, u64)>,
+    chance: Option<Box<dyn FnMut() -> u16 + Send>>,
+}
+
+impl Builder {
+    /// A runner for a session with this configuration. Its list of tools is replaced by those that are added here.
+    #[must_use]
+    pub fn new(config: SessionConfig) -> Self {
+        Self {
+            config,
+            provider: None,
+            tools: Vec::new(),
+            hook: Arc::new(NoHook),
+            hook_timeout_ms: 60_000,
+            approver: None,
+            journal: None,
+            clock: None,
+            observers: Vec::new(),
+            secrets: Vec::new(),
+            session_id: String::new(),
+            directory: String::new(),
+            program: format!("agent-runner {}", env!("CARGO_PKG_VERSION")),
+            resumed: None,
+            chance: None,
+        }
+    }
+
+    /// Who answers model calls.
+    #[must_use]
+    pub fn provider(mut self, provider: Arc<dyn LlmProvider>) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// A tool; tools are offered in the order in which they are added.
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Several tools.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// What happens around the tools.
+    #[must_use]
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hook = hook;
+        self
+    }
+
+    /// How long one step of the hook may take, in milliseconds. Default: 60,000.
+    #[must_use]
+    pub const fn hook_timeout_ms(mut self, timeout_ms: u64) -> Self {
+        self.hook_timeout_ms = timeout_ms;
+        self
+    }
+
+    /// Who is asked about calls. Without anybody, calls that have to be asked about are denied.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Where records are kept. Without a journal a session ends with the program.
+    #[must_use]
+    pub fn journal(mut self, journal: Box<dyn Journal>) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Another clock than the system's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Somebody who sees every step, on a thread of its own: however slow, it holds nothing up.
+    #[must_use]
+    pub fn observer(mut self, observer: Box<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// A value that must not stand in journal, history or output, such as an API key. Values shorter than 8 bytes are not replaced.
+    #[must_use]
+    pub fn secret(mut self, secret: impl Into<String>) -> Self {
+        self.secrets.push(secret.into());
+        self
+    }
+
+    /// What the journal's header says: the session's id, the directory it works in, the program that writes it.
+    #[must_use]
+    pub fn identity(
+        mut self,
+        session_id: impl Into<String>,
+        directory: impl Into<String>,
+        program: impl Into<String>,
+    ) -> Self {
+        self.session_id = session_id.into();
+        self.directory = directory.into();
+        self.program = program.into();
+        self
+    }
+
+    /// Goes on with a session that was rebuilt from a journal, whose next record has this number. The session keeps its own
+    /// configuration; use [`Handle::reconfigure`] to change it.
+    #[must_use]
+    pub fn resume(mut self, session: Session, next_seq: u64) -> Self {
+        self.resumed = Some((session, next_seq));
+        self
+    }
+
+    /// Where numbers from 0 to 1000 for the jitter of retries come from. Default: chance.
+    #[must_use]
+    pub fn chance(mut self, chance: Box<dyn FnMut() -> u16 + Send>) -> Self {
+        self.chance = Some(chance);
+        self
+    }
+
+    /// The session's configuration with the tools that were added, as a resumed session has to be told it.
+    #[must_use]
+    pub fn effective_config(&self) -> SessionConfig {
+        let tools = Toolbox::new(self.tools.clone()).specs();
+        SessionConfig { tools, ..self.config.clone() }
+    }
+
+    /// Puts the runner together. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name.
+    pub fn build(self) -> Result<(Runner, Handle, Notices), BuildError> {
+        let config = self.effective_config();
+        let provider = self.provider.ok_or(BuildError::NoProvider)?;
+        for (i, tool) in config.tools.iter().enumerate() {
+            if config.tools.iter().take(i).any(|other| other.name == tool.name) {
+                return Err(BuildError::RepeatedTool { name: tool.name.to_string() });
+            }
+        }
+        let (inbox_sender, inbox) = mpsc::unbounded_channel();
+        let (notices, notices_receiver) = mpsc::unbounded_channel();
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
+        let header = Header {
+            format_version: FORMAT_VERSION,
+            session_id: self.session_id,
+            program: self.program,
+            directory: self.directory,
+            config: config.clone(),
+        };
+        let header = Record { seq: 0, at_ms: clock.now_ms(), entry: Entry::Header(Box::new(header)) };
+        let (session, next_seq, header) = match self.resumed {
+            Some((session, next_seq)) => (session, next_seq, None),
+            None => (Session::new(config), 0, Some(header)),
+        };
+        let performer = Performer {
+            provider,
+            toolbox: Arc::new(Toolbox::new(self.tools)),
+            hook: self.hook,
+            hook_timeout_ms: self.hook_timeout_ms,
+            approver: self.approver,
+            clock,
+            chance: self.chance.unwrap_or_else(|| Box::new(chance)),
+            inbox: inbox_sender.clone(),
+            notices: notices.clone(),
+            flights: HashMap::new(),
+            tasks: TaskTracker::new(),
+        };
+        let runner = Runner {
+            session,
+            performer,
+            inbox,
+            notices,
+            journal: self.journal,
+            next_seq,
+            redactor: Redactor::new(self.secrets),
+            observers: observe(self.observers),
+            header,
+        };
+        Ok((runner, Handle { inbox: inbox_sender }, notices_receiver))
+    }
+}
+
+/// Why a runner cannot be put together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Nobody answers model calls.
+    #[error("build the runner: it has no provider")]
+    NoProvider,
+    /// Two tools have one name.
+    #[error("build the runner: there are two tools named `{name}`")]
+    RepeatedTool {
+        /// The name.
+        name: String,
+    },
+}
+
+/// Observers run on a thread of their own, which ends with the runner.
+fn observe(mut observers: Vec<Box<dyn Observer>>) -> Option<std::sync::mpsc::Sender<agent_core::session::Step>> {
+    if observers.is_empty() {
+        return None;
+    }
+    let (sender, steps) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for step in steps {
+            observers.iter_mut().for_each(|observer| observer.on_step(&step));
+        }
+    });
+    Some(sender)
+}
+
+/// A number from 0 to 1000 out of the hasher's random seed: good enough to keep clients from retrying in step.
+fn chance() -> u16 {
+    u16::try_from(RandomState::new().hash_one(0_u8) % 1_001).unwrap_or_default()
+}
+
+struct NoHook;
+
+#[async_trait]
+impl Hook for NoHook {}

@@ -1,0 +1,156 @@
+//! Writing a journal.
+
+use super::read::{ReadError, Recovered, read};
+use agent_core::journal::Record;
+use agent_core::ports::{Journal, JournalError};
+use async_trait::async_trait;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A journal in a file that this process alone writes.
+#[derive(Debug)]
+pub struct FileJournal {
+    path: PathBuf,
+    file: File,
+    /// Held as long as the journal is open; the system lets go of it when the process ends, however it ends.
+    _lock: File,
+    line: Vec<u8>,
+}
+
+impl FileJournal {
+    /// Makes a new journal, readable by its owner only. Missing folders are made.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the file exists or cannot be made.
+    pub fn create(path: &Path) -> Result<Self, OpenError> {
+        if let Some(folder) = path.parent() {
+            make_private_folder(folder).map_err(|source| OpenError::io(folder, source))?;
+        }
+        let lock = lock(path)?;
+        let file = private(OpenOptions::new().append(true).create_new(true))
+            .open(path)
+            .map_err(|source| OpenError::io(path, source))?;
+        Ok(Self { path: path.to_owned(), file, _lock: lock, line: Vec::new() })
+    }
+
+    /// Opens a journal to go on with it. A record that was cut by a crash is taken off and kept beside, in a file that ends in `.torn`.
+    ///
+    /// # Errors
+    /// [`OpenError`] when another process writes it, or it cannot be read.
+    pub fn resume(path: &Path) -> Result<(Self, Recovered), OpenError> {
+        let lock = lock(path)?;
+        let recovered = read(path).map_err(OpenError::Read)?;
+        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| OpenError::io(path, e))?;
+        if recovered.torn_bytes > 0 {
+            keep_torn(path, &mut file, recovered.good_bytes).map_err(|source| OpenError::io(path, source))?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(|source| OpenError::io(path, source))?;
+        Ok((Self { path: path.to_owned(), file, _lock: lock, line: Vec::new() }, recovered))
+    }
+
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, record)?;
+        self.line.push(b'\n');
+        self.file.write_all(&self.line)?;
+        self.file.sync_data()
+    }
+}
+
+#[async_trait]
+impl Journal for FileJournal {
+    async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.write(record)
+            .map_err(|error| JournalError { place: self.path.display().to_string(), found: error.to_string() })
+    }
+}
+
+/// Why a journal cannot be opened for writing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Another process writes it.
+    #[error("open the session {path}: it is in use by process {pid}")]
+    InUse {
+        /// The journal.
+        path: PathBuf,
+        /// The process, as far as known.
+        pid: String,
+    },
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(ReadError),
+    /// The system does not let us.
+    #[error("open the journal {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+}
+
+/// Takes the lock beside the journal. The lock's file says who holds it.
+fn lock(path: &Path) -> Result<File, OpenError> {
+    let lock_path = path.with_extension("lock");
+    let mut lock = private(OpenOptions::new().read(true).write(true).create(true).truncate(false))
+        .open(&lock_path)
+        .map_err(|source| OpenError::io(&lock_path, source))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            // The name of the holder is a courtesy; the refusal stands without it.
+            let _ = lock.read_to_string(&mut pid);
+            return Err(OpenError::InUse { path: path.to_owned(), pid: pid.trim().to_owned() });
+        }
+        Err(TryLockError::Error(source)) => return Err(OpenError::io(&lock_path, source)),
+    }
+    let note = || -> io::Result<()> {
+        lock.set_len(0)?;
+        (&lock).write_all(std::process::id().to_string().as_bytes())
+    };
+    note().map_err(|source| OpenError::io(&lock_path, source))?;
+    Ok(lock)
+}
+
+fn keep_torn(path: &Path, file: &mut File, good_bytes: u64) -> io::Result<()> {
+    let mut torn = Vec::new();
+    file.seek(SeekFrom::Start(good_bytes))?;
+    file.read_to_end(&mut torn)?;
+    let mut beside = private(OpenOptions::new().append(true).create(true)).open(path.with_extension("torn"))?;
+    beside.write_all(&torn)?;
+    beside.sync_data()?;
+    file.set_len(good_bytes)?;
+    file.sync_data()
+}
+
+/// Journals hold whole conversations: nobody but their owner reads them.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}

@@ -1,0 +1,104 @@
+//! Reading a journal: everything that is whole, and the truth about what is not.
+
+use agent_core::journal::Record;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// What a journal holds.
+#[derive(Debug)]
+pub struct Recovered {
+    /// The whole records, in order.
+    pub records: Vec<Record>,
+    /// Where the whole records end.
+    pub good_bytes: u64,
+    /// Bytes behind that, of a record that a crash cut.
+    pub torn_bytes: u64,
+}
+
+/// Reads a journal. A last line that is cut is left out; damage before it is an error, never skipped.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read or is damaged in the middle.
+pub fn read(path: &Path) -> Result<Recovered, ReadError> {
+    let io = |source| ReadError::Io { path: path.to_owned(), source };
+    let mut file = BufReader::new(File::open(path).map_err(io)?);
+    let mut recovered = Recovered { records: Vec::new(), good_bytes: 0, torn_bytes: 0 };
+    let mut damage: Option<Damage> = None;
+    let mut line = Vec::new();
+    let mut number = 0;
+    loop {
+        line.clear();
+        let length = file.read_until(b'\n', &mut line).map_err(io)?;
+        if length == 0 {
+            break;
+        }
+        number += 1;
+        // Something whole follows what was taken for a torn end: it is damage in the middle.
+        if let Some(damage) = damage {
+            return Err(ReadError::Damaged { path: path.to_owned(), damage });
+        }
+        let is_whole = line.last() == Some(&b'\n');
+        match serde_json::from_slice::<Record>(&line) {
+            Ok(record) if is_whole => {
+                recovered.records.push(record);
+                recovered.good_bytes += length as u64;
+            }
+            Ok(_) => recovered.torn_bytes = length as u64,
+            Err(error) => {
+                recovered.torn_bytes = length as u64;
+                damage = Some(Damage { line: number, byte: recovered.good_bytes, found: error.to_string() });
+            }
+        }
+    }
+    match damage {
+        // A whole line that is no record was written so; only a line without its end can have been cut.
+        Some(damage) if line_ended(path, &recovered).map_err(io)? => {
+            Err(ReadError::Damaged { path: path.to_owned(), damage })
+        }
+        Some(_) | None => Ok(recovered),
+    }
+}
+
+/// Whether the bytes behind the whole records end a line.
+fn line_ended(path: &Path, recovered: &Recovered) -> io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(recovered.good_bytes + recovered.torn_bytes - 1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// Where a journal is damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// Where it begins, in bytes.
+    pub byte: u64,
+    /// What is wrong with it.
+    pub found: String,
+}
+
+/// Why a journal cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The system does not let us.
+    #[error("read the journal {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line in the middle is not a record.
+    #[error("read the journal {path}: line {} (byte {}) is damaged: {}", damage.line, damage.byte, damage.found)]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where and how.
+        damage: Damage,
+    },
+}

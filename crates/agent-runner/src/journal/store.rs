@@ -1,0 +1,154 @@
+//! Where sessions are kept: one folder a project, one file a session.
+
+use super::file::{FileJournal, OpenError};
+use super::read::Recovered;
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::BuildHasher;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The sessions of one working directory.
+#[derive(Clone, Debug)]
+pub struct SessionStore {
+    folder: PathBuf,
+}
+
+/// A session that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: String,
+    /// Its journal.
+    pub path: PathBuf,
+    /// When it was last written.
+    pub modified: SystemTime,
+}
+
+impl SessionStore {
+    /// The sessions of a working directory under a root such as `~/.local/state/agent/sessions`.
+    #[must_use]
+    pub fn new(root: &Path, working_directory: &Path) -> Self {
+        Self { folder: root.join(project_name(working_directory)) }
+    }
+
+    /// An id that no session has: the time, so that ids sort by age, and chance.
+    #[must_use]
+    pub fn new_id() -> String {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let chance = RandomState::new().hash_one(std::process::id()) & 0xFFFF_FFFF;
+        format!("{:011x}-{chance:08x}", since_epoch.as_millis())
+    }
+
+    /// The journal's path for an id.
+    ///
+    /// # Errors
+    /// [`StoreError::BadId`] when the id could name something outside the folder.
+    pub fn path(&self, id: &str) -> Result<PathBuf, StoreError> {
+        let is_plain =
+            !id.is_empty() && id.len() <= 100 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        if is_plain {
+            Ok(self.folder.join(format!("{id}.jsonl")))
+        } else {
+            Err(StoreError::BadId { id: id.to_owned() })
+        }
+    }
+
+    /// Makes the journal of a new session.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is bad or taken, or the file cannot be made.
+    pub fn create(&self, id: &str) -> Result<FileJournal, StoreError> {
+        Ok(FileJournal::create(&self.path(id)?)?)
+    }
+
+    /// Opens the journal of a session to go on with it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session, another process writes it, or it is damaged.
+    pub fn resume(&self, id: &str) -> Result<(FileJournal, Recovered), StoreError> {
+        let path = self.path(id)?;
+        if !path.exists() {
+            return Err(StoreError::NoSuchSession { id: id.to_owned(), folder: self.folder.clone() });
+        }
+        Ok(FileJournal::resume(&path)?)
+    }
+
+    /// The sessions, the one that was written last first.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the folder cannot be read; a folder that is not there has no sessions.
+    pub fn list(&self) -> Result<Vec<SessionInfo>, StoreError> {
+        let io = |source| StoreError::Io { path: self.folder.clone(), source };
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(io(error)),
+        };
+        let mut sessions = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(io)?;
+            let path = entry.path();
+            if path.extension().is_none_or(|extension| extension != "jsonl") {
+                continue;
+            }
+            let Some(id) = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()) else { continue };
+            let modified = entry.metadata().and_then(|metadata| metadata.modified()).map_err(io)?;
+            sessions.push(SessionInfo { id, path, modified });
+        }
+        sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
+        Ok(sessions)
+    }
+
+    /// The session that was written last, if there is one.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub fn newest(&self) -> Result<Option<SessionInfo>, StoreError> {
+        Ok(self.list()?.into_iter().next())
+    }
+}
+
+/// A folder name that people recognise and that no two directories share: the last part of the path, and a fingerprint of all of it.
+fn project_name(directory: &Path) -> String {
+    let text = directory.to_string_lossy();
+    let fingerprint = text
+        .bytes()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3));
+    let last = directory.file_name().map_or_else(|| String::from("root"), |name| name.to_string_lossy().into_owned());
+    let plain: String =
+        last.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(40).collect();
+    format!("{plain}-{fingerprint:016x}")
+}
+
+/// Why a kept session cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The id could name something outside the folder.
+    #[error("use the session id `{id}`: letters, digits, `-` and `_` only")]
+    BadId {
+        /// The id.
+        id: String,
+    },
+    /// There is no session with this id here.
+    #[error("resume the session `{id}`: there is none in {folder}")]
+    NoSuchSession {
+        /// The id.
+        id: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The system does not let us.
+    #[error("list the sessions in {path}: {source}")]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}

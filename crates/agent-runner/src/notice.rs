@@ -1,0 +1,98 @@
+//! What a host is shown: one stream of notices, in the order in which things happened.
+
+use agent_core::budget::Ledger;
+use agent_core::conversation::{Block, CallId, Item, ToolCall};
+use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::llm::{Delta, Usage};
+use agent_core::session::{Event, Outcome, Rejected, Transition};
+use agent_core::tool::ToolOutcome;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// The host's end of the stream. It is not bounded: the runner never waits for a host, so a host should keep reading.
+pub type Notices = mpsc::UnboundedReceiver<Notice>;
+
+/// One thing to show.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// The machine moved.
+    Transition(Transition),
+    /// A piece of the model's answer.
+    Delta(Delta),
+    /// The pieces of the last answer do not count.
+    Discarded,
+    /// A complete answer.
+    Message {
+        /// Its blocks.
+        blocks: Vec<Block>,
+        /// What it used, when the provider said so.
+        usage: Option<Usage>,
+    },
+    /// A call begins.
+    ToolStarted(ToolCall),
+    /// A running call reports something.
+    ToolProgress {
+        /// The call.
+        call: CallId,
+        /// What it reports.
+        text: String,
+    },
+    /// A call ended.
+    ToolFinished {
+        /// The call.
+        call: CallId,
+        /// What it came to.
+        outcome: ToolOutcome,
+    },
+    /// Every call of an answer has its result: the round as it stands in the history.
+    RoundClosed(Arc<Item>),
+    /// The repository was looked at.
+    GitChecked(GitReport),
+    /// The formatters ran.
+    Formatted(FormatReport),
+    /// The agent's changes were committed.
+    Committed(CommitReport),
+    /// A model call is repeated after a while.
+    RetryScheduled {
+        /// How long that takes, in milliseconds.
+        delay_ms: u64,
+        /// Which attempt failed, counted from 1.
+        failed_attempts: u32,
+        /// Why.
+        reason: String,
+    },
+    /// Something went wrong.
+    Error {
+        /// What was attempted, what was found, what can be done.
+        message: String,
+        /// Messages of the user that come back because sending them again is no use.
+        returned_input: Vec<String>,
+    },
+    /// Messages that were typed ahead come back.
+    InputReturned(Vec<String>),
+    /// The session waits for input.
+    Prompt {
+        /// How the run ended that led here; nothing before the first.
+        outcome: Option<Outcome>,
+        /// What has been used so far.
+        ledger: Ledger,
+    },
+    /// An event did not fit and changed nothing.
+    Refused(Rejected),
+}
+
+impl Notice {
+    /// What an accepted event itself has to show, besides what the machine makes of it.
+    pub(crate) fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::ToolCompleted { call, outcome, .. } => {
+                Some(Self::ToolFinished { call: call.clone(), outcome: outcome.clone() })
+            }
+            Event::GitChecked { report, .. } => Some(Self::GitChecked(report.clone())),
+            Event::FormattersFinished { report, .. } => Some(Self::Formatted(report.clone())),
+            Event::ChangesCommitted { report, .. } => Some(Self::Committed(report.clone())),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Performs actions: each becomes a task whose answer is an event, or something to show.
+
+use crate::hooks::{self, HookStep};
+use crate::model_call;
+use crate::notice::Notice;
+use crate::runner::{Inbox, Message};
+use crate::tool_calls::{self, Toolbox};
+use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};
+use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
+use agent_core::session::{Action, Event, Session, Ticket};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The ports and everything that is running.
+pub(crate) struct Performer {
+    pub(crate) provider: Arc<dyn LlmProvider>,
+    pub(crate) toolbox: Arc<Toolbox>,
+    pub(crate) hook: Arc<dyn Hook>,
+    pub(crate) hook_timeout_ms: u64,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) chance: Box<dyn FnMut() -> u16 + Send>,
+    pub(crate) inbox: Inbox,
+    pub(crate) notices: mpsc::UnboundedSender<Notice>,
+    /// What is in flight, with the token that stops it.
+    pub(crate) flights: HashMap<Ticket, CancellationToken>,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Performer {
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Starts what an action asks for, or shows it.
+    pub(crate) fn perform(&mut self, action: Action, session: &Session) {
+        match action {
+            Action::SendLlmRequest { ticket, request } => {
+                let (provider, inbox, chance) = (self.provider.clone(), self.inbox.clone(), (self.chance)());
+                self.start(ticket, |stop| model_call::run(provider, request, ticket, chance, inbox, stop));
+            }
+            Action::PrepareTools { ticket, calls } => {
+                let (toolbox, hook, inbox) = (self.toolbox.clone(), self.hook.clone(), self.inbox.clone());
+                self.start(ticket, |stop| tool_calls::prepare(toolbox, hook, calls, ticket, inbox, stop));
+            }
+            Action::RequestApproval { ticket, questions } => {
+                let (approver, inbox) = (self.approver.clone(), self.inbox.clone());
+                self.start(ticket, |stop| ask(approver, questions, ticket, inbox, stop));
+            }
+            Action::ExecuteTools { ticket, calls } => {
+                let stop = self.token(ticket);
+                for call in calls {
+                    self.show(Notice::ToolStarted(call.clone()));
+                    let run = tool_calls::run(self.toolbox.clone(), call, ticket, self.inbox.clone(), stop.clone());
+                    self.tasks.spawn(run);
+                }
+            }
+            Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),
+            Action::RunAutoformatters { ticket, changes } => self.start_hook(ticket, HookStep::Format(changes)),
+            Action::CommitChanges { ticket, changes } => self.start_hook(ticket, HookStep::Commit(changes)),
+            Action::ScheduleRetry { ticket, delay_ms, failed_attempts, reason } => {
+                self.show(Notice::RetryScheduled { delay_ms, failed_attempts, reason });
+                self.start_timer(ticket, delay_ms, Event::RetryTimeout { ticket });
+            }
+            Action::StartDeadline { ticket, delay_ms } => {
+                self.start_timer(ticket, delay_ms, Event::DeadlineReached { ticket });
+            }
+            Action::CancelLlmRequest { ticket }
+            | Action::CancelTools { ticket }
+            | Action::CancelHooks { ticket }
+            | Action::WithdrawApproval { ticket }
+            | Action::CancelRetry { ticket }
+            | Action::HoldDeadline { ticket } => self.stop(ticket),
+            Action::DisplayText { delta } => self.show(Notice::Delta(delta)),
+            Action::DisplayProgress { call, text } => self.show(Notice::ToolProgress { call, text }),
+            Action::DisplayMessage { blocks, usage } => self.show(Notice::Message { blocks, usage }),
+            Action::DisplayError { message, returned_input } => self.show(Notice::Error { message, returned_input }),
+            Action::DiscardPartial => self.show(Notice::Discarded),
+            Action::PromptForInput => {
+                self.show(Notice::Prompt { outcome: session.outcome(), ledger: *session.ledger() });
+            }
+            Action::ReturnQueuedInput { texts } => self.show(Notice::InputReturned(texts)),
+            // The loop ends because of the state; there is nothing to start.
+            Action::Shutdown => {}
+        }
+    }
+
+    /// Forgets what is not open any more: answered, withdrawn, or a clock that was replaced.
+    pub(crate) fn drop_closed(&mut self, session: &Session) {
+        self.flights.retain(|ticket, stop| {
+            let is_open = session.is_open(*ticket);
+            if !is_open {
+                stop.cancel();
+            }
+            is_open
+        });
+    }
+
+    /// Stops everything and waits until it has stopped, for a moment.
+    pub(crate) async fn stop_everything(&mut self) {
+        self.flights.values().for_each(CancellationToken::cancel);
+        self.flights.clear();
+        self.tasks.close();
+        // Tasks end within the grace of a tool; those that do not are dropped with the runtime.
+        let _ = tokio::time::timeout(Duration::from_millis(2 * tool_calls::GRACE_MS), self.tasks.wait()).await;
+    }
+
+    fn start<F>(&mut self, ticket: Ticket, task: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let stop = self.token(ticket);
+        self.tasks.spawn(task(stop));
+    }
+
+    fn start_hook(&mut self, ticket: Ticket, step: HookStep) {
+        let (hook, clock, timeout_ms, inbox) =
+            (self.hook.clone(), self.clock.clone(), self.hook_timeout_ms, self.inbox.clone());
+        self.start(ticket, |stop| hooks::run(hook, step, ticket, clock, timeout_ms, inbox, stop));
+    }
+
+    fn start_timer(&mut self, ticket: Ticket, delay_ms: u64, then: Event) {
+        let (clock, inbox) = (self.clock.clone(), self.inbox.clone());
+        self.start(ticket, |stop| async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = clock.sleep_ms(delay_ms) => send(&inbox, then),
+            }
+        });
+    }
+
+    fn token(&mut self, ticket: Ticket) -> CancellationToken {
+        self.flights.entry(ticket).or_default().clone()
+    }
+
+    fn stop(&self, ticket: Ticket) {
+        if let Some(stop) = self.flights.get(&ticket) {
+            stop.cancel();
+        }
+    }
+
+    fn show(&self, notice: Notice) {
+        // A host that does not listen any more still gets its work done and recorded.
+        let _ = self.notices.send(notice);
+    }
+}
+
+/// Puts an event into the inbox. A runner that has ended needs it no more.
+pub(crate) fn send(inbox: &Inbox, event: Event) {
+    let _ = inbox.send(Message::Event(event));
+}
+
+/// Asks one question after the other. Without anybody to ask, that is the answer.
+async fn ask(
+    approver: Option<Arc<dyn Approver>>,
+    questions: Vec<ApprovalQuestion>,
+    ticket: Ticket,
+    inbox: Inbox,
+    stop: CancellationToken,
+) {
+    for question in questions {
+        let call = question.call.id.clone();
+        let answer = match &approver {
+            None => ApprovalAnswer::Nobody,
+            Some(approver) => tokio::select! {
+                () = stop.cancelled() => return,
+                answer = approver.ask(&question) => answer,
+            },
+        };
+        send(&inbox, Event::ApprovalAnswered { ticket, call, answer });
+    }
+}

@@ -1,0 +1,87 @@
+//! Going on with a session that was rebuilt from its journal.
+//!
+//! What was asked and not answered is treated by its kind: model calls, questions, timers and hooks are asked again; calls that only read
+//! may be run again; a call that may have changed something is reported as interrupted and never run again by itself.
+
+use crate::notice::Notice;
+use crate::runner::Runner;
+use agent_core::session::{Action, Event, State};
+use agent_core::tool::{CallFacts, Finding, HookVerdict, ToolOutcome};
+
+impl Runner {
+    /// An idle session prompts again, so that a host sees the same as after a start.
+    pub(crate) fn prompt_again(&self) {
+        if self.session.state() == State::WaitingForUserInput {
+            let session = &self.session;
+            self.notify(Notice::Prompt { outcome: session.outcome(), ledger: *session.ledger() });
+        }
+    }
+
+    /// Asks again what can be asked again. Returns the answers to what cannot.
+    pub(crate) fn go_on(&mut self) -> Vec<Event> {
+        let mut answers = Vec::new();
+        if self.session.state() == State::Ready {
+            answers.push(Event::Started);
+        }
+        for open in self.session.outstanding() {
+            if open.is_cancelled {
+                answers.extend(stopped(open.action));
+                continue;
+            }
+            match open.action {
+                Action::ExecuteTools { ticket, calls } => {
+                    let toolbox = &self.performer.toolbox;
+                    let (again, lost): (Vec<_>, Vec<_>) =
+                        calls.into_iter().partition(|call| toolbox.may_be_repeated(call));
+                    answers.extend(lost.into_iter().map(|call| Event::ToolCompleted {
+                        ticket,
+                        call: call.id,
+                        outcome: ToolOutcome::interrupted(
+                            "The program ended while this call ran. Look at what it did before you repeat it.",
+                        ),
+                    }));
+                    if !again.is_empty() {
+                        self.performer.perform(Action::ExecuteTools { ticket, calls: again }, &self.session);
+                    }
+                }
+                other => self.performer.perform(other, &self.session),
+            }
+        }
+        answers
+    }
+}
+
+/// The answers of a driver that was told to stop something and finds it gone.
+fn stopped(action: Action) -> Vec<Event> {
+    match action {
+        Action::SendLlmRequest { ticket, .. } => {
+            vec![Event::LlmAborted { ticket, partial_text: String::new() }]
+        }
+        Action::PrepareTools { ticket, calls } => {
+            let fact = |call: agent_core::conversation::ToolCall| CallFacts {
+                call: call.id,
+                finding: Finding::InvalidArguments { message: String::from("not run: cancelled") },
+                verdict: HookVerdict::None,
+            };
+            vec![Event::ToolsPrepared { ticket, facts: calls.into_iter().map(fact).collect() }]
+        }
+        Action::ExecuteTools { ticket, calls } => {
+            let answer = |call: agent_core::conversation::ToolCall| Event::ToolCompleted {
+                ticket,
+                call: call.id,
+                outcome: ToolOutcome::interrupted("stopped by the user"),
+            };
+            calls.into_iter().map(answer).collect()
+        }
+        Action::CheckGitCommits { ticket, .. }
+        | Action::RunAutoformatters { ticket, .. }
+        | Action::CommitChanges { ticket, .. } => {
+            vec![Event::HookFailed { ticket, message: String::from("stopped") }]
+        }
+        // What a cancel withdraws is not outstanding any more, and the rest expects no answer.
+        other => {
+            debug_assert!(!matches!(other, Action::Shutdown), "{other:?} is outstanding");
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The loop: take in, record, step, perform.
+
+use crate::notice::Notice;
+use crate::perform::Performer;
+use crate::redact::Redactor;
+use agent_core::budget::Limits;
+use agent_core::conversation::Item;
+use agent_core::journal::{Entry, Record};
+use agent_core::ports::{Journal, JournalError};
+use agent_core::session::{Event, Session, SessionConfig, State, Step};
+use tokio::sync::mpsc;
+
+/// Drives one session. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
+pub struct Runner {
+    pub(crate) session: Session,
+    pub(crate) performer: Performer,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Message>,
+    pub(crate) notices: mpsc::UnboundedSender<Notice>,
+    pub(crate) journal: Option<Box<dyn Journal>>,
+    pub(crate) next_seq: u64,
+    pub(crate) redactor: Redactor,
+    pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
+    pub(crate) header: Option<Record>,
+}
+
+impl Runner {
+    /// Drives the session until it is shut down, the host detaches, or the journal cannot be written. Nothing that was started is left
+    /// running.
+    pub async fn run(mut self) -> (End, Session) {
+        let end = match self.drive().await {
+            Ok(end) => end,
+            Err(error) => End::JournalFailed(error),
+        };
+        self.performer.stop_everything().await;
+        (end, self.session)
+    }
+
+    async fn drive(&mut self) -> Result<End, JournalError> {
+        self.open().await?;
+        while let Some(message) = self.inbox.recv().await {
+            match message {
+                Message::Event(event) => self.take(event).await?,
+                Message::Detach => return Ok(End::Detached),
+            }
+            if self.session.state() == State::ShuttingDown {
+                return Ok(End::ShutDown);
+            }
+        }
+        Ok(End::Detached)
+    }
+
+    /// A new session is recorded and started; one that was rebuilt goes on with what is open.
+    async fn open(&mut self) -> Result<(), JournalError> {
+        if let Some(header) = self.header.take() {
+            self.append(&header).await?;
+            return self.take(Event::Started).await;
+        }
+        self.prompt_again();
+        for event in self.go_on() {
+            self.take(event).await?;
+        }
+        Ok(())
+    }
+
+    /// One event: redacted, recorded, stepped, performed.
+    async fn take(&mut self, event: Event) -> Result<(), JournalError> {
+        let event = self.redactor.event(event);
+        let at_ms = self.performer.now_ms();
+        if !event.is_transient() {
+            let record = Record { seq: self.next_seq, at_ms, entry: Entry::Event(event.clone()) };
+            self.append(&record).await?;
+        }
+        let items = self.session.conversation().len();
+        let report = Notice::of(&event);
+        match self.session.step(at_ms, event) {
+            Ok(step) => {
+                if let Some(report) = report {
+                    self.notify(report);
+                }
+                self.show(&step, items);
+                for action in step.actions {
+                    self.performer.perform(action, &self.session);
+                }
+                self.performer.drop_closed(&self.session);
+            }
+            Err(rejected) => self.notify(Notice::Refused(rejected)),
+        }
+        Ok(())
+    }
+
+    async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+        if let Some(journal) = &mut self.journal {
+            journal.append(record).await?;
+        }
+        self.next_seq = record.seq + 1;
+        Ok(())
+    }
+
+    /// Tells observers and host what the step did, before anything of it is performed.
+    fn show(&self, step: &Step, items_before: usize) {
+        for transition in &step.transitions {
+            self.notify(Notice::Transition(*transition));
+        }
+        let closed = self.session.conversation().last().filter(|item| matches!(item.as_ref(), Item::Round(_)));
+        if let Some(round) = closed
+            && self.session.conversation().len() != items_before
+        {
+            self.notify(Notice::RoundClosed(round.clone()));
+        }
+        if let Some(observers) = &self.observers {
+            // Observers that are gone miss nothing that anybody waits for.
+            let _ = observers.send(step.clone());
+        }
+    }
+
+    pub(crate) fn notify(&self, notice: Notice) {
+        // A host that does not listen any more still gets its work done and recorded.
+        let _ = self.notices.send(notice);
+    }
+}
+
+/// Why a runner ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum End {
+    /// The session was ended for good.
+    ShutDown,
+    /// The host left; the session can be resumed.
+    Detached,
+    /// A record could not be written. What runs was stopped, and everything acknowledged is in the journal.
+    JournalFailed(JournalError),
+}
+
+/// What arrives at a runner.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Event(Event),
+    Detach,
+}
+
+/// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+}
+
+impl Handle {
+    /// The user's message. While the session is busy it is queued and goes out at the next opportunity.
+    pub fn input(&self, text: impl Into<String>) {
+        self.event(Event::UserInput { text: text.into() });
+    }
+
+    /// Stops the turn. Does nothing while the session is idle.
+    pub fn cancel(&self) {
+        self.event(Event::CancelRequested);
+    }
+
+    /// Asks for a summary of the conversation, to make room.
+    pub fn compact(&self) {
+        self.event(Event::CompactionRequested);
+    }
+
+    /// Changes the limits; work that a limit had stopped goes on.
+    pub fn set_limits(&self, limits: Limits) {
+        self.event(Event::BudgetRaised { limits });
+    }
+
+    /// Changes model, tools, limits or permissions for what comes.
+    pub fn reconfigure(&self, config: SessionConfig) {
+        self.event(Event::Reconfigured { config: Box::new(config) });
+    }
+
+    /// Ends the session for good.
+    pub fn shut_down(&self) {
+        self.event(Event::ShutdownRequested);
+    }
+
+    /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing.
+    pub fn detach(&self) {
+        // A runner that has ended is detached already.
+        let _ = self.inbox.send(Message::Detach);
+    }
+
+    pub(crate) fn event(&self, event: Event) {
+        let _ = self.inbox.send(Message::Event(event));
+    }
+}
+
+pub(crate) type Inbox = mpsc::UnboundedSender<Message>;

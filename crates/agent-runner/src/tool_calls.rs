@@ -1,0 +1,144 @@
+//! Tool calls: what they would do, and doing it.
+
+use crate::perform::send;
+use crate::runner::Inbox;
+use agent_core::conversation::{CallId, ToolCall};
+use agent_core::ports::{CancelSignal, Hook, ProgressSink, Tool, ToolContext};
+use agent_core::session::{Event, Ticket};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The tools by name, in the order in which they are offered.
+pub(crate) struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Toolbox {
+    pub(crate) fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { tools }
+    }
+
+    pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
+        self.tools.iter().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// What a call would do.
+    pub(crate) fn inspect(&self, call: &ToolCall) -> Finding {
+        let Some(tool) = self.find(&call.name) else {
+            return Finding::UnknownTool { message: self.unknown(&call.name) };
+        };
+        let inspected = std::panic::catch_unwind(AssertUnwindSafe(|| tool.inspect(&call.arguments)));
+        match inspected {
+            Ok(Ok(inspection)) => Finding::Runnable(inspection),
+            Ok(Err(message)) => Finding::InvalidArguments { message: format!("not run: {message}") },
+            Err(_) => Finding::InvalidArguments { message: format!("not run: the tool `{}` failed", call.name) },
+        }
+    }
+
+    /// Whether a call only reads, so that running it once more changes nothing.
+    pub(crate) fn may_be_repeated(&self, call: &ToolCall) -> bool {
+        matches!(self.inspect(call), Finding::Runnable(inspection) if inspection.effect == Effect::Reads)
+    }
+
+    fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.spec().name.as_ref() == name)
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.spec().name.as_ref()).collect();
+        format!("not run: there is no tool `{name}`; the tools are: {}", names.join(", "))
+    }
+}
+
+/// Finds out what the calls would do and what the user's hooks say about them.
+pub(crate) async fn prepare(
+    toolbox: Arc<Toolbox>,
+    hook: Arc<dyn Hook>,
+    calls: Vec<ToolCall>,
+    ticket: Ticket,
+    inbox: Inbox,
+    stop: CancellationToken,
+) {
+    let mut facts = Vec::with_capacity(calls.len());
+    for call in calls {
+        let finding = toolbox.inspect(&call);
+        let verdict = match &finding {
+            Finding::Runnable(inspection) => {
+                let asked = AssertUnwindSafe(hook.before_tool(&call, inspection)).catch_unwind();
+                tokio::select! {
+                    biased;
+                    // Nothing will run after a cancel, so what the hook would have said does not matter.
+                    () = stop.cancelled() => HookVerdict::None,
+                    verdict = asked => verdict.unwrap_or_else(|_| HookVerdict::Deny {
+                        reason: String::from("the hook failed"),
+                    }),
+                }
+            }
+            Finding::UnknownTool { .. } | Finding::InvalidArguments { .. } => HookVerdict::None,
+        };
+        facts.push(CallFacts { call: call.id, finding, verdict });
+    }
+    send(&inbox, Event::ToolsPrepared { ticket, facts });
+}
+
+/// Runs a call and reports what it came to. After a cancel it has a moment to end by itself; then it is dropped.
+pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, ticket: Ticket, inbox: Inbox, stop: CancellationToken) {
+    let id = call.id.clone();
+    let progress = Arc::new(Progress { ticket, call: id.clone(), inbox: inbox.clone() });
+    let context = ToolContext { progress, cancel: Arc::new(Stop(stop.clone())) };
+    let work = async {
+        match toolbox.find(&call.name) {
+            Some(tool) => tool.run(&call, &context).await,
+            None => ToolOutcome::failed(toolbox.unknown(&call.name)),
+        }
+    };
+    let outcome = tokio::select! {
+        biased;
+        outcome = AssertUnwindSafe(work).catch_unwind() => {
+            outcome.unwrap_or_else(|_| ToolOutcome::failed(format!("the tool `{}` failed inside", call.name)))
+        }
+        () = past_grace(&stop) => ToolOutcome::interrupted("stopped by the user"),
+    };
+    send(&inbox, Event::ToolCompleted { ticket, call: id, outcome });
+}
+
+/// Resolves a moment after stopping was asked for.
+pub(crate) async fn past_grace(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(Duration::from_millis(GRACE_MS)).await;
+}
+
+/// A token as the port that tools know.
+pub(crate) struct Stop(pub(crate) CancellationToken);
+
+#[async_trait]
+impl CancelSignal for Stop {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    async fn cancelled(&self) {
+        self.0.cancelled().await;
+    }
+}
+
+struct Progress {
+    ticket: Ticket,
+    call: CallId,
+    inbox: Inbox,
+}
+
+impl ProgressSink for Progress {
+    fn report(&self, text: &str) {
+        let event = Event::ToolProgress { ticket: self.ticket, call: self.call.clone(), text: text.to_owned() };
+        send(&self.inbox, event);
+    }
+}
+
+/// How long a tool or hook may take to end after a cancel, in milliseconds.
+pub(crate) const GRACE_MS: u64 = 180;
