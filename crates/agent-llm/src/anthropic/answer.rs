@@ -221,34 +221,34 @@ impl Assembly {
         }
     }
 
-    /// Counts are cumulative: a later one replaces an earlier one. A zero does not, since gateways send zeros for what they do not know.
+    /// Counts are cumulative: a later one replaces an earlier one. An input of nothing at all does not: it is what gateways send at the end
+    /// when they do not repeat the input's counts.
     fn take_usage(&mut self, usage: Option<&RawValue>) {
         let Some(Ok(given)) = usage.map(|raw| serde_json::from_str::<UsageIn<'_>>(raw.get()))
         else {
             return;
         };
-        let parts = [
+        let output = count(given.output_tokens);
+        let inputs = [
             count(given.input_tokens),
-            count(given.output_tokens),
             count(given.cache_read_input_tokens),
             count(given.cache_creation_input_tokens),
         ];
-        if parts == [None; 4] {
+        if output.is_none() && inputs == [None; 3] {
             return;
         }
         let usage = self.usage.get_or_insert_default();
-        let [input, output, cache_read, cache_write] = parts;
+        usage.output_tokens = output.unwrap_or(usage.output_tokens);
+        if inputs.iter().flatten().all(|tokens| *tokens == 0) {
+            return;
+        }
         let fields = [
-            (&mut usage.input_tokens, input),
-            (&mut usage.output_tokens, output),
-            (&mut usage.cache_read_tokens, cache_read),
-            (&mut usage.cache_write_tokens, cache_write),
+            &mut usage.input_tokens,
+            &mut usage.cache_read_tokens,
+            &mut usage.cache_write_tokens,
         ];
-        for (field, given) in fields {
-            match given {
-                Some(tokens) if tokens > 0 => *field = tokens,
-                _ => {}
-            }
+        for (field, given) in fields.into_iter().zip(inputs) {
+            *field = given.unwrap_or(*field);
         }
     }
 }

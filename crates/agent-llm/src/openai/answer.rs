@@ -1,7 +1,9 @@
 //! Puts the chunks of a stream together to an answer.
 //!
-//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing.
-//! 2. A call is complete when the answer was not cut, or when it is not the last one and its arguments are whole.
+//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing. A `[DONE]`
+//!    without a reason ends it too, for a reason unknown: there are servers that never give one.
+//! 2. A call is complete when the answer ended for a reason that is no cut. After a cut, or without a reason, only calls before the last one
+//!    can be, if their arguments are whole.
 //! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
 
 use super::calls::Calls;
@@ -11,6 +13,7 @@ use crate::reader::{Assemble, Broken, Progress};
 use crate::wire::{count, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// An answer being put together.
@@ -33,11 +36,6 @@ impl Assemble for Assembly {
             return Ok(());
         }
         if data == b"[DONE]" {
-            if self.stop.is_none() {
-                return Err(Broken::Malformed(
-                    "the answer ended without a finish reason".to_owned(),
-                ));
-            }
             self.ended = true;
             return Ok(());
         }
@@ -74,7 +72,11 @@ impl Assemble for Assembly {
                 stop = StopReason::ToolUse;
             }
         }
-        let was_cut = matches!(stop, StopReason::MaxTokens | StopReason::ContextWindow);
+        let may_be_cut = match &stop {
+            StopReason::MaxTokens => true,
+            StopReason::Other(reason) => reason.is_empty(),
+            _ => false,
+        };
         let mut blocks = Vec::new();
         if !self.thinking.is_empty() {
             blocks.push(ResponseBlock::Thinking {
@@ -85,7 +87,7 @@ impl Assemble for Assembly {
         if !self.text.is_empty() {
             blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
         }
-        blocks.extend(self.calls.finish(was_cut).map(ResponseBlock::Call));
+        blocks.extend(self.calls.finish(may_be_cut).map(ResponseBlock::Call));
         LlmResponse {
             blocks,
             stop,
@@ -129,18 +131,19 @@ impl Assembly {
     }
 
     fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) {
-        // Servers that have both write the same in both.
-        let reasoning = text(piece.reasoning_content).or_else(|| text(piece.reasoning));
-        self.think(&reasoning.unwrap_or_default(), deltas);
-        match piece.content.map(|raw| (raw, text(Some(raw)))) {
-            None => {}
-            Some((_, Some(content))) => self.say(&content, deltas),
-            Some((raw, None)) => {
-                let parts: Vec<PartIn<'_>> = serde_json::from_str(raw.get()).unwrap_or_default();
-                for part in parts {
-                    self.think(&thinking_of(&part), deltas);
-                    self.say(&text(part.text).unwrap_or_default(), deltas);
-                }
+        // Servers that have more than one of these write the same in each.
+        let reasoning = text(piece.reasoning_content)
+            .or_else(|| text(piece.reasoning))
+            .unwrap_or_else(|| Cow::Owned(texts_of(piece.reasoning_details)));
+        self.think(&reasoning, deltas);
+        if let Some(content) = text(piece.content) {
+            self.say(&content, deltas);
+        } else {
+            for part in parts_of(piece.content) {
+                let thinking = text(part.thinking);
+                let thinking = thinking.unwrap_or_else(|| Cow::Owned(texts_of(part.thinking)));
+                self.think(&thinking, deltas);
+                self.say(&text(part.text).unwrap_or_default(), deltas);
             }
         }
         if let Some(refusal) = text(piece.refusal).filter(|refusal| !refusal.is_empty()) {
@@ -167,19 +170,16 @@ impl Assembly {
     }
 }
 
-/// The thinking in a part: a text, or a list of parts with texts.
-fn thinking_of(part: &PartIn<'_>) -> String {
-    let Some(raw) = part.thinking else {
-        return String::new();
-    };
-    if let Some(thinking) = text(Some(raw)) {
-        return thinking.into_owned();
-    }
-    let parts: Vec<PartIn<'_>> = serde_json::from_str(raw.get()).unwrap_or_default();
-    let texts = parts
-        .iter()
-        .filter_map(|part| text(part.text))
-        .collect::<Vec<_>>();
+/// The parts of a list; none for anything else.
+fn parts_of(raw: Option<&RawValue>) -> Vec<PartIn<'_>> {
+    let parts = raw.map(|raw| serde_json::from_str(raw.get()));
+    parts.and_then(Result::ok).unwrap_or_default()
+}
+
+/// All texts in a list of parts.
+fn texts_of(raw: Option<&RawValue>) -> String {
+    let parts = parts_of(raw);
+    let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| text(part.text)).collect();
     texts.concat()
 }
 

@@ -58,12 +58,12 @@ impl Calls {
         }
     }
 
-    /// The calls in the order they began. After a cut, the last one is not complete, whatever its arguments look like.
-    pub(super) fn finish(&mut self, was_cut: bool) -> impl Iterator<Item = RawCall> {
+    /// The calls in the order they began. When the answer may have been cut, the last one is not complete, whatever its arguments look like.
+    pub(super) fn finish(&mut self, may_be_cut: bool) -> impl Iterator<Item = RawCall> {
         let calls = core::mem::take(&mut self.0);
         let last = calls.len().saturating_sub(1);
         calls.into_iter().enumerate().map(move |(position, call)| {
-            let complete = !was_cut || (position != last && is_object(&call.arguments));
+            let complete = !may_be_cut || (position != last && is_object(&call.arguments));
             RawCall {
                 id: call.id,
                 name: call.name,

@@ -100,6 +100,8 @@ pub(super) struct MessageIn<'a> {
     #[serde(borrow, default)]
     pub(super) reasoning: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    pub(super) reasoning_details: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
 }
 

@@ -177,14 +177,29 @@ fn usage_parts_do_not_overlap() {
 }
 
 #[test]
-fn an_answer_without_finish_reason_is_not_finished() {
+fn without_a_finish_reason_nothing_is_finished_unless_the_server_says_so() {
     let mut assembly = Assembly::default();
-    let chunk = delta(json!({"content": "a"})).to_string();
-    assembly
-        .event(chunk.as_bytes(), &mut VecDeque::new())
-        .unwrap();
-    assert_eq!(assembly.progress(), Progress::Open);
-    assert!(assembly.event(b"[DONE]", &mut VecDeque::new()).is_err());
+    for chunk in [
+        delta(json!({"content": "a"})),
+        call(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}})),
+    ] {
+        let data = chunk.to_string();
+        assembly
+            .event(data.as_bytes(), &mut VecDeque::new())
+            .unwrap();
+        assert_eq!(assembly.progress(), Progress::Open);
+    }
+    assembly.event(b"[DONE]", &mut VecDeque::new()).unwrap();
+    assert_eq!(assembly.progress(), Progress::Ended);
+    let response = assembly.finish();
+    assert_eq!(response.stop, StopReason::Other(String::new()));
+    let incomplete = RawCall {
+        id: "a".to_owned(),
+        name: "x".to_owned(),
+        arguments: "{}".to_owned(),
+        complete: false,
+    };
+    assert_eq!(response.blocks[1], ResponseBlock::Call(incomplete));
     assert!(Assembly::default().document(b"{\"ok\":true}").is_err());
 }
 
