@@ -1,5 +1,7 @@
 //! Providers against a real server on loopback: headers, keep-alive, cuts, silence, errors, secrets.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use agent_core::llm::{LlmErrorKind, LlmRequest, ResponseBlock, StopReason};

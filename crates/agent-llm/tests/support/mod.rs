@@ -2,6 +2,12 @@
 
 // Each test file is a program of its own and uses its own part of this module.
 #![expect(dead_code, reason = "every test file uses a part")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "it is part of tests"
+)]
 
 use agent_core::conversation::{Conversation, Input};
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose};

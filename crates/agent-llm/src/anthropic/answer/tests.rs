@@ -1,3 +1,5 @@
+#![expect(clippy::needless_pass_by_value, reason = "`json!` is written in place")]
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+#![expect(clippy::needless_pass_by_value, reason = "`json!` is written in place")]
+
 use super::*;
 use agent_core::llm::RawCall;
 use proptest::prelude::*;
