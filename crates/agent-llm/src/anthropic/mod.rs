@@ -29,9 +29,7 @@ impl AnthropicProvider {
     /// # Errors
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
-        let client = Client::new(&config, &FLAVOUR)?;
-        // Taken by value: the caller's copy of the key has no further use.
-        drop(config);
+        let client = Client::new(config, &FLAVOUR)?;
         Ok(Self {
             client,
             fragments: Fragments::new(request::fragment, request::head),

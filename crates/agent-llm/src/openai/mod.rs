@@ -31,9 +31,7 @@ impl OpenAiProvider {
     /// # Errors
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
-        let client = Client::new(&config, &FLAVOUR)?;
-        // Taken by value: the caller's copy of the key has no further use.
-        drop(config);
+        let client = Client::new(config, &FLAVOUR)?;
         Ok(Self {
             limit_name: LimitName::for_host(client.host()),
             client,
