@@ -34,6 +34,10 @@ pub(crate) fn classify(status: Option<u16>, detail: &Detail) -> LlmErrorKind {
     if let Some(status) = status {
         return of_status(status, &message);
     }
+    // Beside this code the kind says `tokens` or `requests`, or even that the request is wrong.
+    if code == "rate_limit_exceeded" {
+        return LlmErrorKind::RateLimited;
+    }
     of_kind(kind)
         .or_else(|| detail.status.map(|status| of_status(status, &message)))
         .or_else(|| of_kind(code))
@@ -69,7 +73,7 @@ fn of_kind(kind: &str) -> Option<LlmErrorKind> {
         "permission_error" => LlmErrorKind::Permission,
         "not_found_error" => LlmErrorKind::NotFound,
         "invalid_request_error" => LlmErrorKind::InvalidRequest,
-        "rate_limit_error" | "rate_limit_exceeded" => LlmErrorKind::RateLimited,
+        "rate_limit_error" => LlmErrorKind::RateLimited,
         "overloaded_error" | "unavailable_error" | "insufficient_system_resource" => {
             LlmErrorKind::Overloaded
         }

@@ -145,6 +145,10 @@ fn errors_inside_an_answer() {
     assert_eq!(of(r#"{"type":"api_error"}"#), LlmErrorKind::Server);
     assert_eq!(of(r#"{"code":502,"message":"x"}"#), LlmErrorKind::Server);
     assert_eq!(of(r#"{"code":"429","message":"x"}"#), LlmErrorKind::Server);
+    assert_eq!(
+        of(r#"{"type":"tokens","code":"rate_limit_exceeded","message":"x"}"#),
+        LlmErrorKind::RateLimited
+    );
     assert_eq!(of(r#""who knows""#), LlmErrorKind::Server);
     assert_eq!(of("7"), LlmErrorKind::Server);
 }
