@@ -1,1 +1,37 @@
-//! placeholder
+//! Model providers: the [`LlmProvider`](agent_core::ports::LlmProvider) port over HTTP.
+//!
+//! | Provider | Speaks | And whatever speaks it too |
+//! |---|---|---|
+//! | [`AnthropicProvider`] | Anthropic Messages, dialect `anthropic` | llama-server, gateways |
+//! | [`OpenAiProvider`] | OpenAI Chat Completions, dialect `openai` | llama-server, vLLM, OpenRouter, Mistral, Groq, DeepSeek, … |
+//!
+//! The way of one model call:
+//!
+//! ```text
+//! LlmRequest ──body──▶ bytes ──http──▶ response ──sse──▶ events ──answer──▶ deltas, then the whole answer
+//!             (history items are serialised once)  └── status ≠ 200 ──failure──▶ LlmError
+//! ```
+//!
+//! 1. A provider sends a request once. It classifies failures and never repeats a request: retrying is the session's decision.
+//! 2. An answer that was cut is an error, never a finished answer; a tool call that was cut is never marked complete.
+//! 3. No error text and no `Debug` output carries the key, also when the server sends it back.
+//! 4. Everything that comes from the network has a limit, in bytes and in time.
+//!
+//! Absent on purpose: retries, prices, sampling parameters, and any knowledge of the machine.
+
+mod anthropic;
+mod client;
+mod config;
+mod failure;
+mod history;
+mod models;
+mod opaque;
+mod openai;
+mod reader;
+mod secret;
+pub mod sse;
+mod wire;
+
+pub use anthropic::AnthropicProvider;
+pub use config::{ConfigError, ProviderConfig, Timeouts};
+pub use openai::OpenAiProvider;

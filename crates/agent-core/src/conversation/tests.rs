@@ -1,1 +1,2 @@
+//! Conversations are valid by construction; these tests are in the making.
 

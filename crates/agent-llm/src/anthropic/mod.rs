@@ -1,0 +1,73 @@
+//! Anthropic Messages.
+
+mod answer;
+mod request;
+mod wire;
+
+use crate::client::{Client, Flavour};
+use crate::config::{ConfigError, ProviderConfig};
+use crate::history::Fragments;
+use crate::reader;
+use agent_core::llm::{LlmError, LlmErrorKind, LlmRequest};
+use agent_core::ports::{LlmProvider, LlmStream};
+use answer::Assembly;
+use async_trait::async_trait;
+
+/// Talks to `POST {base}/v1/messages`.
+///
+/// Thinking goes back to the server only with its signature, blocks of the server's own tools as they came. Citations are not kept.
+/// Prompt caching is asked for at the system prompt (or the last tool) and at the last two user messages.
+#[derive(Debug)]
+pub struct AnthropicProvider {
+    client: Client,
+    fragments: Fragments,
+}
+
+impl AnthropicProvider {
+    /// A provider for this server; nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`ConfigError`] when the configuration cannot be used.
+    pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
+        let client = Client::new(config, &FLAVOUR)?;
+        Ok(Self {
+            client,
+            fragments: Fragments::new(request::fragment, request::head),
+        })
+    }
+
+    /// The ids of the models that the server offers, in its order.
+    ///
+    /// # Errors
+    /// [`LlmError`], classified as for a model call.
+    pub async fn list_models(&self) -> Result<Vec<String>, LlmError> {
+        crate::models::list(&self.client, "/v1/models?limit=1000").await
+    }
+}
+
+#[async_trait]
+impl LlmProvider for AnthropicProvider {
+    fn dialect(&self) -> &str {
+        DIALECT
+    }
+
+    async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
+        let body = request::body(&request, &self.fragments).map_err(|error| {
+            let found = format!("write the request for {}: {error}", request.model);
+            LlmError::new(LlmErrorKind::InvalidRequest, found)
+        })?;
+        let answered = self.client.post("/v1/messages", body).await?;
+        reader::read(answered, Assembly::default()).await
+    }
+}
+
+/// Marks opaque blocks as this format's.
+const DIALECT: &str = "anthropic";
+
+const FLAVOUR: Flavour = Flavour {
+    default_base_url: "https://api.anthropic.com",
+    superfluous: &["/v1/messages", "/v1"],
+    key_variable: "ANTHROPIC_API_KEY",
+    key_header: ("x-api-key", ""),
+    headers: &[("anthropic-version", "2023-06-01")],
+};

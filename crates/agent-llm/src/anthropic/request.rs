@@ -1,0 +1,183 @@
+//! Writes a request body from kept fragments.
+//!
+//! ```text
+//! {"model":…,"max_tokens":…,"stream":true, "tools":[…],"system":[…], "messages":[ fragment , fragment … ]}
+//!                                          └────────── head ───────┘
+//! ```
+//!
+//! Marks for the server's prompt cache are put in afterwards: they move with every request, the kept bytes do not.
+
+use super::DIALECT;
+use super::wire::{BlockOut, SystemOut, ToolOut};
+use crate::history::{Fragment, Fragments};
+use crate::wire::{identifier, push_element, push_json};
+use agent_core::conversation::{Answer, Block, Item};
+use agent_core::llm::LlmRequest;
+use agent_core::tool::ToolSpec;
+use serde_json::value::RawValue;
+
+/// The body of a request.
+pub(super) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    out.extend_from_slice(b"{\"model\":");
+    push_json(&mut out, &*request.model)?;
+    out.extend_from_slice(b",\"max_tokens\":");
+    push_json(&mut out, &request.max_output_tokens)?;
+    out.extend_from_slice(b",\"stream\":true");
+    fragments.write(
+        &request.system,
+        &request.tools,
+        &request.conversation,
+        |head, items| {
+            out.extend_from_slice(head);
+            out.extend_from_slice(b",\"messages\":[");
+            push_messages(&mut out, items);
+            out.extend_from_slice(b"]}");
+        },
+    )?;
+    Ok(out)
+}
+
+/// The tools and the system prompt, each member with a comma in front.
+pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u8>> {
+    let mut list = Vec::new();
+    for tool in tools {
+        push_element(&mut list, &ToolOut::of(tool))?;
+    }
+    let has_system = !system.trim().is_empty();
+    if !has_system && !list.is_empty() {
+        mark(&mut list);
+    }
+    let mut out = Vec::new();
+    if !list.is_empty() {
+        out.extend_from_slice(b",\"tools\":[");
+        out.extend_from_slice(&list);
+        out.push(b']');
+    }
+    if has_system {
+        let mut block = Vec::new();
+        push_json(&mut block, &SystemOut::of(system))?;
+        // The cache covers everything before the mark, and tools stand before the system prompt whatever their order here.
+        mark(&mut block);
+        out.extend_from_slice(b",\"system\":[");
+        out.extend_from_slice(&block);
+        out.push(b']');
+    }
+    Ok(out)
+}
+
+/// The content blocks of an item, separated by commas.
+pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
+    let mut fragment = Fragment::default();
+    match item {
+        Item::Input(input) => {
+            for text in input.texts() {
+                push_element(&mut fragment.user, &BlockOut::Text { text })?;
+            }
+        }
+        Item::Answer(answer) => push_answer(&mut fragment.answer, answer)?,
+        Item::Round(round) => {
+            push_answer(&mut fragment.answer, round.answer())?;
+            for result in round.results() {
+                let block = BlockOut::ToolResult {
+                    tool_use_id: identifier(result.call().as_str(), ID_LIMIT_BYTES),
+                    content: result.content(),
+                    is_error: result.is_error(),
+                };
+                push_element(&mut fragment.user, &block)?;
+            }
+        }
+    }
+    Ok(fragment)
+}
+
+fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
+    for block in answer.blocks() {
+        match block {
+            Block::Text(text) => push_element(out, &BlockOut::Text { text })?,
+            Block::Thinking {
+                text,
+                signature: Some(signature),
+            } => {
+                let block = BlockOut::Thinking {
+                    thinking: text,
+                    signature,
+                };
+                push_element(out, &block)?;
+            }
+            Block::RedactedThinking { data } => {
+                push_element(out, &BlockOut::RedactedThinking { data })?;
+            }
+            Block::Call(call) => {
+                let block = BlockOut::ToolUse {
+                    id: identifier(call.id.as_str(), ID_LIMIT_BYTES),
+                    name: identifier(&call.name, ID_LIMIT_BYTES),
+                    input: serde_json::from_str(call.arguments.as_str())?,
+                };
+                push_element(out, &block)?;
+            }
+            Block::Opaque { dialect, json } if dialect == DIALECT => {
+                let block: &RawValue = serde_json::from_str(json)?;
+                push_element(out, block)?;
+            }
+            // The server refuses thinking without its signature, and blocks of another format mean nothing to it.
+            Block::Thinking { .. } | Block::Opaque { .. } => {}
+            // A block that this crate does not know yet cannot be written by it.
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes the messages: adjacent content of one role is one message, and a message without content is none.
+fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>) {
+    let mut open: Option<&str> = None;
+    // Where the last block of each of the last two user messages ends.
+    let mut user_ends = [None, None];
+    for fragment in items {
+        for (role, blocks) in [("assistant", &fragment.answer), ("user", &fragment.user)] {
+            if blocks.is_empty() {
+                continue;
+            }
+            if open == Some(role) {
+                out.push(b',');
+            } else {
+                if open.is_some() {
+                    out.extend_from_slice(b"]},");
+                }
+                out.extend_from_slice(b"{\"role\":\"");
+                out.extend_from_slice(role.as_bytes());
+                out.extend_from_slice(b"\",\"content\":[");
+                if role == "user" {
+                    user_ends.rotate_left(1);
+                }
+            }
+            open = Some(role);
+            out.extend_from_slice(blocks);
+            if role == "user" {
+                user_ends[1] = Some(out.len());
+            }
+        }
+    }
+    if open.is_some() {
+        out.extend_from_slice(b"]}");
+    }
+    // The last first, so that the other position stays true. The one before finds what the previous request stored.
+    for end in user_ends.into_iter().rev().flatten() {
+        let behind = out.split_off(end);
+        mark(out);
+        out.extend_from_slice(&behind);
+    }
+}
+
+/// Adds the cache mark to the object that `out` ends with.
+fn mark(out: &mut Vec<u8>) {
+    out.pop();
+    out.extend_from_slice(b",\"cache_control\":{\"type\":\"ephemeral\"}}");
+}
+
+/// The longest tool name the server takes; ids have no stated limit and are far shorter.
+const ID_LIMIT_BYTES: usize = 128;
+
+#[cfg(test)]
+mod tests;

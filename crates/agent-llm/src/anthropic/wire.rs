@@ -1,0 +1,144 @@
+//! The wire format's own types: what is sent, and what comes.
+
+use agent_core::tool::ToolSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// A content block of a request.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum BlockOut<'a> {
+    Text {
+        text: &'a str,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: Cow<'a, str>,
+        /// As the model wrote it.
+        input: &'a RawValue,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        content: &'a str,
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+/// The system prompt, as the block that can carry a cache mark.
+#[derive(Serialize)]
+pub(super) struct SystemOut<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+impl<'a> SystemOut<'a> {
+    pub(super) const fn of(text: &'a str) -> Self {
+        Self {
+            r#type: "text",
+            text,
+        }
+    }
+}
+
+/// A tool that is offered.
+#[derive(Serialize)]
+pub(super) struct ToolOut<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
+impl<'a> ToolOut<'a> {
+    pub(super) fn of(tool: &'a ToolSpec) -> Self {
+        Self {
+            name: &tool.name,
+            description: &tool.description,
+            input_schema: &tool.input_schema,
+        }
+    }
+}
+
+/// An event. The members are left unread until the type says what they are: an unknown event may have anything in them.
+#[derive(Deserialize)]
+pub(super) struct EventIn<'a> {
+    #[serde(borrow, default)]
+    pub(super) r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) index: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) content_block: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) delta: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// A message: the opening of a stream, or a whole answer.
+#[derive(Deserialize)]
+pub(super) struct MessageIn<'a> {
+    #[serde(borrow, default)]
+    pub(super) model: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) content: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+/// A content block at its start, or a piece of one.
+#[derive(Deserialize)]
+pub(super) struct PieceIn<'a> {
+    #[serde(borrow)]
+    pub(super) r#type: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) signature: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) partial_json: Option<&'a RawValue>,
+}
+
+/// How an answer ended.
+#[derive(Deserialize)]
+pub(super) struct StopIn<'a> {
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<&'a RawValue>,
+}
+
+/// Token counts, as far as given.
+#[derive(Deserialize)]
+pub(super) struct UsageIn<'a> {
+    #[serde(borrow, default)]
+    pub(super) input_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) output_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) cache_read_input_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) cache_creation_input_tokens: Option<&'a RawValue>,
+}

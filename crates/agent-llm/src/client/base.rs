@@ -1,0 +1,56 @@
+//! Base URLs: as people write them, and as people may see them.
+
+use super::Flavour;
+use crate::config::ConfigError;
+use reqwest::Url;
+
+/// The base URL without what the provider appends itself.
+pub(super) fn base_url(text: &str, flavour: &Flavour) -> Result<Url, ConfigError> {
+    let text = match text.trim() {
+        "" => flavour.default_base_url,
+        given => given,
+    };
+    let wrong = |found: String| ConfigError::BaseUrl { found };
+    let mut url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+    match url.scheme() {
+        "http" => {}
+        "https" if cfg!(feature = "tls") => {}
+        "https" => return Err(wrong("this build has no TLS (feature `tls`)".to_owned())),
+        other => return Err(wrong(format!("the scheme is `{other}`"))),
+    }
+    url.set_fragment(None);
+    let mut path = url.path().trim_end_matches('/');
+    while let Some(shorter) = flavour
+        .superfluous
+        .iter()
+        .find_map(|end| path.strip_suffix(end))
+    {
+        path = shorter.trim_end_matches('/');
+    }
+    let mut path = path.to_owned();
+    while path.ends_with("/v1/v1") {
+        path.truncate(path.len() - "/v1".len());
+    }
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// A URL for people: without user, password and query, any of which may be secret.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // Refused only by URLs that cannot have a user at all.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+/// Whether the URL names this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || address
+            .parse::<core::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,236 @@
+//! The HTTP side that both providers share: one client with keep-alive, URLs, headers, and answers that are not successes.
+
+mod base;
+mod transport;
+
+use crate::config::{ConfigError, ProviderConfig, Timeouts};
+use crate::failure::{ERROR_BODY_LIMIT_BYTES, Reporter};
+use crate::secret::Secrets;
+use agent_core::llm::LlmError;
+use base::{base_url, shown};
+use core::fmt;
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, Url};
+use std::sync::Arc;
+use tokio::time::{Instant, timeout_at};
+use transport::{headers, http_client};
+
+/// What differs between the providers before the first byte is sent.
+pub(crate) struct Flavour {
+    /// The public API.
+    pub(crate) default_base_url: &'static str,
+    /// Paths that users paste along with the base URL and that the provider appends itself. Taken off the end, the longest first.
+    pub(crate) superfluous: &'static [&'static str],
+    /// The usual name of the variable with the key.
+    pub(crate) key_variable: &'static str,
+    /// The header that carries the key, and what stands before the key in it.
+    pub(crate) key_header: (&'static str, &'static str),
+    /// Headers of every request.
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+}
+
+/// Sends requests to one server. Connections are kept and used again.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    base: Url,
+    headers: HeaderMap,
+    timeouts: Timeouts,
+    reporter: Arc<Reporter>,
+}
+
+/// A successful answer whose body has not been read.
+pub(crate) struct Answered {
+    pub(crate) response: Response,
+    /// What was attempted, for error texts.
+    pub(crate) attempted: String,
+    /// When the body must have begun.
+    pub(crate) first_byte_due: Instant,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) reporter: Arc<Reporter>,
+}
+
+impl Client {
+    pub(crate) fn new(config: ProviderConfig, flavour: &Flavour) -> Result<Self, ConfigError> {
+        let base = base_url(&config.base_url, flavour)?;
+        let key = config.api_key.as_deref().map(str::trim);
+        let key = key.filter(|key| !key.is_empty());
+        let key_variable = if config.key_variable.is_empty() {
+            flavour.key_variable.to_owned()
+        } else {
+            config.key_variable
+        };
+        let mut secrets = Secrets::default();
+        let values = config.headers.iter().map(|(_, value)| value.as_str());
+        for secret in values.chain(key).chain(base.password()) {
+            secrets.add(secret);
+        }
+        // Some servers take the key as a parameter.
+        for (_, value) in base.query_pairs() {
+            secrets.add(&value);
+        }
+        Ok(Self {
+            http: http_client(&base, &config.timeouts)?,
+            headers: headers(&config.headers, flavour, key, &key_variable)?,
+            timeouts: config.timeouts,
+            reporter: Arc::new(Reporter {
+                base_url: shown(&base),
+                key_variable,
+                has_key: key.is_some(),
+                secrets,
+            }),
+            base,
+        })
+    }
+
+    /// The host requests go to; empty for an odd URL.
+    pub(crate) fn host(&self) -> &str {
+        self.base.host_str().unwrap_or_default()
+    }
+
+    /// Posts JSON to a path below the base URL.
+    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<Answered, LlmError> {
+        let url = self.url(path);
+        let attempted = format!("POST {}", shown(&url));
+        let request = self
+            .http
+            .post(url)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream, application/json")
+            .body(body);
+        self.send(request, attempted).await
+    }
+
+    /// Gets a small JSON document from a path below the base URL.
+    pub(crate) async fn get(&self, path: &str) -> Result<(String, Vec<u8>), LlmError> {
+        let url = self.url(path);
+        let attempted = format!("GET {}", shown(&url));
+        let request = self.http.get(url).header(ACCEPT, "application/json");
+        let mut answered = self.send(request, attempted).await?;
+        let body = answered.whole_body(DOCUMENT_LIMIT_BYTES).await?;
+        Ok((answered.attempted, body))
+    }
+
+    pub(crate) fn protocol_error(&self, attempted: &str, found: &str) -> LlmError {
+        self.reporter.protocol(attempted, found)
+    }
+
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+        attempted: String,
+    ) -> Result<Answered, LlmError> {
+        let first_byte_due = Instant::now() + self.timeouts.first_byte;
+        let sending = request.headers(self.headers.clone()).send();
+        let response = match timeout_at(first_byte_due, sending).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(self.reporter.transport(&attempted, &error)),
+            Err(_) => return Err(self.reporter.timeout(&attempted, self.timeouts.first_byte)),
+        };
+        let answered = Answered {
+            response,
+            attempted,
+            first_byte_due,
+            timeouts: self.timeouts,
+            reporter: Arc::clone(&self.reporter),
+        };
+        if answered.response.status() == reqwest::StatusCode::OK {
+            answered.check_encoding()?;
+            Ok(answered)
+        } else {
+            Err(answered.into_failure().await)
+        }
+    }
+
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        if !query.is_empty() {
+            url.set_query(Some(query));
+        }
+        url
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL itself may carry a password or a key.
+        f.debug_struct("Client")
+            .field("base_url", &self.reporter.base_url)
+            .field("timeouts", &self.timeouts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Answered {
+    /// Whether the content type names this.
+    pub(crate) fn content_type_has(&self, word: &str) -> bool {
+        let value = self.response.headers().get(CONTENT_TYPE);
+        let text = value.and_then(|value| value.to_str().ok());
+        text.is_some_and(|text| text.to_ascii_lowercase().contains(word))
+    }
+
+    /// The whole body. Answers that are larger than the limit are an error.
+    pub(crate) async fn whole_body(&mut self, limit_bytes: usize) -> Result<Vec<u8>, LlmError> {
+        let mut body = Vec::new();
+        let mut due = self.first_byte_due;
+        loop {
+            match timeout_at(due, self.response.chunk()).await {
+                Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
+                Ok(Ok(None)) => return Ok(body),
+                Ok(Err(error)) => return Err(self.reporter.transport(&self.attempted, &error)),
+                Err(_) => return Err(self.reporter.timeout(&self.attempted, self.timeouts.idle)),
+            }
+            if body.len() > limit_bytes {
+                let found = format!("the answer is larger than {limit_bytes} bytes");
+                return Err(self.reporter.protocol(&self.attempted, &found));
+            }
+            due = Instant::now() + self.timeouts.idle;
+        }
+    }
+
+    /// The error that an answer without success stands for.
+    async fn into_failure(mut self) -> LlmError {
+        let status = self.response.status().as_u16();
+        let headers = self.response.headers().clone();
+        let body = self.beginning_of_body().await;
+        self.reporter
+            .status(&self.attempted, status, &headers, &body)
+    }
+
+    /// What there is of an error's body, up to a limit. A body that breaks or hangs must not hide the status.
+    pub(crate) async fn beginning_of_body(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        let due = Instant::now() + self.timeouts.idle.min(ERROR_BODY_WAIT);
+        while body.len() < ERROR_BODY_LIMIT_BYTES {
+            match timeout_at(due, self.response.chunk()).await {
+                Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
+                Ok(Ok(None) | Err(_)) | Err(_) => break,
+            }
+        }
+        body.truncate(ERROR_BODY_LIMIT_BYTES);
+        body
+    }
+
+    /// No compression is asked for: it saves little on a stream, and a small answer could unfold into an endless one.
+    fn check_encoding(&self) -> Result<(), LlmError> {
+        match self.response.headers().get(CONTENT_ENCODING) {
+            Some(encoding) if encoding.as_bytes() != b"identity" => {
+                let found =
+                    format!("the answer is compressed ({encoding:?}), which was not asked for");
+                Err(self.reporter.protocol(&self.attempted, &found))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// More than any list of models has.
+const DOCUMENT_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+
+/// How long the body of an error is waited for; its status is known already.
+const ERROR_BODY_WAIT: core::time::Duration = core::time::Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+use super::base::is_loopback;
+use super::*;
+
+const FLAVOUR: Flavour = Flavour {
+    default_base_url: "https://api.example.com/v1",
+    superfluous: &["/chat/completions"],
+    key_variable: "EXAMPLE_API_KEY",
+    key_header: ("authorization", "Bearer "),
+    headers: &[],
+};
+
+fn base(text: &str) -> String {
+    base_url(text, &FLAVOUR).unwrap().to_string()
+}
+
+#[test]
+fn base_urls_are_taken_as_people_write_them() {
+    assert_eq!(base(""), "https://api.example.com/v1");
+    assert_eq!(base(" http://h:8080/v1/ "), "http://h:8080/v1");
+    assert_eq!(base("http://h/v1/v1/v1"), "http://h/v1");
+    assert_eq!(base("http://h/v1/chat/completions"), "http://h/v1");
+    assert_eq!(base("http://h"), "http://h/");
+}
+
+#[test]
+fn what_is_no_web_address_is_refused() {
+    for text in ["h:8080", "ftp://h/", "/v1", "http://"] {
+        assert!(base_url(text, &FLAVOUR).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn neither_debug_output_nor_errors_show_a_key() {
+    let config = ProviderConfig {
+        base_url: "http://user:hunter2@127.0.0.1:9/v1?key=sk-query".to_owned(),
+        api_key: Some("sk-secret\n".to_owned()),
+        headers: vec![("x-other".to_owned(), "sk-header".to_owned())],
+        ..ProviderConfig::default()
+    };
+    let client = Client::new(config.clone(), &FLAVOUR).unwrap();
+    let shown = format!("{config:?} {client:?} {:?}", client.headers);
+    for secret in ["sk-secret", "sk-header", "sk-query", "hunter2"] {
+        assert!(!shown.contains(secret), "{secret} in {shown}");
+    }
+    let error = Client::new(
+        ProviderConfig {
+            api_key: Some("sk-\u{1}".to_owned()),
+            ..ProviderConfig::default()
+        },
+        &FLAVOUR,
+    );
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "use the API key: it has characters that a header cannot carry; check EXAMPLE_API_KEY"
+    );
+}
+
+#[test]
+fn paths_are_appended_and_the_query_stays() {
+    let config = ProviderConfig {
+        base_url: "http://h/v1?api-version=1".to_owned(),
+        ..ProviderConfig::default()
+    };
+    let client = Client::new(config, &FLAVOUR).unwrap();
+    assert_eq!(client.url("/x").as_str(), "http://h/v1/x?api-version=1");
+}
+
+#[test]
+fn loopback_is_known_by_every_name() {
+    for (text, expected) in [
+        ("http://localhost:1", true),
+        ("http://127.0.0.2", true),
+        ("http://[::1]:8", true),
+        ("http://example.com", false),
+    ] {
+        assert_eq!(is_loopback(&Url::parse(text).unwrap()), expected, "{text}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What a provider has to be told: where the server is, the key, and how long to wait.
+
+use core::fmt;
+use core::time::Duration;
+
+/// How to reach a model server.
+///
+/// Every field has a default that means the provider's own public API:
+///
+/// ```
+/// use agent_llm::{OpenAiProvider, ProviderConfig};
+///
+/// let config = ProviderConfig {
+///     base_url: "http://127.0.0.1:8080/v1".to_owned(),
+///     ..ProviderConfig::default()
+/// };
+/// let provider = OpenAiProvider::new(config)?;
+/// # Ok::<(), agent_llm::ConfigError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct ProviderConfig {
+    /// Where the API is, `http://` or `https://`. Empty means the provider's public API.
+    ///
+    /// Anthropic: without `/v1`. OpenAI: with `/v1`, or whatever precedes `/chat/completions`. A `/v1` too many is tolerated.
+    pub base_url: String,
+    /// The key. Local servers need none. It appears in no error text and in no `Debug` output.
+    pub api_key: Option<String>,
+    /// Name of the environment variable that the user keeps the key in, for the error text when the key is refused. Empty means the
+    /// provider's usual one. This crate never reads the environment for a key.
+    pub key_variable: String,
+    /// Further headers of every request. Their values are kept out of error texts like the key.
+    pub headers: Vec<(String, String)>,
+    /// How long to wait.
+    pub timeouts: Timeouts,
+}
+
+impl fmt::Debug for ProviderConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header_names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("ProviderConfig")
+            .field("has_key", &self.api_key.is_some())
+            .field("header_names", &header_names)
+            .field("timeouts", &self.timeouts)
+            // The base URL is left out too: it may carry a password.
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long to wait for a server. Reaching a limit is an error of kind
+/// [`Timeout`](agent_core::llm::LlmErrorKind::Timeout).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the connection to be made, TLS included.
+    pub connect: Duration,
+    /// From sending the request to the first byte of the answer's body: large prompts are read for minutes on a local server.
+    pub first_byte: Duration,
+    /// Between two pieces of the answer, keep-alive comments included.
+    pub idle: Duration,
+}
+
+impl Default for Timeouts {
+    /// 10 s, 300 s and 120 s.
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(300),
+            idle: Duration::from_secs(120),
+        }
+    }
+}
+
+/// Why a provider could not be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The base URL is not one.
+    #[error("read the base URL: {found}; expected something like `https://api.example.com`")]
+    BaseUrl {
+        /// What is wrong with it.
+        found: String,
+    },
+    /// The key has characters that cannot be sent.
+    #[error("use the API key: it has characters that a header cannot carry; check {variable}")]
+    Key {
+        /// The environment variable to check.
+        variable: String,
+    },
+    /// A further header cannot be sent.
+    #[error("use the header `{name}`: its name or value has characters that a header cannot carry")]
+    Header {
+        /// Its name.
+        name: String,
+    },
+    /// TLS cannot be set up.
+    #[error("set up TLS: {found}")]
+    Tls {
+        /// What the system said.
+        found: String,
+    },
+    /// The HTTP client cannot be set up.
+    #[error("set up the HTTP client: {found}")]
+    Client {
+        /// What it said.
+        found: String,
+    },
+}

@@ -1,0 +1,242 @@
+//! Puts the chunks of a stream together to an answer.
+//!
+//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing. A `[DONE]`
+//!    without a reason ends it too, for a reason unknown: there are servers that never give one.
+//! 2. A call is complete when the answer ended for a reason that is no cut. After a cut, or without a reason, only calls before the last one
+//!    can be, if their arguments are whole.
+//! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
+
+use super::calls::Calls;
+use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
+use crate::failure::Detail;
+use crate::reader::{Assemble, Broken, Progress};
+use crate::wire::{count, text};
+use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// An answer being put together.
+#[derive(Debug, Default)]
+pub(crate) struct Assembly {
+    model: String,
+    thinking: String,
+    text: String,
+    /// The model said why it refuses.
+    refused: bool,
+    calls: Calls,
+    stop: Option<StopReason>,
+    usage: Option<Usage>,
+    ended: bool,
+}
+
+impl Assemble for Assembly {
+    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+        if self.ended || data.is_empty() {
+            return Ok(());
+        }
+        if data == b"[DONE]" {
+            self.ended = true;
+            return Ok(());
+        }
+        self.take(data, deltas)
+    }
+
+    fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
+        self.take(json, &mut VecDeque::new())?;
+        if self.stop.is_none() {
+            return Err(Broken::Malformed(
+                "expected a chat completion, found other JSON".to_owned(),
+            ));
+        }
+        self.ended = true;
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        match &self.stop {
+            _ if self.ended => Progress::Ended,
+            Some(_) => Progress::Enough,
+            None => Progress::Open,
+        }
+    }
+
+    fn finish(&mut self) -> LlmResponse {
+        let stop = self.stop.take();
+        let mut stop = stop.unwrap_or_else(|| StopReason::Other(String::new()));
+        if stop == StopReason::EndTurn {
+            // Servers say `stop` for these too.
+            if self.refused {
+                stop = StopReason::Refusal;
+            } else if !self.calls.is_empty() {
+                stop = StopReason::ToolUse;
+            }
+        }
+        let may_be_cut = match &stop {
+            StopReason::MaxTokens => true,
+            StopReason::Other(reason) => reason.is_empty(),
+            _ => false,
+        };
+        let mut blocks = Vec::new();
+        if !self.thinking.is_empty() {
+            blocks.push(ResponseBlock::Thinking {
+                text: core::mem::take(&mut self.thinking),
+                signature: None,
+            });
+        }
+        if !self.text.is_empty() {
+            blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
+        }
+        blocks.extend(self.calls.finish(may_be_cut).map(ResponseBlock::Call));
+        LlmResponse {
+            blocks,
+            stop,
+            usage: self.usage,
+            model: core::mem::take(&mut self.model),
+        }
+    }
+}
+
+impl Assembly {
+    fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+        let chunk: ChunkIn<'_> = serde_json::from_slice(json).map_err(|error| {
+            Broken::Malformed(format!("a chunk is not the JSON it should be ({error})"))
+        })?;
+        if let Some(error) = chunk.error {
+            return Err(Broken::Reported(Detail::of_body(error.get().as_bytes())));
+        }
+        if text(chunk.object).as_deref() == Some("error") {
+            return Err(Broken::Reported(Detail::of_body(json)));
+        }
+        if self.model.is_empty() {
+            self.model = text(chunk.model).unwrap_or_default().into_owned();
+        }
+        if let Some(usage) = chunk.usage.and_then(usage_of) {
+            self.usage = Some(usage);
+        }
+        for choice in chunk.choices.unwrap_or_default() {
+            // Only one answer was asked for; a second would be mixed into it.
+            if count(choice.index).is_some_and(|index| index > 0) {
+                continue;
+            }
+            // A stream's last chunk may repeat the whole in `message`.
+            if let Some(message) = choice.delta.or(choice.message) {
+                self.add(&message, deltas);
+            }
+            if let Some(reason) = text(choice.finish_reason).filter(|reason| !reason.is_empty()) {
+                self.stop = Some(stop_reason(&reason)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) {
+        // Servers that have more than one of these write the same in each.
+        let reasoning = text(piece.reasoning_content)
+            .or_else(|| text(piece.reasoning))
+            .unwrap_or_else(|| Cow::Owned(texts_of(piece.reasoning_details)));
+        self.think(&reasoning, deltas);
+        if let Some(content) = text(piece.content) {
+            self.say(&content, deltas);
+        } else {
+            for part in parts_of(piece.content) {
+                let thinking = text(part.thinking);
+                let thinking = thinking.unwrap_or_else(|| Cow::Owned(texts_of(part.thinking)));
+                self.think(&thinking, deltas);
+                self.say(&text(part.text).unwrap_or_default(), deltas);
+            }
+        }
+        if let Some(refusal) = text(piece.refusal).filter(|refusal| !refusal.is_empty()) {
+            self.refused = true;
+            self.say(&refusal, deltas);
+        }
+        for call in piece.tool_calls.iter().flatten() {
+            self.calls.add(call);
+        }
+    }
+
+    fn say(&mut self, piece: &str, deltas: &mut VecDeque<Delta>) {
+        if !piece.is_empty() {
+            self.text.push_str(piece);
+            deltas.push_back(Delta::Text(piece.to_owned()));
+        }
+    }
+
+    fn think(&mut self, piece: &str, deltas: &mut VecDeque<Delta>) {
+        if !piece.is_empty() {
+            self.thinking.push_str(piece);
+            deltas.push_back(Delta::Thinking(piece.to_owned()));
+        }
+    }
+}
+
+/// The parts of a list; none for anything else.
+fn parts_of(raw: Option<&RawValue>) -> Vec<PartIn<'_>> {
+    let parts = raw.map(|raw| serde_json::from_str(raw.get()));
+    parts.and_then(Result::ok).unwrap_or_default()
+}
+
+/// All texts in a list of parts.
+fn texts_of(raw: Option<&RawValue>) -> String {
+    let parts = parts_of(raw);
+    let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| text(part.text)).collect();
+    texts.concat()
+}
+
+/// The stop reason, or the failure that some servers report in its place.
+fn stop_reason(reason: &str) -> Result<StopReason, Broken> {
+    Ok(match reason {
+        "stop" | "eos" => StopReason::EndTurn,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
+        "length" | "model_length" | "max_tokens" => StopReason::MaxTokens,
+        "content_filter" => StopReason::Refusal,
+        "error" | "insufficient_system_resource" => {
+            return Err(Broken::Reported(Detail {
+                kind: reason.to_owned(),
+                ..Detail::default()
+            }));
+        }
+        other => StopReason::Other(other.to_owned()),
+    })
+}
+
+/// The counts in parts that do not overlap: here the prompt includes what came from the cache.
+fn usage_of(raw: &RawValue) -> Option<Usage> {
+    let given: UsageIn<'_> = serde_json::from_str(raw.get()).ok()?;
+    let prompt = count(given.prompt_tokens);
+    let completion = count(given.completion_tokens);
+    if prompt.is_none() && completion.is_none() {
+        return None;
+    }
+    let (prompt, completion) = (prompt.unwrap_or(0), completion.unwrap_or(0));
+    let details = given.prompt_tokens_details.as_ref();
+    let cache_read = details
+        .and_then(|details| count(details.cached_tokens))
+        .or_else(|| count(given.prompt_cache_hit_tokens))
+        .unwrap_or(0)
+        .min(prompt);
+    let cache_write = details
+        .and_then(|details| count(details.cache_write_tokens))
+        .unwrap_or(0)
+        .min(prompt - cache_read);
+    let reasoning = given.completion_tokens_details.as_ref();
+    let reasoning = reasoning
+        .and_then(|details| count(details.reasoning_tokens))
+        .unwrap_or(0);
+    // Some servers count reasoning beside the completion; their total tells.
+    let with_reasoning = completion.saturating_add(reasoning);
+    let counted_apart = count(given.total_tokens) == prompt.checked_add(with_reasoning);
+    Some(Usage {
+        input_tokens: prompt - cache_read - cache_write,
+        output_tokens: if counted_apart {
+            with_reasoning
+        } else {
+            completion
+        },
+        cache_read_tokens: cache_read,
+        cache_write_tokens: cache_write,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Reads one answer off the wire: body pieces in, deltas out, then the whole answer.
+//!
+//! ```text
+//! Open ──enough──▶ Enough ──end or [DONE]──▶ Ended ──drain──▶ Completed
+//!   └── end ──▶ Protocol error      └── end, break, silence ──▶ Completed
+//! ```
+//!
+//! 1. `Completed` comes last and once, and only after the protocol's own sign of completeness.
+//! 2. After that sign the rest of the body is read, for a moment, so that the connection can be used again.
+//! 3. Dropping the stream drops the response, which closes the connection.
+
+use crate::client::Answered;
+use crate::failure::Detail;
+use crate::sse::{EventTooLarge, Scanner};
+use agent_core::llm::{Delta, LlmChunk, LlmError, LlmResponse};
+use agent_core::ports::LlmStream;
+use core::time::Duration;
+use futures_util::stream;
+use std::collections::VecDeque;
+use tokio::time::{Instant, timeout_at};
+
+/// Puts the events of one protocol together to an answer.
+pub(crate) trait Assemble: Send + 'static {
+    /// Takes in the data of one event.
+    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken>;
+
+    /// Takes in a whole answer that came as one JSON document.
+    fn document(&mut self, json: &[u8]) -> Result<(), Broken>;
+
+    /// How far the answer has come.
+    fn progress(&self) -> Progress;
+
+    /// The answer.
+    fn finish(&mut self) -> LlmResponse;
+}
+
+/// How far an answer has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// If the stream ends now, it was cut.
+    Open,
+    /// The answer is complete; something like the token count may follow.
+    Enough,
+    /// Nothing follows.
+    Ended,
+}
+
+/// Why an answer cannot be completed.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The server said so.
+    Reported(Detail),
+    /// What came is not the protocol.
+    Malformed(String),
+}
+
+impl From<EventTooLarge> for Broken {
+    fn from(error: EventTooLarge) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+/// The stream of an answer.
+pub(crate) async fn read<A: Assemble>(
+    mut answered: Answered,
+    mut assembly: A,
+) -> Result<LlmStream, LlmError> {
+    if answered.content_type_has("json") {
+        // The server does not stream.
+        let body = answered.whole_body(ANSWER_LIMIT_BYTES).await?;
+        let outcome = assembly.document(&body);
+        let outcome = outcome.map_err(|broken| error_of(&answered, &broken));
+        let chunk = outcome.map(|()| LlmChunk::Completed(assembly.finish()));
+        return Ok(Box::pin(stream::iter([chunk])));
+    }
+    if answered.content_type_has("html") {
+        let body = answered.beginning_of_body().await;
+        let found = format!(
+            "expected an event stream, found {}; check the base URL",
+            Detail::of_body(&body).message
+        );
+        return Err(answered.reporter.protocol(&answered.attempted, &found));
+    }
+    let reader = Reader {
+        due: answered.first_byte_due,
+        answered,
+        scanner: Scanner::default(),
+        assembly,
+        deltas: VecDeque::new(),
+        failure: None,
+        at_end: false,
+        bytes_read: 0,
+    };
+    Ok(Box::pin(stream::unfold(Some(reader), |reader| async {
+        let mut reader = reader?;
+        match reader.next().await {
+            Ok(LlmChunk::Delta(delta)) => Some((Ok(LlmChunk::Delta(delta)), Some(reader))),
+            last => Some((last, None)),
+        }
+    })))
+}
+
+struct Reader<A> {
+    answered: Answered,
+    scanner: Scanner,
+    assembly: A,
+    /// Pieces that were read and not yet given out.
+    deltas: VecDeque<Delta>,
+    /// Given out after the deltas that came before it.
+    failure: Option<LlmError>,
+    /// The body has ended.
+    at_end: bool,
+    bytes_read: usize,
+    /// When the next piece must have come.
+    due: Instant,
+}
+
+impl<A: Assemble> Reader<A> {
+    async fn next(&mut self) -> Result<LlmChunk, LlmError> {
+        loop {
+            if let Some(delta) = self.deltas.pop_front() {
+                return Ok(LlmChunk::Delta(delta));
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            match self.assembly.progress() {
+                Progress::Ended => {
+                    self.drain().await;
+                    return Ok(LlmChunk::Completed(self.assembly.finish()));
+                }
+                Progress::Enough if self.at_end => {
+                    return Ok(LlmChunk::Completed(self.assembly.finish()));
+                }
+                Progress::Open if self.at_end => return Err(self.cut()),
+                Progress::Open | Progress::Enough => self.read_piece().await,
+            }
+        }
+    }
+
+    /// Reads one piece of the body. What goes wrong becomes `failure`, or the end when the answer is complete already.
+    async fn read_piece(&mut self) {
+        let outcome = match timeout_at(self.due, self.answered.response.chunk()).await {
+            Ok(Ok(Some(piece))) => {
+                self.take(&piece);
+                return;
+            }
+            Ok(Ok(None)) => {
+                self.take_end();
+                return;
+            }
+            Ok(Err(error)) => self
+                .answered
+                .reporter
+                .transport(&self.answered.attempted, &error),
+            Err(_) => self
+                .answered
+                .reporter
+                .timeout(&self.answered.attempted, self.waited()),
+        };
+        if self.assembly.progress() == Progress::Open {
+            self.failure = Some(outcome);
+        } else {
+            self.at_end = true;
+        }
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        self.bytes_read += piece.len();
+        if self.bytes_read > ANSWER_LIMIT_BYTES {
+            let found = format!("the answer is larger than {ANSWER_LIMIT_BYTES} bytes");
+            self.failure = Some(self.protocol(&found));
+            return;
+        }
+        let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
+        let outcome = self
+            .scanner
+            .feed(piece, &mut |event| assembly.event(event.data, deltas));
+        if let Err(broken) = outcome {
+            self.failure = Some(error_of(&self.answered, &broken));
+        }
+        let patience = match self.assembly.progress() {
+            Progress::Open => self.answered.timeouts.idle,
+            Progress::Enough | Progress::Ended => self.answered.timeouts.idle.min(TAIL_WAIT),
+        };
+        self.due = Instant::now() + patience;
+    }
+
+    fn take_end(&mut self) {
+        self.at_end = true;
+        let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
+        let outcome = core::mem::take(&mut self.scanner)
+            .finish(&mut |event| assembly.event(event.data, deltas));
+        self.failure = match outcome {
+            Ok(()) => None,
+            // What the end of the stream cut through is no event: the cut is what is to be reported, if anything.
+            Err(Broken::Malformed(_)) => None,
+            Err(broken) => Some(error_of(&self.answered, &broken)),
+        };
+    }
+
+    /// Reads what is left of the body, for a moment.
+    async fn drain(&mut self) {
+        let due = Instant::now() + DRAIN_WAIT;
+        while !self.at_end && self.bytes_read <= ANSWER_LIMIT_BYTES {
+            match timeout_at(due, self.answered.response.chunk()).await {
+                Ok(Ok(Some(piece))) => self.bytes_read += piece.len(),
+                Ok(Ok(None) | Err(_)) | Err(_) => self.at_end = true,
+            }
+        }
+    }
+
+    fn cut(&self) -> LlmError {
+        if self.bytes_read == 0 {
+            return self.protocol("the answer is empty");
+        }
+        self.protocol("the answer ended before it was complete")
+    }
+
+    fn protocol(&self, found: &str) -> LlmError {
+        self.answered
+            .reporter
+            .protocol(&self.answered.attempted, found)
+    }
+
+    /// The limit that was reached when nothing came.
+    fn waited(&self) -> Duration {
+        if self.bytes_read == 0 {
+            self.answered.timeouts.first_byte
+        } else {
+            self.answered.timeouts.idle
+        }
+    }
+}
+
+fn error_of(answered: &Answered, broken: &Broken) -> LlmError {
+    match broken {
+        Broken::Reported(detail) => answered.reporter.in_answer(&answered.attempted, detail),
+        Broken::Malformed(found) => answered.reporter.protocol(&answered.attempted, found),
+    }
+}
+
+/// Far beyond the longest answer of any model.
+const ANSWER_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+
+/// How long the token count is waited for once the answer is complete.
+const TAIL_WAIT: Duration = Duration::from_secs(5);
+
+/// How long the end of the body is waited for once nothing more can follow.
+const DRAIN_WAIT: Duration = Duration::from_millis(250);

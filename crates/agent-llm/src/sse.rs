@@ -1,0 +1,196 @@
+//! Server-sent events: an incremental scanner over bytes.
+//!
+//! ```text
+//! bytes in any pieces ──▶ lines (CR, LF or CRLF) ──▶ fields ──▶ events at blank lines
+//! ```
+//!
+//! 1. The events do not depend on how the bytes were cut into pieces.
+//! 2. The work is linear in the number of bytes, and what is kept of an unfinished event is limited.
+//! 3. Nothing is decoded: data is bytes, and whoever parses it checks its UTF-8.
+//!
+//! It departs from the standard in one point: an event that the end of the stream finds without its blank line is given out, not dropped.
+//! Servers leave that line out, and whether such an event is whole is told by its content: a cut one does not parse.
+//! `id` and `retry` are ignored: a model's answer cannot be resumed.
+
+use memchr::memchr2;
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// The `event` field; empty when there was none.
+    pub name: &'a [u8],
+    /// The `data` fields, joined by line feeds.
+    pub data: &'a [u8],
+}
+
+/// An event is larger than the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("read an event stream: an event is larger than {limit_bytes} bytes")]
+pub struct EventTooLarge {
+    /// The limit.
+    pub limit_bytes: usize,
+}
+
+/// Cuts a stream of bytes into events.
+#[derive(Debug)]
+pub struct Scanner {
+    /// The beginning of a line whose end has not arrived.
+    line: Vec<u8>,
+    /// The data of the event being read, each line ended by a line feed.
+    data: Vec<u8>,
+    name: Vec<u8>,
+    limit_bytes: usize,
+    /// No line has been read yet: a byte order mark may stand here.
+    at_start: bool,
+    /// The last byte was a CR; a LF that follows belongs to it.
+    after_cr: bool,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self::with_limit(DEFAULT_LIMIT_BYTES)
+    }
+}
+
+impl Scanner {
+    /// A scanner that refuses events larger than this.
+    #[must_use]
+    pub const fn with_limit(limit_bytes: usize) -> Self {
+        Self {
+            line: Vec::new(),
+            data: Vec::new(),
+            name: Vec::new(),
+            limit_bytes,
+            at_start: true,
+            after_cr: false,
+        }
+    }
+
+    /// Takes in bytes and gives every event that they complete to `sink`.
+    ///
+    /// # Errors
+    /// [`EventTooLarge`], or what `sink` returns. The scanner is of no use after an error.
+    pub fn feed<E: From<EventTooLarge>>(
+        &mut self,
+        mut bytes: &[u8],
+        sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.after_cr
+            && let Some((first, rest)) = bytes.split_first()
+        {
+            self.after_cr = false;
+            if *first == b'\n' {
+                bytes = rest;
+            }
+        }
+        while let Some(end) = memchr2(b'\r', b'\n', bytes) {
+            let (line, rest) = bytes.split_at(end);
+            if self.line.is_empty() {
+                self.take_line(line, sink)?;
+            } else {
+                self.keep(line)?;
+                let whole = core::mem::take(&mut self.line);
+                self.take_line(&whole, sink)?;
+                // Given back for its allocation.
+                self.line = whole;
+                self.line.clear();
+            }
+            bytes = match rest {
+                [b'\r', b'\n', after @ ..] => after,
+                [b'\r'] => {
+                    self.after_cr = true;
+                    &[]
+                }
+                [_, after @ ..] => after,
+                [] => &[],
+            };
+        }
+        Ok(self.keep(bytes)?)
+    }
+
+    /// Tells that the stream has ended and gives out the event that lacks its blank line, if there is one.
+    ///
+    /// # Errors
+    /// As for [`feed`](Self::feed).
+    pub fn finish<E: From<EventTooLarge>>(
+        mut self,
+        sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.line.is_empty() {
+            let line = core::mem::take(&mut self.line);
+            self.take_line(&line, sink)?;
+        }
+        self.dispatch(sink)
+    }
+
+    /// Keeps the beginning of a line for later.
+    fn keep(&mut self, part: &[u8]) -> Result<(), EventTooLarge> {
+        self.check(self.line.len() + part.len())?;
+        self.line.extend_from_slice(part);
+        Ok(())
+    }
+
+    fn take_line<E: From<EventTooLarge>>(
+        &mut self,
+        line: &[u8],
+        sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let line = if core::mem::take(&mut self.at_start) {
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+        } else {
+            line
+        };
+        if line.is_empty() {
+            return self.dispatch(sink);
+        }
+        if let Some(value) = field(line, b"data") {
+            self.check(value.len())?;
+            self.data.extend_from_slice(value);
+            self.data.push(b'\n');
+        } else if let Some(value) = field(line, b"event") {
+            self.check(value.len())?;
+            self.name.clear();
+            self.name.extend_from_slice(value);
+        }
+        Ok(())
+    }
+
+    fn dispatch<E>(&mut self, sink: &mut impl FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
+        let outcome = match self.data.split_last() {
+            Some((_, data)) => sink(Event {
+                name: &self.name,
+                data,
+            }),
+            None => Ok(()),
+        };
+        self.data.clear();
+        self.name.clear();
+        outcome
+    }
+
+    fn check(&self, more: usize) -> Result<(), EventTooLarge> {
+        if self.data.len() + self.name.len() + more > self.limit_bytes {
+            return Err(EventTooLarge {
+                limit_bytes: self.limit_bytes,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The value of this line if it is the field of this name.
+fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    match line.strip_prefix(name)? {
+        [] => Some(&[]),
+        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
+        _ => None,
+    }
+}
+
+/// Far beyond any event a model server sends; one that is larger is an attack or a fault.
+pub const DEFAULT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,360 @@
+//! Recorded streams of real servers, sent in pieces of several sizes: what the official clients make of them is what we make of them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
+use agent_core::ports::LlmProvider;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use support::{Reply, Server, anthropic, call, fixtures, openai};
+
+/// The recordings of a folder, in a stable order.
+fn recordings(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "sse"));
+    paths.sort();
+    assert!(!paths.is_empty(), "{}", folder.display());
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
+/// What the official client accumulated, without nulls; nothing where it gave up.
+fn expected(path: &Path) -> Option<Value> {
+    let text = std::fs::read_to_string(path.with_extension("expected.json")).unwrap();
+    let mut json: Value = serde_json::from_str(&text).unwrap();
+    let message = json["message"].take();
+    (json["error"].is_null() && !message.is_null()).then_some(message)
+}
+
+/// Sends the recording in pieces of several sizes; the answer must be the same for all.
+async fn outcome(path: &Path, speaks_anthropic: bool) -> Result<LlmResponse, LlmErrorKind> {
+    let body = std::fs::read(path).unwrap();
+    // Byte by byte is slow for the few large ones, and shows nothing that 7 does not.
+    let smallest = if body.len() > 60_000 { 7 } else { 1 };
+    let sizes = [body.len().max(1), 4096, 97, 7, smallest];
+    let server = Server::start(sizes.map(|size| Reply::stream(&body, size))).await;
+    let provider: Box<dyn LlmProvider> = if speaks_anthropic {
+        Box::new(anthropic(&server))
+    } else {
+        Box::new(openai(&server))
+    };
+    let mut outcomes = Vec::new();
+    for _ in sizes {
+        let outcome = call(&*provider).await;
+        outcomes.push(
+            outcome
+                .map(|(_, response)| response)
+                .map_err(|error| error.kind),
+        );
+    }
+    for other in &outcomes {
+        assert_eq!(other, &outcomes[0], "{}", path.display());
+    }
+    outcomes.swap_remove(0)
+}
+
+/// A null says as much as a member that is not there.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter();
+            let kept = members.filter(|(_, value)| !value.is_null());
+            Value::Object(kept.map(|(k, v)| (k, without_nulls(v))).collect())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
+
+/// Our blocks in the shape of an Anthropic message.
+fn as_anthropic(response: &LlmResponse) -> Vec<Value> {
+    let arguments = |text: &str| match text {
+        "" => json!({}),
+        text => serde_json::from_str(text).unwrap_or_else(|_| json!(format!("cut: {text}"))),
+    };
+    let blocks = response.blocks.iter().map(|block| match block {
+        ResponseBlock::Text(text) => json!({"type": "text", "text": text}),
+        ResponseBlock::Thinking { text, signature } => {
+            json!({"type": "thinking", "thinking": text, "signature": signature})
+        }
+        ResponseBlock::RedactedThinking { data } => {
+            json!({"type": "redacted_thinking", "data": data})
+        }
+        ResponseBlock::Call(call) => json!({
+            "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.arguments),
+        }),
+        ResponseBlock::Opaque { json, .. } => serde_json::from_str(json).unwrap(),
+        other => panic!("{other:?}"),
+    });
+    blocks.map(without_nulls).collect()
+}
+
+/// The blocks that the official client accumulated, without what we do not keep.
+fn anthropic_blocks(message: &Value) -> Vec<Value> {
+    let mut blocks: Vec<Value> = message["content"].as_array().unwrap().clone();
+    blocks.retain(|block| !(block["type"] == "text" && block["text"] == ""));
+    for block in &mut blocks {
+        let kind = block["type"].as_str().unwrap_or_default().to_owned();
+        let members = block.as_object_mut().unwrap();
+        if kind == "text" {
+            members.remove("citations");
+        }
+        if kind == "tool_use" {
+            members.remove("caller");
+        }
+        if kind == "thinking" && members.get("signature") == Some(&json!("")) {
+            members.remove("signature");
+        }
+    }
+    blocks.into_iter().map(without_nulls).collect()
+}
+
+fn anthropic_stop(reason: &Value) -> StopReason {
+    match reason.as_str() {
+        Some("end_turn") => StopReason::EndTurn,
+        Some("tool_use") => StopReason::ToolUse,
+        Some("max_tokens") => StopReason::MaxTokens,
+        Some("stop_sequence") => StopReason::StopSequence,
+        Some("pause_turn") => StopReason::Paused,
+        Some("refusal") => StopReason::Refusal,
+        Some("model_context_window_exceeded") => StopReason::ContextWindow,
+        other => StopReason::Other(other.unwrap_or_default().to_owned()),
+    }
+}
+
+fn same_anthropic(path: &Path, response: &LlmResponse, message: &Value) {
+    let at = path.display();
+    let (mut ours, theirs) = (as_anthropic(response), anthropic_blocks(message));
+    for (our, their) in ours.iter_mut().zip(&theirs) {
+        // The client does not know the pieces of these blocks and drops them.
+        let our = our.as_object_mut().unwrap();
+        if our["type"] == "compaction" && their.get("content").is_none() {
+            our.remove("content");
+        }
+        if our["type"] == "mcp_tool_use" && their["input"] == json!({}) {
+            our.insert("input".to_owned(), json!({}));
+        }
+    }
+    if response.stop == StopReason::MaxTokens {
+        // A client may repair a cut call; we keep it as it came.
+        assert_eq!(ours.len(), theirs.len(), "{at}");
+    } else {
+        assert_eq!(ours, theirs, "{at}");
+    }
+    assert_eq!(
+        response.stop,
+        anthropic_stop(&message["stop_reason"]),
+        "{at}"
+    );
+    assert_eq!(
+        response.model,
+        message["model"].as_str().unwrap_or_default(),
+        "{at}"
+    );
+    let usage = response.usage.expect("usage");
+    let count = |name: &str| message["usage"][name].as_u64().unwrap_or(0);
+    assert_eq!(usage.input_tokens, count("input_tokens"), "{at}");
+    assert_eq!(usage.output_tokens, count("output_tokens"), "{at}");
+    assert_eq!(
+        usage.cache_read_tokens,
+        count("cache_read_input_tokens"),
+        "{at}"
+    );
+    assert_eq!(
+        usage.cache_write_tokens,
+        count("cache_creation_input_tokens"),
+        "{at}"
+    );
+}
+
+/// Our answer in the shape of a Chat Completions message: content and calls.
+fn as_openai(response: &LlmResponse) -> (String, String, Vec<Value>) {
+    let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
+    for block in &response.blocks {
+        match block {
+            ResponseBlock::Text(more) => text.push_str(more),
+            ResponseBlock::Thinking { text: more, .. } => thinking.push_str(more),
+            ResponseBlock::Call(call) => {
+                calls.push(json!([call.id, call.name, call.arguments]));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    (text, thinking, calls)
+}
+
+fn same_openai(path: &Path, response: &LlmResponse, completion: &Value) {
+    let at = path.display();
+    let empty = Map::new();
+    let choice = &completion["choices"][0];
+    let message = choice["message"].as_object().unwrap_or(&empty);
+    let string = |name: &str| {
+        message
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let (text, thinking, calls) = as_openai(response);
+    // The client loses content that comes as a list of parts.
+    let has_parts = std::fs::read_to_string(path)
+        .unwrap()
+        .contains("\"content\":[");
+    if has_parts {
+        assert!(text.ends_with(string("content")), "{at}");
+        return;
+    }
+    assert_eq!(
+        text,
+        format!("{}{}", string("content"), string("refusal")),
+        "{at}"
+    );
+    let details = message
+        .get("reasoning_details")
+        .and_then(|details| details[0]["text"].as_str());
+    let their_thinking = [
+        string("reasoning_content"),
+        string("reasoning"),
+        details.unwrap_or_default(),
+    ];
+    assert!(
+        their_thinking.contains(&thinking.as_str()),
+        "{at}: {thinking}"
+    );
+    let theirs = message.get("tool_calls").and_then(Value::as_array).cloned();
+    let theirs: Vec<Value> = theirs
+        .unwrap_or_default()
+        .iter()
+        .map(|call| {
+            json!([
+                call["id"],
+                call["function"]["name"],
+                call["function"]["arguments"]
+            ])
+        })
+        .collect();
+    assert_eq!(calls, theirs, "{at}");
+    let stop = match choice["finish_reason"].as_str() {
+        _ if !string("refusal").is_empty() => StopReason::Refusal,
+        Some("stop") if !calls.is_empty() => StopReason::ToolUse,
+        Some("stop") => StopReason::EndTurn,
+        Some("tool_calls") => StopReason::ToolUse,
+        Some("length") => StopReason::MaxTokens,
+        None => StopReason::Other(String::new()),
+        other => panic!("{at}: {other:?}"),
+    };
+    assert_eq!(response.stop, stop, "{at}");
+    if let Some(prompt) = completion["usage"]["prompt_tokens"].as_u64() {
+        let usage = response.usage.expect("usage");
+        assert_eq!(usage.context_tokens(), prompt, "{at}");
+        let cached = &completion["usage"]["prompt_tokens_details"]["cached_tokens"];
+        assert_eq!(
+            usage.cache_read_tokens,
+            cached.as_u64().unwrap_or(0),
+            "{at}"
+        );
+        let output = completion["usage"]["completion_tokens"].as_u64().unwrap();
+        assert!(usage.output_tokens >= output, "{at}");
+    }
+}
+
+fn has_two_answers(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.matches("event: message_start").count() > 1
+}
+
+#[tokio::test]
+async fn anthropic_recordings() {
+    let Some(folder) = fixtures() else { return };
+    let mut paths = recordings(&folder.join("anthropic"));
+    paths.push(folder.join("llamacpp/ant_fs.sse"));
+    let mut compared = 0;
+    for path in paths {
+        let outcome = outcome(&path, true).await;
+        match (outcome, expected(&path)) {
+            // Two answers in one recording: ours is the first, the client mixes them.
+            (Ok(_), Some(_)) if has_two_answers(&path) => {}
+            (Ok(response), Some(message)) => {
+                same_anthropic(&path, &response, &message);
+                compared += 1;
+            }
+            (Ok(_), None) => {}
+            (Err(kind), _) => panic!("{}: {kind:?}", path.display()),
+        }
+    }
+    eprintln!("{compared} compared");
+    assert!(compared > 50);
+}
+
+#[tokio::test]
+async fn openai_recordings() {
+    let Some(folder) = fixtures() else { return };
+    let mut paths = recordings(&folder.join("openai-chat"));
+    paths.push(folder.join("llamacpp/oai_fs_s.sse"));
+    let mut compared = 0;
+    for path in paths {
+        let outcome = outcome(&path, false).await;
+        match (outcome, expected(&path)) {
+            (Ok(response), Some(message)) => {
+                same_openai(&path, &response, &message);
+                compared += 1;
+            }
+            (Ok(_), None) => {}
+            // The servers reported these errors in the middle of their answers.
+            (Err(kind), None) => {
+                assert_eq!(kind, LlmErrorKind::InvalidRequest, "{}", path.display());
+            }
+            (Err(kind), Some(_)) => panic!("{}: {kind:?}", path.display()),
+        }
+    }
+    eprintln!("{compared} compared");
+    assert!(compared > 35);
+}
+
+#[tokio::test]
+async fn streams_with_faults_and_odd_framing() {
+    let Some(folder) = fixtures() else { return };
+    let reference = expected(&folder.join("derived/anthropic/crlf-framing.sse")).unwrap();
+    for path in recordings(&folder.join("derived/anthropic")) {
+        let outcome = outcome(&path, true).await;
+        let kind = match name(&path).as_str() {
+            "error-overloaded-mid-tool-json" | "error-first-event" => LlmErrorKind::Overloaded,
+            "error-api_error-after-text" => LlmErrorKind::Server,
+            cut if cut.starts_with("cut-") => LlmErrorKind::Protocol,
+            "unknown-stop-reason" => {
+                let stop = outcome.unwrap().stop;
+                assert!(matches!(stop, StopReason::Other(_)), "{stop:?}");
+                continue;
+            }
+            "context-window-exceeded-no-blocks" => {
+                let response = outcome.unwrap();
+                assert_eq!(response.stop, StopReason::ContextWindow);
+                assert_eq!(response.blocks, []);
+                continue;
+            }
+            // Odd framing changes nothing.
+            _ => {
+                same_anthropic(&path, &outcome.unwrap(), &reference);
+                continue;
+            }
+        };
+        assert_eq!(outcome, Err(kind), "{}", path.display());
+    }
+    for path in recordings(&folder.join("derived/openai-chat")) {
+        let outcome = outcome(&path, false).await;
+        match name(&path).as_str() {
+            "no-done" => same_openai(&path, &outcome.unwrap(), &expected(&path).unwrap()),
+            "error-chunk" => assert_eq!(outcome, Err(LlmErrorKind::Server)),
+            _ => assert_eq!(outcome, Err(LlmErrorKind::Protocol), "{}", path.display()),
+        }
+    }
+}
