@@ -60,6 +60,9 @@ pub(crate) enum CommitError {
     /// By a temporary file or the index.
     #[error("prepare the commit: {0}")]
     Io(#[from] io::Error),
+    /// `HEAD` is not a commit and not the branch of a new repository.
+    #[error("HEAD leads to something that git does not take for a commit")]
+    Damaged,
     /// Git would work in another repository than the files say.
     #[error("git takes {found} for the repository of this directory")]
     OtherRepository {
@@ -87,6 +90,9 @@ pub(crate) async fn commit(
     let lock = IndexLock::take(&repository.git_dir)?;
     let scratch = Scratch::new()?;
     let head = watch::head_commit(git).await?;
+    if head.is_none() && repository.head_mark().leads_somewhere() {
+        return Err(CommitError::Damaged);
+    }
     let settings = query::settings(git).await?;
     let decisions =
         gather_and_decide(git, &scratch, head.as_deref(), &settings, candidates).await?;

@@ -161,8 +161,12 @@ fn failure(arguments: &[&str], output: &CommandOutput) -> GitError {
 }
 
 fn failed(arguments: &[&str], found: &str) -> GitError {
+    let subcommand = arguments
+        .iter()
+        .copied()
+        .find(|argument| !argument.starts_with('-'));
     GitError::Failed {
-        subcommand: (*arguments.first().unwrap_or(&"")).to_owned(),
+        subcommand: subcommand.unwrap_or_default().to_owned(),
         found: found.to_owned(),
     }
 }
@@ -185,7 +189,6 @@ impl CancelSignal for Never {
 const HARDENING: &[&str] = &[
     "--no-optional-locks",
     "--no-replace-objects",
-    "--literal-pathspecs",
     "--no-pager",
     "-c",
     "core.fsmonitor=false",

@@ -5,6 +5,8 @@
 use crate::git::{Git, GitError};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Takes paths as names, not as patterns. Commands that read paths from standard input do so anyway.
+const LITERAL: &str = "--literal-pathspecs";
 /// Paths on one command line.
 const PATHS_PER_CALL: usize = 200;
 /// Attributes that make git keep other bytes than the file has.
@@ -77,7 +79,7 @@ pub(crate) async fn in_commit(
 ) -> Result<BTreeMap<String, Entry>, GitError> {
     let mut entries = BTreeMap::new();
     for chunk in paths.chunks(PATHS_PER_CALL) {
-        let mut arguments = vec!["ls-tree", "-z", "--full-tree", commit, "--"];
+        let mut arguments = vec![LITERAL, "ls-tree", "-z", "--full-tree", commit, "--"];
         arguments.extend(chunk);
         let output = git.run(&arguments, Vec::new()).await?;
         // <mode> SP <type> SP <id> TAB <path>
@@ -98,7 +100,15 @@ pub(crate) async fn in_index(
 ) -> Result<BTreeMap<String, Staged>, GitError> {
     let mut entries = BTreeMap::new();
     for chunk in paths.chunks(PATHS_PER_CALL) {
-        let mut arguments = vec!["ls-files", "-z", "--stage", "-v", "--full-name", "--"];
+        let mut arguments = vec![
+            LITERAL,
+            "ls-files",
+            "-z",
+            "--stage",
+            "-v",
+            "--full-name",
+            "--",
+        ];
         arguments.extend(chunk);
         let output = git.run(&arguments, Vec::new()).await?;
         // <tag> SP <mode> SP <id> SP <stage> TAB <path>
@@ -119,11 +129,16 @@ pub(crate) async fn ignored(git: &Git<'_>, paths: &[&str]) -> Result<BTreeSet<St
     if paths.is_empty() {
         return Ok(BTreeSet::new());
     }
+    // A name that looks like a pattern's magic (`:(top)`) is a name again behind `./`.
+    let named: Vec<String> = paths.iter().map(|path| format!("./{path}")).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
     let answer = git
-        .ask(&["check-ignore", "-z", "--stdin"], terminated(paths))
+        .ask(&["check-ignore", "-z", "--stdin"], terminated(&named))
         .await?;
     let answer = answer.unwrap_or_default();
-    Ok(fields(&answer).collect())
+    Ok(fields(&answer)
+        .filter_map(|path| path.strip_prefix("./").map(str::to_owned))
+        .collect())
 }
 
 /// How git would change the bytes of the files.

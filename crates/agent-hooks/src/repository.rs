@@ -120,6 +120,15 @@ impl Repository {
 }
 
 impl HeadMark {
+    /// Whether `HEAD` leads to something that should be a commit, so that a missing commit is damage and not a new repository.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        self.chain.len() > 1
+            || self
+                .chain
+                .first()
+                .is_some_and(|text| symbolic_target(text).is_none())
+    }
+
     /// Whether the references are kept in tables, which only git reads.
     pub(crate) fn needs_git(&self) -> bool {
         !self.tables.is_empty()

@@ -9,7 +9,7 @@ use agent_core::tool::{Effect, Inspection, Subject};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use async_trait::async_trait;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::Arc;
