@@ -2,6 +2,12 @@
 //!
 //! Without git these tests prove nothing, and say so by failing unless `AGENT_TESTS_WITHOUT_GIT` is set.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests; clippy.toml exempts the test functions only"
+)]
+
 mod commits;
 mod formatters;
 mod hostile;

@@ -1,6 +1,6 @@
 //! Repositories in every state that users leave them in.
 
-use super::support::{Agent, Repo, Signal, changes, wait};
+use super::support::{Agent, Repo, Signal, TestRunner, changes, wait};
 use agent_core::ports::Hook as _;
 use agent_hooks::HooksConfig;
 use std::fs;
@@ -237,6 +237,25 @@ fn another_working_tree_in_the_configuration_is_refused() {
     repo.git(&["config", "core.worktree", repo.home().to_str().unwrap()]);
     let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
     assert!(error.contains("git takes"), "{error}");
+}
+
+/// The runner's environment should be clean. Where it is not, the commit does not go to the other repository.
+#[test]
+fn another_repository_in_the_environment_is_refused() {
+    let (Some(repo), Some(other)) = (Repo::new(), Repo::new()) else {
+        return;
+    };
+    let head = other.git(&["rev-parse", "HEAD"]);
+    let git_dir = other.project.join(".git").to_string_lossy().into_owned();
+    let runner = TestRunner {
+        leaked: vec![("GIT_DIR".to_owned(), git_dir)],
+        ..TestRunner::default()
+    };
+    let agent = Agent::with_runner(repo.config(), runner);
+    agent.change("a.rs", Some("a2\n"));
+    let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
+    assert!(error.contains("git takes"), "{error}");
+    assert_eq!(other.git(&["rev-parse", "HEAD"]), head);
 }
 
 /// Needs the right to give a file away, so it runs where the tests run as root; elsewhere it says that it did not.

@@ -17,12 +17,16 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+type BeforeProcess = Box<dyn Fn(&[String]) + Send + Sync>;
+
 /// Runs processes with a clean environment and remembers their arguments.
 #[derive(Default)]
 pub(crate) struct TestRunner {
     pub(crate) calls: Mutex<Vec<Vec<String>>>,
     /// Called with the arguments before each process.
-    pub(crate) before: Option<Box<dyn Fn(&[String]) + Send + Sync>>,
+    pub(crate) before: Option<BeforeProcess>,
+    /// Variables of a runner whose environment is not clean.
+    pub(crate) leaked: Vec<(String, String)>,
 }
 
 #[async_trait]
@@ -44,6 +48,7 @@ impl CommandRunner for TestRunner {
             .current_dir(&command.directory)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(self.leaked.iter().cloned())
             .envs(
                 command
                     .environment
