@@ -331,7 +331,7 @@ fn index_info(chosen: &[Chosen<'_>], head: Option<&str>) -> Vec<u8> {
 fn with_identity<'a>(git: &Git<'a>, settings: &Settings) -> Git<'a> {
     let identity = match &git.config.identity {
         Some(identity) => identity.clone(),
-        None if settings.has_identity => return git.with_variable("GIT_REFLOG_ACTION", "commit"),
+        None if settings.has_identity => return git.clone(),
         None => Identity::agent(),
     };
     git.with_variable("GIT_AUTHOR_NAME", &identity.name)

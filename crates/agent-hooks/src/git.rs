@@ -10,6 +10,7 @@ use std::path::Path;
 const OUTPUT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
 /// Calls git in one directory.
+#[derive(Clone)]
 pub(crate) struct Git<'a> {
     /// How.
     pub(crate) config: &'a HooksConfig,

@@ -50,7 +50,7 @@ impl HeadWatch {
         watch
     }
 
-    /// Whether [`ask_start`](Self::started_at) is due, before the first tool runs.
+    /// Whether git is to be asked for the position, before the first tool runs; see [`started_at`](Self::started_at).
     pub(crate) fn must_ask_git(&self) -> bool {
         !self.started
     }

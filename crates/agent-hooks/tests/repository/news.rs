@@ -21,16 +21,20 @@ fn while_nothing_changes_no_process_runs() {
     let Some(repo) = Repo::new() else { return };
     repo.git(&["pack-refs", "--all"]);
     let agent = repo.agent();
-    let started = Instant::now();
-    for _ in 0..100 {
-        assert!(subjects(&agent).is_empty());
-    }
-    let each = started.elapsed() / 100;
+    // The best of many: the machine may be busy with other tests.
+    let best = (0..100)
+        .map(|_| {
+            let started = Instant::now();
+            assert!(subjects(&agent).is_empty());
+            started.elapsed()
+        })
+        .min()
+        .unwrap();
     assert_eq!(agent.processes(), 0);
-    println!("a check without changes takes {each:?}");
+    println!("a check without changes takes {best:?}");
     assert!(
-        each < Duration::from_millis(2),
-        "a check without changes takes {each:?}"
+        best < Duration::from_millis(1),
+        "a check without changes takes {best:?}"
     );
 }
 
