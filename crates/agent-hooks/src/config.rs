@@ -1,0 +1,86 @@
+//! What the user configures. None of it may come from the repository.
+
+use std::path::PathBuf;
+
+/// How [`RepositoryHooks`](crate::RepositoryHooks) works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HooksConfig {
+    /// The directory the agent works in; absolute. It may be a part of a repository, or none.
+    pub workspace: PathBuf,
+    /// Whether the agent's changes are committed after each batch.
+    pub auto_commit: bool,
+    /// Who commits. Without it, the identity that git is configured with, else [`Identity::agent`].
+    pub identity: Option<Identity>,
+    /// Last line of every commit message, such as `Assisted-by: agent`.
+    pub trailer: Option<String>,
+    /// The formatters. The first one that handles a file is used.
+    pub formatters: Vec<FormatterConfig>,
+    /// The git program: a name that the runner finds, or an absolute path.
+    pub git_program: String,
+    /// The user's home directory, in which git finds the user's configuration. Without it, that configuration is not read.
+    pub home: Option<PathBuf>,
+    /// Time that one call of git may take.
+    pub git_timeout_ms: u64,
+}
+
+impl HooksConfig {
+    /// Commits off, no formatters, the home directory of this process.
+    #[must_use]
+    pub fn new(workspace: PathBuf) -> Self {
+        Self {
+            workspace,
+            auto_commit: false,
+            identity: None,
+            trailer: Some("Assisted-by: agent".to_owned()),
+            formatters: Vec::new(),
+            git_program: "git".to_owned(),
+            home: std::env::var_os("HOME").map(PathBuf::from),
+            git_timeout_ms: 20_000,
+        }
+    }
+}
+
+/// An author and committer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Name, without `<`, `>` and line ends.
+    pub name: String,
+    /// Address.
+    pub email: String,
+}
+
+impl Identity {
+    /// Who commits where nobody is configured.
+    #[must_use]
+    pub fn agent() -> Self {
+        Self {
+            name: "agent".to_owned(),
+            email: "agent@localhost".to_owned(),
+        }
+    }
+}
+
+/// A formatter for some kinds of files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatterConfig {
+    /// Extensions of the files it handles, without the dot.
+    pub extensions: Vec<String>,
+    /// The program, by absolute path: a name could be answered by the repository.
+    pub program: PathBuf,
+    /// Its arguments. `{file}` stands for the path of the file.
+    pub arguments: Vec<String>,
+    /// How it gets and gives the text.
+    pub input: FormatterInput,
+    /// Time that one file may take.
+    pub timeout_ms: u64,
+}
+
+/// How a formatter gets and gives the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormatterInput {
+    /// It reads standard input and writes standard output. `{file}` is where the text belongs.
+    Stdin,
+    /// It rewrites a file: a copy outside the workspace, for which `{file}` stands.
+    File,
+}

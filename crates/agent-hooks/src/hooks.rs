@@ -1,0 +1,353 @@
+//! The hook itself: what is due when, and what is remembered between the calls.
+
+use crate::before::BeforeImages;
+use crate::commit::{self, Candidate, CommitError};
+use crate::config::{FormatterConfig, HooksConfig};
+use crate::format::{FormatError, Formatted, Formatter};
+use crate::git::{Git, GitError, Never};
+use crate::image::Image;
+use crate::paths;
+use crate::repository::{Discovery, Repository};
+use crate::secrets::looks_secret;
+use crate::watch::{self, HeadWatch};
+use agent_core::conversation::ToolCall;
+use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_core::ports::{CancelSignal, CommandRunner, Hook};
+use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
+use async_trait::async_trait;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Commits and formats in the repository of one workspace, for one session.
+///
+/// The order of calls is the session's: [`before_tool`](Hook::before_tool) for every call of an answer, then the tools, then
+/// [`check_git`](Hook::check_git), and what it reports as due. What was never announced by `before_tool` is not committed, because it is
+/// not known whether the user had changed it.
+pub struct RepositoryHooks {
+    config: HooksConfig,
+    runner: Arc<dyn CommandRunner>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Debug)]
+struct Memory {
+    before: BeforeImages,
+    watch: HeadWatch,
+}
+
+impl std::fmt::Debug for RepositoryHooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RepositoryHooks")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RepositoryHooks {
+    /// Starts to watch. Commits made from now on are new. Runs nothing.
+    #[must_use]
+    pub fn new(mut config: HooksConfig, runner: Arc<dyn CommandRunner>) -> Self {
+        if let Ok(workspace) = config.workspace.canonicalize() {
+            config.workspace = workspace;
+        }
+        let watch = HeadWatch::start(&Discovery::look(&config.workspace));
+        let memory = Mutex::new(Memory {
+            before: BeforeImages::default(),
+            watch,
+        });
+        Self {
+            config,
+            runner,
+            memory,
+        }
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        // A panic elsewhere leaves the records whole: each change to them is one call.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn git<'a>(&'a self, repository: &'a Repository, cancel: &'a dyn CancelSignal) -> Git<'a> {
+        Git {
+            config: &self.config,
+            runner: &*self.runner,
+            directory: &repository.top,
+            cancel,
+            environment: Vec::new(),
+        }
+    }
+
+    fn formatter_for(&self, path: &str) -> Option<&FormatterConfig> {
+        self.config
+            .formatters
+            .iter()
+            .find(|formatter| formatter.handles(path))
+    }
+
+    /// The changed paths that are paths of this workspace; the others as notes.
+    fn usable_paths(&self, changes: &Changes, notes: &mut Vec<String>) -> BTreeSet<String> {
+        let mut usable = BTreeSet::new();
+        for path in &changes.paths {
+            match paths::normalize(&self.config.workspace, path) {
+                Ok(path) => drop(usable.insert(path)),
+                Err(reason) => notes.push(format!("{path:?} was left out: {reason}")),
+            }
+        }
+        usable
+    }
+
+    /// Whether a commit is due, or why it is not although it is configured.
+    fn commit_due(
+        &self,
+        discovery: &Discovery,
+        paths: &BTreeSet<String>,
+        notes: &mut Vec<String>,
+    ) -> bool {
+        if !self.config.auto_commit || paths.is_empty() {
+            return false;
+        }
+        match committable(discovery) {
+            Ok(_) => true,
+            Err(reason) => {
+                notes.push(format!("nothing was committed: {reason}"));
+                false
+            }
+        }
+    }
+
+    /// Tells the commits that are new. Starts no process unless `HEAD` moved.
+    async fn new_commits(
+        &self,
+        discovery: &Discovery,
+        cancel: &dyn CancelSignal,
+        report: &mut GitReport,
+    ) -> Result<(), GitError> {
+        let Discovery::Found(repository) = discovery else {
+            return Ok(());
+        };
+        let (mark, seen) = {
+            let memory = self.memory();
+            let Some(mark) = memory.watch.moved(repository) else {
+                return Ok(());
+            };
+            (mark, memory.watch.seen())
+        };
+        let git = self.git(repository, cancel);
+        let head = watch::head_commit(&git).await?;
+        let mut found = match &head {
+            Some(head) if seen.last() != Some(head) => {
+                watch::list_commits(&git, head, &seen).await?
+            }
+            _ => watch::NewCommits::default(),
+        };
+        if found.truncated {
+            report
+                .notes
+                .push("there are more new commits than are told".to_owned());
+        }
+        self.memory().watch.advance(mark, head, &mut found);
+        report.commits = found.commits;
+        Ok(())
+    }
+
+    /// Sorts out what can be left out without asking git.
+    fn candidates(
+        &self,
+        repository: &Repository,
+        paths: &BTreeSet<String>,
+        notes: &mut Vec<String>,
+    ) -> Vec<Candidate> {
+        let prefix = self
+            .config
+            .workspace
+            .strip_prefix(&repository.top)
+            .map_or(PathBuf::new(), PathBuf::from);
+        let memory = self.memory();
+        let mut candidates = Vec::new();
+        for path in paths {
+            let reason = if looks_secret(path) {
+                Err("its name suggests a secret")
+            } else {
+                paths::check_parents(&self.config.workspace, path)
+            };
+            match (reason, prefix.join(path).to_str()) {
+                (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
+                (Ok(()), None) => notes.push(format!(
+                    "{path} was not committed: its directory's name is not text"
+                )),
+                (Ok(()), Some(git_path)) => candidates.push(Candidate {
+                    path: path.clone(),
+                    git_path: git_path.to_owned(),
+                    before: memory.before.bases(path).to_vec(),
+                    now: Image::take(&self.config.workspace.join(path)),
+                }),
+            }
+        }
+        candidates
+    }
+
+    async fn format_one(
+        &self,
+        path: &str,
+        cancel: &dyn CancelSignal,
+    ) -> Result<Formatted, FormatError> {
+        let Some(config) = self.formatter_for(path) else {
+            return Ok(Formatted::Unchanged);
+        };
+        paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
+        let before = self.memory().before.bases(path).to_vec();
+        let formatter = Formatter {
+            config,
+            runner: &*self.runner,
+            workspace: &self.config.workspace,
+            cancel,
+        };
+        formatter.format(path, &before).await
+    }
+}
+
+#[async_trait]
+impl Hook for RepositoryHooks {
+    /// Remembers how the files are that the call would change. It has no opinion on the call.
+    async fn before_tool(&self, _call: &ToolCall, inspection: &Inspection) -> HookVerdict {
+        if inspection.effect == Effect::Reads {
+            return HookVerdict::None;
+        }
+        if self.memory().watch.must_ask_git()
+            && let Discovery::Found(repository) = Discovery::look(&self.config.workspace)
+            // Without an answer, the commits so far count as new: no harm.
+            && let Ok(head) = watch::head_commit(&self.git(&repository, &Never)).await
+        {
+            self.memory().watch.started_at(head);
+        }
+        if let Subject::Paths(named) = &inspection.subject
+            && (self.config.auto_commit || !self.config.formatters.is_empty())
+        {
+            for path in named {
+                if let Ok(path) = paths::normalize(&self.config.workspace, path) {
+                    let now = Image::take(&self.config.workspace.join(&path));
+                    self.memory().before.remember(&path, now);
+                }
+            }
+        }
+        HookVerdict::None
+    }
+
+    async fn check_git(
+        &self,
+        changes: &Changes,
+        cancel: &dyn CancelSignal,
+    ) -> Result<GitReport, HookError> {
+        let mut report = GitReport::default();
+        let discovery = Discovery::look(&self.config.workspace);
+        match self.new_commits(&discovery, cancel, &mut report).await {
+            Ok(()) => {}
+            Err(GitError::Cancelled) => return Err(GitError::Cancelled.into()),
+            // Looking for news is no reason to fail the work that is due.
+            Err(error) => report
+                .notes
+                .push(format!("new commits are not known: {error}")),
+        }
+        let paths = self.usable_paths(changes, &mut report.notes);
+        report.formatting_due = paths.iter().any(|path| self.formatter_for(path).is_some());
+        report.commit_due = self.commit_due(&discovery, &paths, &mut report.notes);
+
+        let mut memory = self.memory();
+        memory.before.keep_only(&paths);
+        for path in &paths {
+            memory
+                .before
+                .note_left(path, &Image::take(&self.config.workspace.join(path)));
+        }
+        Ok(report)
+    }
+
+    async fn format(
+        &self,
+        changes: &Changes,
+        cancel: &dyn CancelSignal,
+    ) -> Result<FormatReport, HookError> {
+        let mut report = FormatReport::default();
+        let paths = self.usable_paths(changes, &mut Vec::new());
+        for path in &paths {
+            match self.format_one(path, cancel).await {
+                Ok(Formatted::Unchanged) => {}
+                Ok(Formatted::Changed) => {
+                    let now = Image::take(&self.config.workspace.join(path));
+                    self.memory().before.note_left(path, &now);
+                    report.changed_paths.push(path.clone());
+                }
+                Err(FormatError::Cancelled) => return Err(GitError::Cancelled.into()),
+                Err(error) => report
+                    .notes
+                    .push(format!("{path} was not formatted: {error}")),
+            }
+        }
+        report.commit_due = self.commit_due(
+            &Discovery::look(&self.config.workspace),
+            &paths,
+            &mut report.notes,
+        );
+        Ok(report)
+    }
+
+    async fn commit(
+        &self,
+        changes: &Changes,
+        cancel: &dyn CancelSignal,
+    ) -> Result<CommitReport, HookError> {
+        let mut report = CommitReport::default();
+        let paths = self.usable_paths(changes, &mut report.notes);
+        let discovery = Discovery::look(&self.config.workspace);
+        let repository = match committable(&discovery) {
+            Ok(repository) => repository,
+            Err(reason) => {
+                report
+                    .notes
+                    .push(format!("nothing was committed: {reason}"));
+                return Ok(report);
+            }
+        };
+        let candidates = self.candidates(repository, &paths, &mut report.notes);
+        if candidates.is_empty() {
+            return Ok(report);
+        }
+        let git = self.git(repository, cancel);
+        let done = match commit::commit(&git, repository, &candidates, &changes.intent).await {
+            // Trying again would not help; the user has to tell git.
+            Err(CommitError::Git(error @ GitError::DubiousOwnership)) => {
+                report.notes.push(format!("nothing was committed: {error}"));
+                return Ok(report);
+            }
+            done => done?,
+        };
+        report.notes.extend(done.notes);
+        let mut memory = self.memory();
+        memory.before.clear();
+        if let Some((commit, parent)) = done.commit {
+            memory
+                .watch
+                .committed(repository, parent.as_deref(), &commit.id);
+            report.commit = Some(commit);
+            if repository.is_detached() {
+                report
+                    .notes
+                    .push("HEAD is detached: the commit is on no branch".to_owned());
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// The repository, if it can be committed to now; else why not.
+fn committable(discovery: &Discovery) -> Result<&Repository, String> {
+    match discovery {
+        Discovery::None => Err("this is not a git repository".to_owned()),
+        Discovery::Bare => Err("this is a bare repository".to_owned()),
+        Discovery::Found(repository) => match repository.operation_in_progress() {
+            Some(operation) => Err(format!("{operation} is in progress")),
+            None => Ok(repository),
+        },
+    }
+}

@@ -1,0 +1,196 @@
+//! Finds the repository and tells its state by looking at files: no process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Symbolic references that refer to one another, at most.
+const REFERENCE_DEPTH: usize = 5;
+/// Larger files are not references.
+const REFERENCE_LIMIT_BYTES: u64 = 64 * 1024;
+
+/// A repository with a working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// Root of the working tree.
+    pub(crate) top: PathBuf,
+    /// Where `HEAD` and `index` are. For a linked worktree or a submodule not `top/.git`.
+    pub(crate) git_dir: PathBuf,
+    /// Where the branches are; the same as `git_dir` unless this is a linked worktree.
+    pub(crate) common_dir: PathBuf,
+}
+
+/// What was found above a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Discovery {
+    /// No repository.
+    None,
+    /// A repository without a working tree.
+    Bare,
+    /// A repository with a working tree.
+    Found(Repository),
+}
+
+/// Everything on which the commit at `HEAD` depends. Equal marks, equal commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeadMark {
+    /// `HEAD` and the references it leads to, as they are written.
+    chain: Vec<Vec<u8>>,
+    /// Where references are that have no file of their own.
+    packed: Option<(SystemTime, u64)>,
+    /// The lists of tables, in a repository that keeps its references in tables.
+    tables: Vec<Vec<u8>>,
+}
+
+impl Discovery {
+    /// Looks for a repository as git does: in the directory and those above.
+    pub(crate) fn look(start: &Path) -> Self {
+        for top in start.ancestors() {
+            let dot_git = top.join(".git");
+            if let Some(git_dir) = git_dir_at(&dot_git) {
+                return Self::Found(Repository {
+                    top: top.to_path_buf(),
+                    common_dir: common_dir_of(&git_dir),
+                    git_dir,
+                });
+            }
+            if is_git_dir(top) {
+                return Self::Bare;
+            }
+        }
+        Self::None
+    }
+}
+
+impl Repository {
+    /// What is under way and makes committing wrong now, if anything.
+    pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
+        OPERATIONS
+            .iter()
+            .find(|(file, _)| self.git_dir.join(file).symlink_metadata().is_ok())
+            .map(|(_, name)| *name)
+    }
+
+    /// Whether `HEAD` is a commit and not a branch.
+    pub(crate) fn is_detached(&self) -> bool {
+        read_small(&self.git_dir.join("HEAD")).is_some_and(|text| !text.starts_with(b"ref:"))
+    }
+
+    /// Reads everything on which the commit at `HEAD` depends.
+    pub(crate) fn head_mark(&self) -> HeadMark {
+        let mut chain = Vec::new();
+        let mut packed = None;
+        let mut next = read_small(&self.git_dir.join("HEAD"));
+        while let Some(text) = next.take() {
+            let target = symbolic_target(&text).filter(|_| chain.len() < REFERENCE_DEPTH);
+            chain.push(text);
+            let Some(target) = target else { break };
+            // Branches are shared by all worktrees; some references belong to one.
+            next = read_small(&self.common_dir.join(&target))
+                .or_else(|| read_small(&self.git_dir.join(&target)));
+            if next.is_none() {
+                packed = stamp(&self.common_dir.join("packed-refs"));
+            }
+        }
+        let tables = [&self.git_dir, &self.common_dir]
+            .into_iter()
+            .filter_map(|directory| read_small(&directory.join("reftable/tables.list")))
+            .collect();
+        HeadMark {
+            chain,
+            packed,
+            tables,
+        }
+    }
+
+    /// The commit at `HEAD` where a file says it: not without commits, not for references in tables.
+    pub(crate) fn head_commit(&self, mark: &HeadMark) -> Option<String> {
+        let last = str::from_utf8(mark.chain.last()?).ok()?.trim();
+        if is_object_id(last) {
+            return Some(last.to_owned());
+        }
+        let target = last.strip_prefix("ref:")?.trim();
+        fs::read_to_string(self.common_dir.join("packed-refs"))
+            .ok()?
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .find(|(id, name)| *name == target && is_object_id(id))
+            .map(|(id, _)| id.to_owned())
+    }
+}
+
+impl HeadMark {
+    /// Whether `HEAD` leads to something that should be a commit, so that a missing commit is damage and not a new repository.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        self.chain.len() > 1
+            || self
+                .chain
+                .first()
+                .is_some_and(|text| symbolic_target(text).is_none())
+    }
+
+    /// Whether the references are kept in tables, which only git reads.
+    pub(crate) fn needs_git(&self) -> bool {
+        !self.tables.is_empty()
+    }
+}
+
+/// Files that git keeps while something is under way.
+const OPERATIONS: &[(&str, &str)] = &[
+    ("MERGE_HEAD", "a merge"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("BISECT_LOG", "a bisection"),
+];
+
+/// The directory that `.git` is or names (`gitdir: …` in linked worktrees and submodules).
+fn git_dir_at(dot_git: &Path) -> Option<PathBuf> {
+    let found = fs::metadata(dot_git).ok()?;
+    let git_dir = if found.is_dir() {
+        dot_git.to_path_buf()
+    } else {
+        let text = String::from_utf8(read_small(dot_git)?).ok()?;
+        let named = text.strip_prefix("gitdir:")?.trim();
+        dot_git.parent()?.join(named)
+    };
+    let git_dir = git_dir.canonicalize().ok()?;
+    is_git_dir(&git_dir).then_some(git_dir)
+}
+
+fn is_git_dir(directory: &Path) -> bool {
+    let common = common_dir_of(directory);
+    directory.join("HEAD").symlink_metadata().is_ok()
+        && common.join("objects").is_dir()
+        && common.join("refs").exists()
+}
+
+fn common_dir_of(git_dir: &Path) -> PathBuf {
+    read_small(&git_dir.join("commondir"))
+        .and_then(|text| String::from_utf8(text).ok())
+        .and_then(|text| git_dir.join(text.trim()).canonicalize().ok())
+        .unwrap_or_else(|| git_dir.to_path_buf())
+}
+
+/// The file that a symbolic reference names, if it names one inside the repository.
+fn symbolic_target(text: &[u8]) -> Option<String> {
+    let target = str::from_utf8(text).ok()?.strip_prefix("ref:")?.trim();
+    let plain = target.starts_with("refs/") && !target.split('/').any(|part| part == "..");
+    plain.then(|| target.to_owned())
+}
+
+fn is_object_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn read_small(path: &Path) -> Option<Vec<u8>> {
+    let found = fs::metadata(path).ok()?;
+    let small = found.is_file() && found.len() <= REFERENCE_LIMIT_BYTES;
+    small.then(|| fs::read(path).ok()).flatten()
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.modified().ok()?, found.len()))
+}

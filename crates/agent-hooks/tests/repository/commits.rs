@@ -1,0 +1,343 @@
+//! What is committed, and what stays the user's.
+
+use super::support::{Agent, Repo, files};
+use agent_hooks::Identity;
+use std::fs;
+
+#[test]
+fn the_agents_changes_become_one_commit() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    agent.change("b.rs", None);
+    agent.change("src/new.rs", Some("new\n"));
+    let report = agent.finish(&["a.rs", "b.rs", "src/new.rs"]);
+    let commit = report.commit.unwrap();
+    assert_eq!(report.notes, Vec::<String>::new());
+    assert_eq!(commit.subject, "fix: fix it");
+    assert_eq!(commit.id, repo.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(
+        repo.last_commit(),
+        "fix: fix it\nM\ta.rs\nD\tb.rs\nA\tsrc/new.rs\n"
+    );
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(
+        repo.git(&["log", "-1", "--format=%an <%ae> %cn"]),
+        "Ursula <u@example.org> Ursula\n"
+    );
+    assert!(
+        repo.git(&["log", "-1", "--format=%B"])
+            .contains("\nAssisted-by: agent\n")
+    );
+    assert_eq!(
+        repo.git(&["reflog", "-1", "--format=%gs"]),
+        "commit: fix: fix it\n"
+    );
+    assert_eq!(repo.git(&["fsck", "--strict"]), "");
+}
+
+/// Everything that users have lying around, next to what the agent changes.
+#[test]
+fn the_users_work_stays_byte_for_byte() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write(".gitignore", "*.log\n");
+    repo.write("staged.rs", "1\n");
+    repo.write("both.rs", "1\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "second"]);
+    repo.write("b.rs", "dirty\n");
+    repo.write("staged.rs", "staged\n");
+    repo.write("both.rs", "staged\n");
+    repo.write("staged-new.rs", "staged\n");
+    repo.git(&["add", "staged.rs", "both.rs", "staged-new.rs"]);
+    repo.write("both.rs", "staged, then dirty\n");
+    repo.write("untracked.rs", "untracked\n");
+    repo.write("ignored.log", "ignored\n");
+    repo.git(&["rm", "-q", "--cached", "run.sh"]);
+    let status = repo.git(&["status", "--porcelain", "--ignored"]);
+    let entries = repo.git(&["ls-files", "--stage"]);
+
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    let before = files(&repo.project);
+    let report = agent.finish(&["a.rs"]);
+
+    assert_eq!(report.notes, Vec::<String>::new());
+    assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\n");
+    assert_eq!(files(&repo.project), before);
+    assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), status);
+    let others = |text: &str| {
+        text.lines()
+            .filter(|line| !line.ends_with("\ta.rs"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        others(&repo.git(&["ls-files", "--stage"])),
+        others(&entries)
+    );
+}
+
+/// Files that both touched: whatever the user did first, the agent's change of that file stays uncommitted, and says why.
+#[test]
+fn files_that_were_the_users_are_left_out() {
+    type Prepare = fn(&Repo);
+    let cases: &[(&str, &str, Prepare)] = &[
+        ("a.rs", "it had uncommitted changes before", |repo| {
+            repo.write("a.rs", "dirty\n");
+        }),
+        ("new.rs", "it was there before the agent", |repo| {
+            repo.write("new.rs", "untracked\n");
+        }),
+        ("a.rs", "another version of it is staged", |repo| {
+            repo.write("a.rs", "staged\n");
+            repo.git(&["add", "a.rs"]);
+        }),
+        ("new.rs", "another version of it is staged", |repo| {
+            repo.write("new.rs", "x\n");
+            repo.git(&["add", "-N", "new.rs"]);
+        }),
+        ("a.rs", "another version of it is staged", |repo| {
+            drop(repo.git(&["rm", "-q", "a.rs"]));
+        }),
+        ("a.rs", "it had uncommitted changes before", |repo| {
+            repo.make_executable("a.rs");
+        }),
+        ("a.rs", "specially marked", |repo| {
+            drop(repo.git(&["update-index", "--assume-unchanged", "a.rs"]));
+        }),
+        ("a.rs", "specially marked", |repo| {
+            drop(repo.git(&["update-index", "--skip-worktree", "a.rs"]));
+        }),
+        ("x.log", "told to ignore it", |repo| {
+            repo.write(".gitignore", "*.log\n");
+        }),
+        (".env", "suggests a secret", |_| {}),
+        ("keys/id_rsa", "suggests a secret", |_| {}),
+        ("dir/x.rs", "symbolic link", |repo| {
+            fs::create_dir(repo.directory.path().join("outside")).unwrap();
+            std::os::unix::fs::symlink("../outside", repo.project.join("dir")).unwrap();
+        }),
+        ("inner/x.rs", "a repository of its own", |repo| {
+            drop(repo.git(&["init", "-q", "inner"]));
+        }),
+    ];
+    for (path, reason, prepare) in cases {
+        let Some(repo) = Repo::new() else { return };
+        prepare(&repo);
+        let entries = repo.git(&["ls-files", "--stage", "-v"]);
+        let agent = repo.agent();
+        agent.change(path, Some("the agent's\n"));
+        agent.change("b.rs", Some("b2\n"));
+        let report = agent.finish(&[path, "b.rs"]);
+        assert_eq!(repo.last_commit(), "fix: fix it\nM\tb.rs\n", "{reason}");
+        assert!(
+            report.notes.len() == 1 && report.notes[0].contains(reason),
+            "{path}: {:?} is not {reason}",
+            report.notes
+        );
+        let others = |text: &str| {
+            text.lines()
+                .filter(|line| !line.ends_with("\tb.rs"))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            others(&repo.git(&["ls-files", "--stage", "-v"])),
+            others(&entries),
+            "{reason}"
+        );
+        assert_eq!(repo.read(path), "the agent's\n");
+    }
+}
+
+#[test]
+fn a_change_that_nobody_announced_is_left_out() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    repo.write("a.rs", "by a command?\n");
+    let report = agent.finish(&["a.rs"]);
+    assert_eq!(report.commit, None);
+    assert!(
+        report.notes[0].contains("not known how it was"),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn modes_and_links_are_kept() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("run.sh", Some("#!/bin/sh\ntrue\n"));
+    agent.change("tool.sh", Some("#!/bin/sh\n"));
+    repo.make_executable("tool.sh");
+    agent.announce("link");
+    std::os::unix::fs::symlink("a.rs", repo.project.join("link")).unwrap();
+    assert_eq!(
+        agent.finish(&["link", "run.sh", "tool.sh"]).notes,
+        Vec::<String>::new()
+    );
+    let tree = repo.git(&["ls-tree", "HEAD", "link", "run.sh", "tool.sh"]);
+    let modes: Vec<&str> = tree.lines().map(|line| &line[..6]).collect();
+    assert_eq!(modes, ["120000", "100755", "100755"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn names_that_look_like_options_or_patterns_are_names() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    let names = ["-m", ":(top)", "*.rs", "a b", "ä\t\"", "--"];
+    for name in names {
+        agent.change(name, Some("x\n"));
+    }
+    let report = agent.finish(&names);
+    assert_eq!(report.notes, Vec::<String>::new());
+    assert_eq!(
+        repo.git(&["show", "--format=", "-z", "--name-only", "HEAD"])
+            .split_terminator('\0')
+            .count(),
+        names.len()
+    );
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn conversions_by_git_are_left_to_the_user() {
+    let cases = [
+        ("*.rs filter=lfs\n", "x\n", false),
+        ("*.rs ident\n", "x\n", false),
+        ("*.rs working-tree-encoding=UTF-16\n", "x\n", false),
+        ("*.rs text\n", "x\r\n", false),
+        ("*.rs text\n", "x\n", true),
+        ("*.rs -text\n", "x\r\n", true),
+        ("*.rs binary\n", "x\r\n", true),
+        ("*.rs eol=crlf\n", "x\r\n", false),
+        ("* text=auto\n", "x\r\n", false),
+        ("", "x\r\n", true),
+    ];
+    for (attributes, text, committed) in cases {
+        let Some(repo) = Repo::new() else { return };
+        repo.write(".gitattributes", attributes);
+        let agent = repo.agent();
+        agent.change("a.rs", Some(text));
+        let report = agent.finish(&["a.rs"]);
+        assert_eq!(
+            report.commit.is_some(),
+            committed,
+            "{attributes:?} {text:?} {:?}",
+            report.notes
+        );
+    }
+    let Some(repo) = Repo::new() else { return };
+    repo.git(&["config", "core.autocrlf", "true"]);
+    let agent = repo.agent();
+    agent.change("a.rs", Some("x\r\n"));
+    assert_eq!(agent.finish(&["a.rs"]).commit, None);
+}
+
+#[test]
+fn a_pending_change_is_committed_with_the_next() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    fs::write(repo.project.join(".git/index.lock"), "").unwrap();
+    agent.change("a.rs", Some("a2\n"));
+    assert!(agent.check(&["a.rs"]).commit_due);
+    let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
+    assert!(error.contains("index.lock exists"), "{error}");
+    assert_eq!(
+        fs::read(repo.project.join(".git/index.lock")).unwrap(),
+        b"",
+        "the lock is not ours to remove"
+    );
+    fs::remove_file(repo.project.join(".git/index.lock")).unwrap();
+    agent.change("a.rs", Some("a3\n"));
+    assert_eq!(agent.finish(&["a.rs"]).notes, Vec::<String>::new());
+    assert_eq!(repo.git(&["show", "HEAD:a.rs"]), "a3\n");
+    assert!(!repo.project.join(".git/index.lock").exists());
+}
+
+#[test]
+fn a_pending_change_that_the_user_went_on_with_is_left_out() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    agent.check(&["a.rs"]);
+    repo.write("a.rs", "the user's\n");
+    agent.change("a.rs", Some("a3\n"));
+    let report = agent.finish(&["a.rs"]);
+    assert!(
+        report.commit.is_none() && report.notes[0].contains("uncommitted changes"),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn committing_twice_is_committing_once() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    assert!(agent.finish(&["a.rs"]).commit.is_some());
+    let again = agent.try_commit(&["a.rs"]).unwrap();
+    assert_eq!((again.commit, again.notes), (None, vec![]));
+    agent.change("a.rs", Some("a3\n"));
+    assert!(agent.finish(&["a.rs"]).commit.is_some());
+}
+
+/// Somebody commits while the hook works: the hook's commit is refused, and branch and index are as that somebody left them.
+#[test]
+fn a_branch_that_moves_meanwhile_is_not_overwritten() {
+    let Some(repo) = Repo::new() else { return };
+    let project = repo.project.clone();
+    let other = repo
+        .git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "other"])
+        .trim()
+        .to_owned();
+    let id = other.clone();
+    let runner = super::support::TestRunner {
+        before: Some(Box::new(move |arguments| {
+            if arguments.iter().any(|argument| argument == "update-ref") {
+                fs::write(project.join(".git/refs/heads/main"), format!("{id}\n")).unwrap();
+            }
+        })),
+        ..Default::default()
+    };
+    let index = fs::read(repo.project.join(".git/index")).unwrap();
+    let agent = Agent::with_runner(repo.config(), runner);
+    agent.change("a.rs", Some("a2\n"));
+    agent.check(&["a.rs"]);
+    let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
+    assert!(error.contains("update-ref"), "{error}");
+    assert_eq!(repo.git(&["rev-parse", "HEAD"]).trim(), other);
+    assert_eq!(fs::read(repo.project.join(".git/index")).unwrap(), index);
+    assert!(!repo.project.join(".git/index.lock").exists());
+}
+
+#[test]
+fn who_commits_can_be_configured() {
+    for (configured, home, expected) in [
+        (
+            Some(Identity {
+                name: "Bot".into(),
+                email: "b@x".into(),
+            }),
+            true,
+            "Bot <b@x>",
+        ),
+        (None, true, "Ursula <u@example.org>"),
+        (None, false, "agent <agent@localhost>"),
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        let mut config = repo.config();
+        config.identity = configured;
+        config.home = home.then(|| repo.home());
+        let agent = Agent::new(config);
+        agent.change("a.rs", Some("a2\n"));
+        agent.finish(&["a.rs"]);
+        assert_eq!(
+            repo.git(&["log", "-1", "--format=%an <%ae>"]).trim(),
+            expected
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! Repositories that want to run something. Each trap leaves a canary file when it runs; a positive control shows that it would.
+
+use super::support::{Agent, Repo};
+use std::fs;
+use std::path::PathBuf;
+
+/// Plants every trap that git knows, and returns the canary.
+fn plant(repo: &Repo) -> PathBuf {
+    let root = repo.directory.path().canonicalize().unwrap();
+    let canary = root.join("canary");
+    let trap = root.join("trap.sh");
+    fs::write(
+        &trap,
+        format!("#!/bin/sh\necho \"$0 $@\" >> '{}'\n", canary.display()),
+    )
+    .unwrap();
+    make_executable(&trap);
+    let trap = trap.to_str().unwrap();
+    for name in [
+        "core.fsmonitor",
+        "diff.external",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "credential.helper",
+        "gpg.program",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "merge.evil.driver",
+        "core.askPass",
+        "core.alternateRefsCommand",
+    ] {
+        repo.git(&["config", name, trap]);
+    }
+    for (name, value) in [
+        ("commit.gpgSign", "true"),
+        ("log.showSignature", "true"),
+        ("core.splitIndex", "true"),
+    ] {
+        repo.git(&["config", name, value]);
+    }
+    for hook in [
+        "pre-commit",
+        "post-commit",
+        "commit-msg",
+        "prepare-commit-msg",
+        "reference-transaction",
+        "post-index-change",
+        "pre-auto-gc",
+    ] {
+        let path = repo.project.join(".git/hooks").join(hook);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(trap, &path).unwrap();
+        make_executable(&path);
+    }
+    drop(fs::remove_file(&canary));
+    canary
+}
+
+fn make_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn nothing_that_the_repository_chooses_is_run() {
+    for (attributes, committed) in [
+        ("", true),
+        ("* diff=evil merge=evil\n", true),
+        ("* filter=evil diff=evil\n", false),
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        let canary = plant(&repo);
+        repo.write(".gitattributes", attributes);
+        let agent = repo.agent();
+        agent.change("a.rs", Some("a2\n"));
+        agent.change("new.rs", Some("new\n"));
+        // A commit by somebody else, made without running the traps, is news.
+        let other = repo.git(&[
+            "-c",
+            "core.fsmonitor=false",
+            "commit-tree",
+            "HEAD^{tree}",
+            "-p",
+            "HEAD",
+            "-m",
+            "other",
+        ]);
+        fs::write(repo.project.join(".git/refs/heads/main"), other).unwrap();
+        drop(fs::remove_file(&canary));
+        assert_eq!(agent.check(&["a.rs", "new.rs"]).commits.len(), 1);
+        let report = agent.try_commit(&["a.rs", "new.rs"]).unwrap();
+        assert_eq!(report.commit.is_some(), committed, "{report:?}");
+        assert!(!canary.exists(), "{}", fs::read_to_string(&canary).unwrap());
+        // The control: the user's own git does run them.
+        repo.try_git(&["status"]);
+        assert!(canary.exists(), "the traps are no traps");
+    }
+}
+
+/// A partial clone fetches what it misses, by the program its remote names.
+#[test]
+fn a_missing_object_is_not_fetched() {
+    let Some(repo) = Repo::new() else { return };
+    let canary = plant(&repo);
+    let trap = repo.directory.path().join("trap.sh");
+    for (name, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", &format!("ext::{} %S", trap.display())),
+        ("protocol.ext.allow", "always"),
+    ] {
+        repo.git(&["config", name, value]);
+    }
+    let tree = repo.git(&["-c", "core.fsmonitor=false", "rev-parse", "HEAD^{tree}"]);
+    let tree = tree.trim();
+    fs::remove_file(
+        repo.project
+            .join(".git/objects")
+            .join(&tree[..2])
+            .join(&tree[2..]),
+    )
+    .unwrap();
+    drop(fs::remove_file(&canary));
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    let error = agent.try_commit(&["a.rs"]).unwrap_err();
+    assert!(
+        !canary.exists(),
+        "{error}: {}",
+        fs::read_to_string(&canary).unwrap()
+    );
+    repo.try_git(&["-c", "core.fsmonitor=false", "ls-tree", "HEAD"]);
+    assert!(canary.exists(), "the trap is no trap");
+}
+
+/// Replacement objects and grafts change what history is, not what is committed.
+#[test]
+fn replaced_objects_are_not_taken_for_the_real_ones() {
+    let Some(repo) = Repo::new() else { return };
+    let real = repo.git(&["rev-parse", "HEAD:a.rs"]);
+    repo.write("evil", "evil\n");
+    let evil = repo.git(&["hash-object", "-w", "evil"]);
+    fs::remove_file(repo.project.join("evil")).unwrap();
+    repo.git(&["replace", real.trim(), evil.trim()]);
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    assert!(agent.finish(&["a.rs"]).commit.is_some());
+}
+
+/// Programs of the user's own configuration are not run either: a commit of the agent is not the place for them.
+#[test]
+fn the_users_own_hooks_and_filters_are_not_run() {
+    let Some(repo) = Repo::new() else { return };
+    let canary = repo.directory.path().join("canary");
+    let hooks = repo.home().join("hooks");
+    fs::create_dir(&hooks).unwrap();
+    fs::write(
+        hooks.join("reference-transaction"),
+        format!("#!/bin/sh\ntouch '{}'\n", canary.display()),
+    )
+    .unwrap();
+    make_executable(&hooks.join("reference-transaction"));
+    let config = repo.home().join(".gitconfig");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(
+        config,
+        format!("{text}[core]\nhooksPath = {}\n", hooks.display()),
+    )
+    .unwrap();
+    let agent: Agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    assert!(agent.finish(&["a.rs"]).commit.is_some());
+    assert!(!canary.exists());
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "control"]);
+    assert!(canary.exists(), "the trap is no trap");
+}

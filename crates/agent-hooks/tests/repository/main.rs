@@ -1,0 +1,16 @@
+//! The hooks on real git repositories in temporary directories.
+//!
+//! Without git these tests prove nothing, and say so by failing unless `AGENT_TESTS_WITHOUT_GIT` is set.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests; clippy.toml exempts the test functions only"
+)]
+
+mod commits;
+mod formatters;
+mod hostile;
+mod news;
+mod states;
+mod support;
