@@ -1,3 +1,5 @@
+//! Tests of the permission policy.
+
 use super::*;
 use crate::tool::{Effect, Inspection};
 use alloc::string::ToString;
