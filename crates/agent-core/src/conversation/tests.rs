@@ -1,2 +1,1 @@
 //! Conversations are valid by construction; these tests are in the making.
-
