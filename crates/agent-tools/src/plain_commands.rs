@@ -4,6 +4,9 @@
 
 /// The plain commands, words separated by one space. Nothing when there may be more to it.
 pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
+    if command.contains(SEPARATOR) {
+        return None;
+    }
     let spaced = command
         .replace("&&", SEPARATOR)
         .replace("||", SEPARATOR)
@@ -28,7 +31,7 @@ fn is_plain_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c)
 }
 
-/// A line break, which no plain command contains, stands for every operator that separates commands.
+/// A line break, which was excluded before, stands for every operator that separates commands.
 const SEPARATOR: &str = "\n";
 
 /// Words of the shell's grammar, and commands that run other commands within the shell.
