@@ -1,5 +1,10 @@
 //! A daemon without parents, session and environment: known by exclusion, so in a test program of its own where no other run is.
 
+#[expect(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "one test uses a part of it, and fails by panicking"
+)]
 mod support;
 
 use agent_core::ports::Exit;

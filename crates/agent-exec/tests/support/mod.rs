@@ -1,5 +1,4 @@
 //! What the tests share: commands, a switch for cancelling, a look at the process table.
-#![expect(dead_code, reason = "each test file uses its part")]
 
 use agent_core::ports::{CancelSignal, Command};
 use agent_exec::{Finished, Processes, StartError, Streams};
@@ -9,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// A shell command with generous limits.
-pub fn shell(text: &str) -> Command {
+pub(crate) fn shell(text: &str) -> Command {
     Command {
         program: "sh".into(),
         arguments: vec!["-c".into(), text.into()],
@@ -21,27 +20,27 @@ pub fn shell(text: &str) -> Command {
     }
 }
 
-pub async fn run(command: &Command) -> Result<Finished, StartError> {
+pub(crate) async fn run(command: &Command) -> Result<Finished, StartError> {
     let processes = Processes::new();
     processes
         .run_streaming(command, Streams::Merged, &Switch::new(), &|_| {})
         .await
 }
 
-pub fn text(finished: &Finished) -> String {
+pub(crate) fn text(finished: &Finished) -> String {
     String::from_utf8(finished.stdout.clone().into_bytes()).unwrap()
 }
 
 /// A cancel signal that a test fires.
 #[derive(Clone)]
-pub struct Switch(watch::Sender<bool>);
+pub(crate) struct Switch(watch::Sender<bool>);
 
 impl Switch {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(watch::Sender::new(false))
     }
 
-    pub fn fire(&self) {
+    pub(crate) fn fire(&self) {
         self.0.send_replace(true);
     }
 }
@@ -59,14 +58,14 @@ impl CancelSignal for Switch {
 }
 
 /// An odd number of seconds to sleep: finds the sleepers of one test in the process table.
-pub fn odd_sleep() -> String {
+pub(crate) fn odd_sleep() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let own = NEXT.fetch_add(1, Ordering::Relaxed);
     format!("{}.{own}", 100_000 + std::process::id())
 }
 
 /// Processes alive whose command line is exactly `sleep TIME`.
-pub fn sleepers(time: &str) -> usize {
+pub(crate) fn sleepers(time: &str) -> usize {
     let wanted = format!("sleep\0{time}\0");
     std::fs::read_dir("/proc")
         .unwrap()
@@ -76,7 +75,7 @@ pub fn sleepers(time: &str) -> usize {
 }
 
 /// Waits until so many sleepers are there.
-pub async fn wait_for_sleepers(time: &str, count: usize) {
+pub(crate) async fn wait_for_sleepers(time: &str, count: usize) {
     for _ in 0..500 {
         if sleepers(time) >= count {
             return;
@@ -87,7 +86,7 @@ pub async fn wait_for_sleepers(time: &str, count: usize) {
 }
 
 /// A command that starts sleepers. `S` as a word of its own stands for the sleep.
-pub fn escape_command(escape: &str, sleep: &str, then: &str) -> Command {
+pub(crate) fn escape_command(escape: &str, sleep: &str, then: &str) -> Command {
     let words: Vec<String> = escape
         .split_inclusive(|c: char| !c.is_ascii_alphanumeric())
         .map(|word| match word.strip_prefix('S') {

@@ -1,11 +1,9 @@
 //! Hostile commands.
 
-mod support;
-
+use crate::support::Bench;
 use agent_core::tool::{Subject, ToolStatus};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use support::Bench;
 
 #[tokio::test]
 async fn a_command_is_answered_with_what_it_printed_and_how_it_ended() {

@@ -1,14 +1,12 @@
 //! Starting, feeding, reading and judging one program.
 
-mod support;
-
+use crate::support::{Switch, run, shell, text};
 use agent_core::ports::{Command, CommandRunner as _, Exit};
 use agent_exec::{Processes, StartError, Streams};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use support::{Switch, run, shell, text};
 
 #[tokio::test]
 async fn exits_are_told_apart() {

@@ -1,14 +1,12 @@
 //! Hostile paths and hostile kinds of files. Every refusal has a neighbour that is allowed.
 
-mod support;
-
+use crate::support::Bench;
 use serde_json::json;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
-use support::Bench;
 
 #[tokio::test]
 async fn hostile_paths_are_refused_by_every_tool() {
@@ -170,7 +168,7 @@ fn a_link_swapped_in_while_writing_is_never_followed() {
     let secret = bench.outside.path().join("secret.txt");
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let _stop = support::SetOnDrop(&stop);
+        let _stop = crate::support::SetOnDrop(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let _ = fs::remove_file(bench.path("f"));

@@ -1,14 +1,4 @@
 //! A workspace in a temporary directory, and tools that are called as a driver calls them.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "test support; each test file uses its part"
-)]
-#![allow(
-    clippy::allow_attributes,
-    reason = "what is unused differs from file to file"
-)]
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
@@ -21,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
-pub struct Bench {
-    pub outside: tempfile::TempDir,
-    pub root: PathBuf,
-    pub workspace: Arc<Workspace>,
-    pub tools: Vec<Arc<dyn Tool>>,
-    pub switch: Switch,
-    pub progress: Arc<Heard>,
+pub(crate) struct Bench {
+    pub(crate) outside: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) switch: Switch,
+    pub(crate) progress: Arc<Heard>,
 }
 
 impl Bench {
     /// A workspace `repo` in a directory that also has `secret.txt`.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("secret.txt"), "secret\n").unwrap();
         let root = outside.path().join("repo");
@@ -49,32 +39,32 @@ impl Bench {
         }
     }
 
-    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.root.join(name)
     }
 
-    pub fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
-    pub fn content(&self, name: impl AsRef<Path>) -> Vec<u8> {
+    pub(crate) fn content(&self, name: impl AsRef<Path>) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    pub fn tool(&self, name: &str) -> &Arc<dyn Tool> {
+    pub(crate) fn tool(&self, name: &str) -> &Arc<dyn Tool> {
         let found = self.tools.iter().find(|tool| &*tool.spec().name == name);
         found.unwrap_or_else(|| panic!("no tool {name}"))
     }
 
-    pub fn inspect(&self, tool: &str, arguments: &Value) -> Result<Inspection, String> {
+    pub(crate) fn inspect(&self, tool: &str, arguments: &Value) -> Result<Inspection, String> {
         let arguments = Arguments::parse(&arguments.to_string()).unwrap();
         self.tool(tool).inspect(&arguments)
     }
 
     /// Runs a call without asking `inspect`: a tool must not rely on that.
-    pub async fn call(&self, tool: &str, arguments: Value) -> ToolOutcome {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolOutcome {
         let call = ToolCall {
             id: CallId::new("call_1"),
             name: Arc::from(tool),
@@ -87,13 +77,13 @@ impl Bench {
         self.tool(tool).run(&call, &context).await
     }
 
-    pub async fn ok(&self, tool: &str, arguments: Value) -> String {
+    pub(crate) async fn ok(&self, tool: &str, arguments: Value) -> String {
         let outcome = self.call(tool, arguments.clone()).await;
         assert_eq!(outcome.status, ToolStatus::Ok, "{arguments}: {outcome:?}");
         outcome.content
     }
 
-    pub async fn fails(&self, tool: &str, arguments: Value, expected: &str) {
+    pub(crate) async fn fails(&self, tool: &str, arguments: Value, expected: &str) {
         let outcome = self.call(tool, arguments.clone()).await;
         let shown: String = arguments.to_string().chars().take(200).collect();
         assert_eq!(outcome.status, ToolStatus::Failed, "{shown}: {outcome:?}");
@@ -106,7 +96,7 @@ impl Bench {
     }
 
     /// Nothing of a failed write may be left.
-    pub fn leftovers(&self) -> Vec<String> {
+    pub(crate) fn leftovers(&self) -> Vec<String> {
         let names = std::fs::read_dir(&self.root).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         names.filter(|name| name.starts_with(".agent")).collect()
@@ -114,7 +104,7 @@ impl Bench {
 }
 
 #[derive(Default)]
-pub struct Heard(pub Mutex<Vec<String>>);
+pub(crate) struct Heard(pub(crate) Mutex<Vec<String>>);
 
 impl ProgressSink for Heard {
     fn report(&self, text: &str) {
@@ -123,14 +113,14 @@ impl ProgressSink for Heard {
 }
 
 #[derive(Clone)]
-pub struct Switch(watch::Sender<bool>);
+pub(crate) struct Switch(watch::Sender<bool>);
 
 impl Switch {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(watch::Sender::new(false))
     }
 
-    pub fn fire(&self) {
+    pub(crate) fn fire(&self) {
         self.0.send_replace(true);
     }
 }
@@ -148,7 +138,7 @@ impl CancelSignal for Switch {
 }
 
 /// Ends a thread that disturbs a test, also when the test fails.
-pub struct SetOnDrop<'a>(pub &'a std::sync::atomic::AtomicBool);
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a std::sync::atomic::AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {

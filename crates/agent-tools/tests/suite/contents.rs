@@ -1,12 +1,10 @@
 //! Hostile contents: sizes, line ends, encodings, stale states.
 
-mod support;
-
+use crate::support::Bench;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
-use support::Bench;
 
 fn edit(old: &str, new: &str) -> Value {
     json!({"path": "f", "old_string": old, "new_string": new})
@@ -145,7 +143,7 @@ fn a_file_that_changes_while_it_is_read_is_no_trouble() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     bench.write("f", "start\n");
     std::thread::scope(|scope| {
-        let _stop = support::SetOnDrop(&stop);
+        let _stop = crate::support::SetOnDrop(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let mut file = fs::OpenOptions::new()

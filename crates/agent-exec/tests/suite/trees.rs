@@ -1,11 +1,9 @@
 //! Whatever a command does to get away, nothing of it is alive when the call is over.
 
-mod support;
-
+use crate::support::{Switch, escape_command, odd_sleep, shell, sleepers, text, wait_for_sleepers};
 use agent_core::ports::Exit;
 use agent_exec::{Processes, Streams};
 use std::time::{Duration, Instant};
-use support::{Switch, escape_command, odd_sleep, shell, sleepers, text, wait_for_sleepers};
 
 /// How processes try to get away. `S` stands for the sleep; each starts two of them.
 const ESCAPES: &[(&str, &str)] = &[
@@ -37,7 +35,7 @@ async fn a_time_out_ends_all() {
         let mut command = escape_command(escape, &sleep, "exec sleep 1000");
         command.timeout_ms = 400;
         let begun = Instant::now();
-        let running = support::run(&command);
+        let running = crate::support::run(&command);
         let (finished, ()) = tokio::join!(running, wait_for_sleepers(&sleep, 2));
         let finished = finished.unwrap();
         assert_eq!(finished.exit, Exit::TimedOut, "{name}");
@@ -82,7 +80,7 @@ async fn dropping_the_future_ends_all_at_once() {
         let sleep = odd_sleep();
         let command = escape_command(escape, &sleep, "exec sleep 1000");
         tokio::select! {
-            _ = support::run(&command) => panic!("{name}: it must not end"),
+            _ = crate::support::run(&command) => panic!("{name}: it must not end"),
             () = wait_for_sleepers(&sleep, 2) => {}
         }
         assert_eq!(sleepers(&sleep), 0, "{name}");
@@ -97,7 +95,7 @@ async fn a_command_that_ends_by_itself_leaves_nothing() {
             format!("until [ $(pgrep -cfx 'sleep {sleep}') = 2 ]; do :; done; echo ready; exit 3");
         let command = escape_command(escape, &sleep, &ready);
         let begun = Instant::now();
-        let finished = support::run(&command).await.unwrap();
+        let finished = crate::support::run(&command).await.unwrap();
         assert_eq!(finished.exit, Exit::Code(3), "{name}");
         assert_eq!(text(&finished).lines().last(), Some("ready"), "{name}");
         assert_eq!(sleepers(&sleep), 0, "{name}");
@@ -112,7 +110,9 @@ async fn a_command_that_ends_by_itself_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_without_background_leaves_nothing_to_end() {
-    let finished = support::run(&shell("sleep 0.01; echo done")).await.unwrap();
+    let finished = crate::support::run(&shell("sleep 0.01; echo done"))
+        .await
+        .unwrap();
     assert_eq!(finished.left_behind, 0);
     assert_eq!(text(&finished), "done\n");
 }
@@ -120,7 +120,7 @@ async fn a_command_without_background_leaves_nothing_to_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn orphans_that_ended_are_reaped() {
     let storm = "for i in $(seq 200); do (true &); done; echo $$; sleep 0.05";
-    let finished = support::run(&shell(storm)).await.unwrap();
+    let finished = crate::support::run(&shell(storm)).await.unwrap();
     let group = text(&finished).trim().to_string();
     let left = std::fs::read_dir("/proc").unwrap().filter(|entry| {
         let stat = std::fs::read_to_string(entry.as_ref().unwrap().path().join("stat"));
@@ -151,7 +151,7 @@ async fn children_of_the_host_are_neither_ended_nor_reaped() {
             tokio::time::sleep(Duration::from_millis(10)).await;
             (spawn("sh", "exec sleep 1000"), spawn("sh", "exit 8"))
         };
-        let (finished, mut during) = tokio::join!(support::run(&command), during);
+        let (finished, mut during) = tokio::join!(crate::support::run(&command), during);
         finished.unwrap();
         assert_eq!(sleepers(&sleep), 0);
         assert_eq!(during.0.try_wait().unwrap(), None);
@@ -173,7 +173,7 @@ async fn runs_side_by_side_do_not_disturb_each_other() {
                 let sleep = odd_sleep();
                 let then = format!("sleep 0.2; echo {index}; exit {index}");
                 let command = escape_command("(setsid S &) ; S & ", &sleep, &then);
-                let finished = support::run(&command).await.unwrap();
+                let finished = crate::support::run(&command).await.unwrap();
                 assert_eq!(finished.exit, Exit::Code(index));
                 assert_eq!(text(&finished), format!("{index}\n"));
                 assert_eq!(finished.left_behind, 2);

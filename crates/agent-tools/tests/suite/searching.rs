@@ -1,12 +1,10 @@
 //! Listing and searching: ignored files, bounds, hostile patterns and trees.
 
-mod support;
-
+use crate::support::Bench;
 use agent_core::tool::{Effect, ToolStatus};
 use serde_json::json;
 use std::fs;
 use std::time::{Duration, Instant};
-use support::Bench;
 
 fn forest() -> Bench {
     let bench = Bench::new();
