@@ -62,7 +62,8 @@ impl Processes {
 
     /// Runs a command to its end, its time-out or the signal, and leaves no process behind. Dropping the future does the same at once.
     ///
-    /// Background processes of a command that ended by itself are ended too; [`Finished::left_behind`] counts them.
+    /// Background processes of a command that ended by itself are ended too; [`Finished::left_behind`] counts them. Needs a tokio runtime with
+    /// I/O and time.
     ///
     /// # Errors
     /// [`StartError`] when it could not be started.

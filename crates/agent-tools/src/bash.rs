@@ -114,8 +114,7 @@ fn read(arguments: &Arguments) -> Result<BashArguments, String> {
 }
 
 fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
-    let output = &finished.stdout;
-    let mut text = join_cut(&output.head, output.dropped_bytes, &output.tail);
+    let mut text = output_text(finished);
     if text.is_empty() {
         text.push_str("(no output)");
     }
@@ -154,6 +153,21 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
         _ => note("ended in an unknown way"),
     }
     ToolOutcome::failed(text)
+}
+
+fn output_text(finished: &Finished) -> String {
+    let output = &finished.stdout;
+    let (mut head, mut tail) = (&*output.head, &*output.tail);
+    if matches!(finished.exit, Exit::TimedOut | Exit::Cancelled) {
+        // Killed in the middle of a character: that is our doing, not the command's.
+        let end = if tail.is_empty() {
+            &mut head
+        } else {
+            &mut tail
+        };
+        *end = split_incomplete(end).0;
+    }
+    join_cut(head, output.dropped_bytes, tail)
 }
 
 fn signal_name(signal: i32) -> String {

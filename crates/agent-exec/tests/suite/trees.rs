@@ -66,6 +66,7 @@ async fn a_cancel_ends_all() {
         };
         let (finished, cancelled_at) = tokio::join!(running, cancel);
         let took = cancelled_at.elapsed();
+        println!("{name}: {took:?}");
         let finished = finished.unwrap();
         assert_eq!(finished.exit, Exit::Cancelled, "{name}");
         assert_eq!(text(&finished).lines().last(), Some("ready"), "{name}");
