@@ -10,7 +10,7 @@ use agent_hooks::{FormatterConfig, FormatterInput};
 use std::path::{Path, PathBuf};
 
 /// Everything resolved but the provider's answers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     pub(crate) provider: Option<ProviderName>,

@@ -281,6 +281,11 @@ impl UsageReport {
 }
 
 impl DenialReport {
+    /// The denial in one line, for people.
+    pub(crate) fn line(&self) -> String {
+        format!("denied: {} ({})", self.tool_name, self.reason)
+    }
+
     pub(crate) fn of(denial: &Denial) -> Self {
         Self {
             tool_name: denial.call.name.to_string(),
