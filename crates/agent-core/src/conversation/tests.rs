@@ -4,11 +4,11 @@ use super::{
     Answer, Arguments, Block, CallId, Conversation, ConversationError, Input, Item, ItemError, NO_OUTPUT, Round,
     ToolCall, ToolResult,
 };
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
 use proptest::prelude::*;
-use std::string::String;
-use std::vec;
-use std::vec::Vec;
 
 fn input(text: &str) -> Input {
     Input::new(vec![text.into()]).unwrap()
@@ -34,7 +34,7 @@ fn round(ids: &[&str]) -> Round {
 fn numbered(count: usize) -> Conversation {
     let mut conversation = Conversation::new();
     for i in 0..count {
-        conversation.push_input(input(&std::format!("message {i}")));
+        conversation.push_input(input(&alloc::format!("message {i}")));
     }
     conversation
 }
@@ -133,7 +133,7 @@ fn arguments_are_one_object_and_keep_their_text() {
 fn items_are_kept_in_order_across_chunk_borders() {
     for count in [0, 1, 63, 64, 65, 128, 129] {
         let conversation = numbered(count);
-        let expected: Vec<String> = (0..count).map(|i| std::format!("message {i}")).collect();
+        let expected: Vec<String> = (0..count).map(|i| alloc::format!("message {i}")).collect();
         assert_eq!(conversation.len(), count);
         assert_eq!(conversation.is_empty(), count == 0);
         assert_eq!(texts(&conversation), expected);
@@ -186,7 +186,7 @@ fn clones_go_their_own_ways() {
         let (mut left, mut right) = (original.clone(), original.clone());
         assert_eq!(left, original);
         for i in 0..70 {
-            left.push_input(input(&std::format!("left {i}")));
+            left.push_input(input(&alloc::format!("left {i}")));
         }
         right.push_input(input("right"));
         assert_eq!(original.len(), count);
@@ -238,7 +238,7 @@ fn sizes_are_those_of_the_texts() {
 #[test]
 fn a_clipped_result_says_what_is_missing() {
     let long = ToolResult::new(CallId::new("a"), &"é".repeat(100), false).clipped(51);
-    assert_eq!(long.content(), std::format!("{}\n[150 bytes left out]", "é".repeat(25)));
+    assert_eq!(long.content(), alloc::format!("{}\n[150 bytes left out]", "é".repeat(25)));
     let short = result("a");
     assert_eq!(short.clipped(100), short);
 }
@@ -275,7 +275,7 @@ proptest! {
                 Push::Answer(text, true) => conversation.push_answer(answer(&text).paused()),
                 Push::Answer(text, false) => conversation.push_answer(answer(&text)),
                 Push::Round(calls) => {
-                    let ids: Vec<String> = (0..calls).map(|n| std::format!("call-{i}-{n}")).collect();
+                    let ids: Vec<String> = (0..calls).map(|n| alloc::format!("call-{i}-{n}")).collect();
                     conversation.push_round(round(&ids.iter().map(String::as_str).collect::<Vec<_>>()))
                 }
             };

@@ -110,7 +110,7 @@ fn check_sendable(session: &Session) {
         Action::SendLlmRequest { request, .. } => Some(request),
         _ => None,
     });
-    check_request(&sent.expect("a request after the next input").conversation);
+    check_request(&sent.unwrap().conversation);
 }
 
 /// The first lines that differ, with the last one that does not.
