@@ -98,11 +98,8 @@ impl Session {
         {
             out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
         }
-        if let (Some((ticket, armed_at_ms)), Some(limit_ms)) =
-            (self.deadline.armed, self.config.limits.max_wall_time_ms)
-        {
-            let used_ms = self.deadline.used_ms + self.now_ms.saturating_sub(armed_at_ms);
-            let action = Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(used_ms) };
+        if let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms)) {
+            let action = Action::StartDeadline { ticket, delay_ms };
             out.push(Outstanding { action, is_cancelled: false });
         }
         out
