@@ -17,6 +17,10 @@ impl Session {
                 self.tool_calls_refused = false;
                 if trigger == Trigger::BudgetRaisedWorkDue {
                     self.begin_turn();
+                    // A paused answer is continued first, as it would have been without the limit.
+                    if !self.conversation.is_paused() {
+                        self.pending.append(&mut self.queue);
+                    }
                 }
             }
             Event::Reconfigured { config } => {

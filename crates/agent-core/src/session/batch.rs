@@ -211,7 +211,10 @@ impl Batch {
         let result = ToolResult::new(call.clone(), &outcome.content, is_error).clipped(limit_bytes);
         let content = match outcome.status {
             ToolStatus::Ok | ToolStatus::Failed => String::from(result.content()),
-            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{}", outcome.content),
+            ToolStatus::Interrupted if outcome.content.trim().is_empty() => {
+                String::from("interrupted, outcome unknown")
+            }
+            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{}", result.content()),
         };
         open.status = Status::Answered { content, is_error };
     }

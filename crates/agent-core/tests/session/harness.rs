@@ -238,7 +238,7 @@ impl Harness {
 }
 
 /// What every provider demands of a request.
-fn check_request(conversation: &agent_core::conversation::Conversation) {
+pub(crate) fn check_request(conversation: &agent_core::conversation::Conversation) {
     let items: Vec<_> = conversation.iter().collect();
     assert!(
         matches!(items.first().map(|item| item.as_ref()), Some(Item::Input(_))),

@@ -5,3 +5,4 @@
 mod coverage;
 mod harness;
 mod properties;
+mod scenario;
