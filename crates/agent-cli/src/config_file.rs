@@ -55,7 +55,11 @@ impl LimitsConfig {
 
     /// Billionths of a dollar of the money limit.
     pub(crate) fn max_cost_nano_usd(&self) -> Result<Option<u64>, String> {
-        self.max_budget_usd.as_ref().map(|amount| units::parse_usd(&amount.text())).transpose().map(|usd| usd.map(|usd| usd.0))
+        self.max_budget_usd
+            .as_ref()
+            .map(|amount| units::parse_usd(&amount.text()))
+            .transpose()
+            .map(|usd| usd.map(|usd| usd.0))
     }
 }
 
@@ -142,7 +146,8 @@ pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Res
         Ok(None) => return Ok(T::default()),
         Err(error) => return Err(Failure::config(format!("read the configuration {}: {error}", path.display()))),
     };
-    toml::from_str(&text).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+    toml::from_str(&text)
+        .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
 }
 
 /// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.

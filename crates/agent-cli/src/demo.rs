@@ -103,7 +103,9 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
     let path = &repository.path;
     let verdict = demo::verify(repository).map_err(Failure::internal)?;
     let range = format!("{}..HEAD", repository.base_commit);
-    for arguments in [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]] {
+    for arguments in
+        [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]]
+    {
         let shown = Command::new("git").args(arguments).current_dir(path).output().map_err(Failure::internal)?;
         let _ = put(&format!("{}\n", escaped(&String::from_utf8_lossy(&shown.stdout))));
     }
@@ -126,5 +128,7 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
 /// The absolute path of a program.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_absolute() && Path::is_file(file))
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_absolute() && Path::is_file(file))
 }

@@ -89,7 +89,9 @@ impl Report {
         self.good(&format!("works in {}", directory.display()));
         let path = config_file::repository_config_path(directory);
         match config_file::read::<RepositoryConfig>(&path) {
-            Ok(_) if path.exists() => self.good(&format!("repository configuration {} (may only tighten)", path.display())),
+            Ok(_) if path.exists() => {
+                self.good(&format!("repository configuration {} (may only tighten)", path.display()));
+            }
             Ok(_) => {}
             Err(failure) => self.bad(&failure.message),
         }

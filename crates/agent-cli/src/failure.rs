@@ -8,6 +8,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 impl Failure {
     /// Something unexpected.
     pub(crate) fn internal(message: impl ToString) -> Self {

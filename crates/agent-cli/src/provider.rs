@@ -89,7 +89,11 @@ fn wrong(error: &ConfigError) -> Failure {
 fn only_model(listed: Result<Vec<String>, LlmError>) -> Result<String, Failure> {
     let ids = listed.map_err(|error| {
         let message = format!("choose a model: none was named and the list cannot be had: {error}");
-        if error.kind == LlmErrorKind::Authentication { Failure::authentication(message) } else { Failure::provider(message) }
+        if error.kind == LlmErrorKind::Authentication {
+            Failure::authentication(message)
+        } else {
+            Failure::provider(message)
+        }
     })?;
     match ids.as_slice() {
         [only] => Ok(only.clone()),
@@ -97,7 +101,9 @@ fn only_model(listed: Result<Vec<String>, LlmError>) -> Result<String, Failure> 
         many => {
             let some = many.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
             let count = many.len();
-            Err(Failure::config(format!("choose a model: the provider lists {count} ({some}, …); name one with `--model`")))
+            Err(Failure::config(format!(
+                "choose a model: the provider lists {count} ({some}, …); name one with `--model`"
+            )))
         }
     }
 }
@@ -168,7 +174,13 @@ mod tests {
         for url in ["http://127.0.0.1:8080/v1", "http://localhost:11434/v1", "http://[::1]:1/v1", "http://127.9.9.9"] {
             assert!(is_loopback(url), "{url}");
         }
-        for url in ["", "https://api.openai.com/v1", "http://127.0.0.1.example.com/", "http://127.0.0.1@example.com/", "http://localhost.example.com"] {
+        for url in [
+            "",
+            "https://api.openai.com/v1",
+            "http://127.0.0.1.example.com/",
+            "http://127.0.0.1@example.com/",
+            "http://localhost.example.com",
+        ] {
             assert!(!is_loopback(url), "{url}");
         }
     }

@@ -28,7 +28,11 @@ pub(crate) async fn run(arguments: Run) -> u8 {
 }
 
 /// Everything before the first model call.
-async fn begin(prompt: Option<String>, words: &[String], options: &Options) -> Result<(Opened, String, Settings), Failure> {
+async fn begin(
+    prompt: Option<String>,
+    words: &[String],
+    options: &Options,
+) -> Result<(Opened, String, Settings), Failure> {
     let prompt = task(prompt, words)?;
     let settings = Settings::resolve(options, Seat::Headless)?;
     let chosen = provider::choose(&settings).await?;
@@ -37,13 +41,19 @@ async fn begin(prompt: Option<String>, words: &[String], options: &Options) -> R
 }
 
 /// Shows what happens until the prompt that follows our input, or until a signal.
-async fn drive((opened, prompt, settings): (Opened, String, Settings), options: &Options, started: Instant) -> RunResult {
+async fn drive(
+    (opened, prompt, settings): (Opened, String, Settings),
+    options: &Options,
+    started: Instant,
+) -> RunResult {
     let Opened { runner, handle, mut notices, id, model, tool_names, before } = opened;
     let mut printer = Printer::new(options, id.clone());
     printer.init(model, tool_names, &settings);
     let mut signals = match signals::listen() {
         Ok(signals) => signals,
-        Err(error) => return RunResult::of_failure(&Failure::internal(format!("listen for signals: {error}")), started),
+        Err(error) => {
+            return RunResult::of_failure(&Failure::internal(format!("listen for signals: {error}")), started);
+        }
     };
     let task = tokio::spawn(runner.run());
     handle.input(prompt);
@@ -98,7 +108,9 @@ fn conclude(
         (End::JournalFailed(error), _, _) => (1, OutcomeKind::Failed.subtype(), Some(error.to_string())),
         (_, Some(Signal::Interrupt), None) => (130, "cancelled", Some(String::from("interrupted"))),
         (_, _, Some(outcome)) => (outcome.kind.exit_code(), outcome.kind.subtype(), outcome.error.clone()),
-        (_, None, None) => (1, OutcomeKind::Failed.subtype(), Some(String::from("the session ended without an outcome"))),
+        (_, None, None) => {
+            (1, OutcomeKind::Failed.subtype(), Some(String::from("the session ended without an outcome")))
+        }
     };
     let (text, denials) = outcome.map(|Outcome { text, denials, .. }| (text, denials)).unwrap_or_default();
     let (num_turns, total_cost_usd, usage) = used(before, session.ledger());
@@ -226,9 +238,9 @@ fn task(prompt: Option<String>, words: &[String]) -> Result<String, Failure> {
 fn read_stdin() -> Result<String, Failure> {
     let mut text = String::new();
     match io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text) {
-        Ok(length) if length as u64 > MAX_PROMPT_BYTES => {
-            Err(Failure::input(format!("read the task from standard input: it is longer than {MAX_PROMPT_BYTES} bytes")))
-        }
+        Ok(length) if length as u64 > MAX_PROMPT_BYTES => Err(Failure::input(format!(
+            "read the task from standard input: it is longer than {MAX_PROMPT_BYTES} bytes"
+        ))),
         Ok(_) => Ok(text),
         Err(error) => Err(Failure::input(format!("read the task from standard input: {error}"))),
     }

@@ -52,7 +52,8 @@ impl Settings {
         let permissions = permissions(options, &user, repository);
         sandbox(options)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
-        let formatters = if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
+        let formatters =
+            if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
         Ok(Self {
             provider: options.provider.or(user.provider),
             base_url: options.base_url.clone().or_else(|| user.base_url.clone()),
@@ -77,7 +78,11 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     let absolute = directory
         .canonicalize()
         .map_err(|error| Failure::input(format!("work in {}: {error}", directory.display())))?;
-    if absolute.is_dir() { Ok(absolute) } else { Err(Failure::input(format!("work in {}: it is not a directory", absolute.display()))) }
+    if absolute.is_dir() {
+        Ok(absolute)
+    } else {
+        Err(Failure::input(format!("work in {}: it is not a directory", absolute.display())))
+    }
 }
 
 /// A repository's file that cannot be used is no reason not to work in the repository: it is said, and the file is left out. Deny rules and

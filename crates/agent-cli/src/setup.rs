@@ -7,8 +7,8 @@ use crate::instructions::system_prompt;
 use crate::provider::Chosen;
 use crate::settings::Settings;
 use crate::terminal::say;
-use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::conversation::ToolCall;
+use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::journal::replay;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{Session, SessionConfig, State};
@@ -99,8 +99,16 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
 enum Kept {
     /// Nowhere.
     No,
-    New { id: String, journal: FileJournal },
-    Old { id: String, journal: FileJournal, session: Box<Session>, next_seq: u64 },
+    New {
+        id: String,
+        journal: FileJournal,
+    },
+    Old {
+        id: String,
+        journal: FileJournal,
+        session: Box<Session>,
+        next_seq: u64,
+    },
 }
 
 type Resumed = (Box<SessionConfig>, Box<agent_core::budget::Ledger>);
@@ -145,7 +153,8 @@ impl Kept {
         if next_seq == 0 {
             return Err(Failure::input(format!("resume the session {id}: its journal is empty")));
         }
-        let (_, session) = replay(recovered.records).map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
+        let (_, session) =
+            replay(recovered.records).map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
         if session.state() == State::ShuttingDown {
             return Err(Failure::input(format!("resume the session {id}: it was ended for good")));
         }

@@ -38,6 +38,8 @@ pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
 #[cfg(not(unix))]
 pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(Signal::Interrupt).is_ok() {} });
+    tokio::spawn(
+        async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(Signal::Interrupt).is_ok() {} },
+    );
     Ok(receiver)
 }

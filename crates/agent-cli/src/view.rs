@@ -107,7 +107,11 @@ impl View {
     /// What was used, in one line.
     pub(crate) fn spent(&mut self, ledger: &agent_core::budget::Ledger) {
         let usage = ledger.usage;
-        let cost = if ledger.unpriced_calls > 0 { String::from("unknown") } else { format!("{} USD", Usd(ledger.cost_nano_usd)) };
+        let cost = if ledger.unpriced_calls > 0 {
+            String::from("unknown")
+        } else {
+            format!("{} USD", Usd(ledger.cost_nano_usd))
+        };
         self.tell(&format!(
             "{} model calls, {} tool calls, {} tokens in ({} cached), {} out, cost {cost}",
             ledger.model_calls,
@@ -157,7 +161,8 @@ impl View {
 /// A call in one line: the tool, and what of its arguments tells most.
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
-    let telling = ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()));
+    let telling =
+        ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()));
     match telling {
         Some(text) => format!("{} {}", escaped(&call.name), one_line(text, 100)),
         None => escaped(&call.name),

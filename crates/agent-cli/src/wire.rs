@@ -249,7 +249,8 @@ impl RunResult {
 
 /// These types hold nothing that JSON could not: strings, numbers and values that were read from JSON.
 fn as_line(value: &Line) -> String {
-    let mut text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"type\":\"error\",\"error\":\"{error}\"}}"));
+    let mut text =
+        serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"type\":\"error\",\"error\":\"{error}\"}}"));
     text.push('\n');
     text
 }

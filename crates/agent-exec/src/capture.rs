@@ -33,13 +33,7 @@ pub(crate) struct Capture {
 
 impl Capture {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            head: Vec::new(),
-            head_limit: limit - limit / 2,
-            tail: Vec::new(),
-            tail_limit: limit / 2,
-            total: 0,
-        }
+        Self { head: Vec::new(), head_limit: limit - limit / 2, tail: Vec::new(), tail_limit: limit / 2, total: 0 }
     }
 
     pub(crate) fn push(&mut self, chunk: &[u8]) {
@@ -62,11 +56,7 @@ impl Capture {
         if dropped_bytes == 0 {
             self.head.append(&mut self.tail);
         }
-        Captured {
-            head: self.head,
-            dropped_bytes,
-            tail: self.tail,
-        }
+        Captured { head: self.head, dropped_bytes, tail: self.tail }
     }
 
     fn trim_tail(&mut self) {

@@ -16,10 +16,7 @@ impl Environment {
     /// Those of the given variables that are on the list, and `TERM=dumb`.
     #[must_use]
     pub fn filtered(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        let mut kept: Vec<_> = variables
-            .into_iter()
-            .filter(|(name, _)| is_harmless(name))
-            .collect();
+        let mut kept: Vec<_> = variables.into_iter().filter(|(name, _)| is_harmless(name)).collect();
         kept.push((OsString::from("TERM"), OsString::from("dumb")));
         Self(kept)
     }
@@ -32,15 +29,12 @@ impl Environment {
     /// The value of a variable.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&OsStr> {
-        self.iter()
-            .filter_map(|(found, value)| (found == name).then_some(value))
-            .last()
+        self.iter().filter_map(|(found, value)| (found == name).then_some(value)).last()
     }
 }
 
 fn is_harmless(name: &OsStr) -> bool {
-    name.to_str()
-        .is_some_and(|name| HARMLESS.contains(&name) || name.starts_with("LC_"))
+    name.to_str().is_some_and(|name| HARMLESS.contains(&name) || name.starts_with("LC_"))
 }
 
 /// Where things are, who and where the user is, and what toolchains need to find themselves. Nothing that steers a program (`GIT_*`,

@@ -37,11 +37,7 @@ pub(crate) fn find(program: &str, search_path: Option<&OsStr>) -> Result<PathBuf
             unusable = Some(file);
         }
     }
-    Err(
-        unusable.map_or(StartError::NotFound, |file| StartError::NotExecutable {
-            file,
-        }),
-    )
+    Err(unusable.map_or(StartError::NotFound, |file| StartError::NotExecutable { file }))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -68,17 +64,11 @@ mod tests {
 
         assert_eq!(find("program", path).unwrap(), program);
         assert_eq!(find(program.to_str().unwrap(), None).unwrap(), program);
-        assert!(matches!(
-            find("plain", path),
-            Err(StartError::NotExecutable { .. })
-        ));
+        assert!(matches!(find("plain", path), Err(StartError::NotExecutable { .. })));
         assert!(matches!(find("absent", path), Err(StartError::NotFound)));
         assert!(matches!(find("", path), Err(StartError::NotFound)));
         assert!(matches!(find("a\0b", path), Err(StartError::NulByte)));
-        assert!(matches!(
-            find("program", Some(OsStr::new(".:relative"))),
-            Err(StartError::NotFound)
-        ));
+        assert!(matches!(find("program", Some(OsStr::new(".:relative"))), Err(StartError::NotFound)));
         assert!(find("sh", None).is_ok());
     }
 }

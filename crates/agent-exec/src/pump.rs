@@ -63,10 +63,7 @@ pub(crate) struct Feeder<'a> {
 
 impl<'a> Feeder<'a> {
     pub(crate) fn new(pipe: Option<ChildStdin>, input: &'a [u8]) -> Self {
-        Self {
-            pipe,
-            unwritten: input,
-        }
+        Self { pipe, unwritten: input }
     }
 
     async fn run(&mut self) {
@@ -91,11 +88,7 @@ pub(crate) struct Drain {
 
 impl Drain {
     pub(crate) fn new(pipe: ChildStdout, limit: usize) -> Self {
-        Self {
-            pipe: Some(pipe),
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
-            kept: Capture::new(limit),
-        }
+        Self { pipe: Some(pipe), buffer: vec![0; BUFFER_BYTES].into_boxed_slice(), kept: Capture::new(limit) }
     }
 
     async fn run(&mut self, on_output: OnOutput<'_>) {

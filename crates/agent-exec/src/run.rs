@@ -41,10 +41,7 @@ impl Processes {
     pub fn with_environment(environment: Environment) -> Self {
         become_subreaper();
         let has_terminal = std::fs::File::open("/dev/tty").is_ok();
-        let mut processes = Self {
-            environment: Arc::new(environment),
-            new_session: None,
-        };
+        let mut processes = Self { environment: Arc::new(environment), new_session: None };
         if has_terminal {
             processes = processes.in_new_sessions();
         }
@@ -54,9 +51,7 @@ impl Processes {
     /// Gives every program a session of its own, without a controlling terminal, where the system has a `setsid` program.
     #[must_use]
     pub fn in_new_sessions(mut self) -> Self {
-        self.new_session = program::find("setsid", self.environment.value("PATH"))
-            .ok()
-            .map(Arc::new);
+        self.new_session = program::find("setsid", self.environment.value("PATH")).ok().map(Arc::new);
         self
     }
 
@@ -79,11 +74,8 @@ impl Processes {
         }
         let new_session = self.new_session.as_deref().map(PathBuf::as_path);
         // The order of these matters when the future is dropped: the tree is ended before the child is given up.
-        let Started {
-            mut pump,
-            mut child,
-            mut tree,
-        } = start(command, &self.environment, new_session, streams, on_output)?;
+        let Started { mut pump, mut child, mut tree } =
+            start(command, &self.environment, new_session, streams, on_output)?;
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);
         let ending = pump.alongside(ending).await;
@@ -106,13 +98,7 @@ impl Processes {
         };
         pump.settle(PATIENCE_FOR_EOF).await;
         let (stdout, stderr) = pump.finish();
-        Ok(Finished {
-            exit,
-            stdout,
-            stderr,
-            left_behind: ended.found,
-            survivors: ended.survivors,
-        })
+        Ok(Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors })
     }
 }
 
@@ -124,18 +110,11 @@ impl Default for Processes {
 
 #[async_trait]
 impl CommandRunner for Processes {
-    async fn run(
-        &self,
-        command: &Command,
-        cancel: &dyn CancelSignal,
-    ) -> Result<CommandOutput, CommandError> {
+    async fn run(&self, command: &Command, cancel: &dyn CancelSignal) -> Result<CommandOutput, CommandError> {
         let finished = self
             .run_streaming(command, Streams::Separate, cancel, &|_| {})
             .await
-            .map_err(|error| CommandError {
-                program: command.program.clone(),
-                found: error.to_string(),
-            })?;
+            .map_err(|error| CommandError { program: command.program.clone(), found: error.to_string() })?;
         Ok(CommandOutput {
             exit: finished.exit,
             dropped_bytes: finished.stdout.dropped_bytes + finished.stderr.dropped_bytes,

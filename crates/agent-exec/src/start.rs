@@ -31,24 +31,14 @@ pub(crate) fn start<'a>(
     on_output: OnOutput<'a>,
 ) -> Result<Started<'a>, StartError> {
     let own_path = command.environment.iter().rev();
-    let own_path = own_path
-        .filter_map(|(name, value)| (name == "PATH").then_some(OsStr::new(value)))
-        .next();
-    let program = program::find(
-        &command.program,
-        own_path.or_else(|| environment.value("PATH")),
-    )?;
+    let own_path = own_path.filter_map(|(name, value)| (name == "PATH").then_some(OsStr::new(value))).next();
+    let program = program::find(&command.program, own_path.or_else(|| environment.value("PATH")))?;
     let marker = crate::tree::new_marker();
     let mut prepared = prepare(command, &program, new_session);
     prepared
         .env_clear()
         .envs(environment.iter())
-        .envs(
-            command
-                .environment
-                .iter()
-                .map(|(name, value)| (name, value)),
-        )
+        .envs(command.environment.iter().map(|(name, value)| (name, value)))
         .env(MARKER, &marker);
 
     let (stdout, writer) = pipe()?;
@@ -99,23 +89,17 @@ fn prepare(command: &Command, program: &Path, new_session: Option<&Path>) -> Std
             prepared
         }
     };
-    prepared
-        .args(&command.arguments)
-        .current_dir(&command.directory)
-        .stdin(if command.stdin.is_empty() {
-            Stdio::null()
-        } else {
-            Stdio::piped()
-        });
+    prepared.args(&command.arguments).current_dir(&command.directory).stdin(if command.stdin.is_empty() {
+        Stdio::null()
+    } else {
+        Stdio::piped()
+    });
     prepared
 }
 
 fn drain(reader: PipeReader, limit: usize) -> Result<Drain, StartError> {
     let pipe = ChildStdout::from(OwnedFd::from(reader));
-    Ok(Drain::new(
-        tokio::process::ChildStdout::from_std(pipe)?,
-        limit,
-    ))
+    Ok(Drain::new(tokio::process::ChildStdout::from_std(pipe)?, limit))
 }
 
 fn classify(error: std::io::Error, program: PathBuf, directory: &str) -> StartError {
@@ -123,9 +107,7 @@ fn classify(error: std::io::Error, program: PathBuf, directory: &str) -> StartEr
         ErrorKind::ArgumentListTooLong => StartError::TooLong,
         ErrorKind::InvalidInput => StartError::NulByte,
         ErrorKind::NotFound | ErrorKind::NotADirectory if !Path::new(directory).is_dir() => {
-            StartError::NoDirectory {
-                directory: PathBuf::from(directory),
-            }
+            StartError::NoDirectory { directory: PathBuf::from(directory) }
         }
         // The program itself was found before, so what is missing is what it needs to start.
         ErrorKind::NotFound => StartError::WrongFormat { file: program },

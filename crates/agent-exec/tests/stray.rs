@@ -1,10 +1,6 @@
 //! A daemon without parents, session and environment: known by exclusion, so in a test program of its own where no other run is.
 
-#[expect(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "one test uses a part of it, and fails by panicking"
-)]
+#[expect(dead_code, clippy::unwrap_used, reason = "one test uses a part of it, and fails by panicking")]
 mod support;
 
 use agent_core::ports::Exit;

@@ -32,18 +32,10 @@ struct BashArguments {
 
 impl Bash {
     pub(crate) fn new(workspace: Arc<Workspace>, processes: Processes) -> Self {
-        Self {
-            spec: tool_spec::<BashArguments>(NAME, DESCRIPTION),
-            workspace,
-            processes,
-        }
+        Self { spec: tool_spec::<BashArguments>(NAME, DESCRIPTION), workspace, processes }
     }
 
-    async fn finish(
-        &self,
-        arguments: &BashArguments,
-        context: &ToolContext,
-    ) -> Result<Finished, StartError> {
+    async fn finish(&self, arguments: &BashArguments, context: &ToolContext) -> Result<Finished, StartError> {
         let command = Command {
             program: NAME.into(),
             arguments: vec!["-c".into(), arguments.command.clone()],
@@ -55,9 +47,7 @@ impl Bash {
         };
         let progress = Progress::new(&*context.progress);
         let report = |chunk: &[u8]| progress.push(chunk);
-        self.processes
-            .run_streaming(&command, Streams::Merged, &*context.cancel, &report)
-            .await
+        self.processes.run_streaming(&command, Streams::Merged, &*context.cancel, &report).await
     }
 }
 
@@ -71,10 +61,7 @@ impl Tool for Bash {
         let arguments = read(arguments)?;
         Ok(Inspection {
             effect: Effect::Changes,
-            subject: Subject::Command {
-                plain: plain_commands(&arguments.command),
-                text: arguments.command,
-            },
+            subject: Subject::Command { plain: plain_commands(&arguments.command), text: arguments.command },
         })
     }
 
@@ -106,9 +93,9 @@ fn read(arguments: &Arguments) -> Result<BashArguments, String> {
         ));
     }
     match arguments.timeout_ms {
-        Some(timeout_ms) if !(1..=LONGEST_TIMEOUT_MS).contains(&timeout_ms) => Err(format!(
-            "`timeout_ms` must be between 1 and {LONGEST_TIMEOUT_MS}"
-        )),
+        Some(timeout_ms) if !(1..=LONGEST_TIMEOUT_MS).contains(&timeout_ms) => {
+            Err(format!("`timeout_ms` must be between 1 and {LONGEST_TIMEOUT_MS}"))
+        }
         Some(_) | None => Ok(arguments),
     }
 }
@@ -131,10 +118,7 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
         ));
     }
     if finished.survivors > 0 {
-        note(&format!(
-            "{} processes could not be ended",
-            finished.survivors
-        ));
+        note(&format!("{} processes could not be ended", finished.survivors));
     }
     match finished.exit {
         Exit::Code(0) => return ToolOutcome::ok(text),
@@ -142,9 +126,7 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
         Exit::Signal(signal) => note(&format!("killed by signal {}", signal_name(signal))),
         Exit::TimedOut => {
             let timeout_ms = arguments.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
-            note(&format!(
-                "ended after {timeout_ms} ms because its time was up; the output above may be incomplete"
-            ));
+            note(&format!("ended after {timeout_ms} ms because its time was up; the output above may be incomplete"));
         }
         Exit::Cancelled => {
             note("cancelled; the output above may be incomplete");
@@ -160,11 +142,7 @@ fn output_text(finished: &Finished) -> String {
     let (mut head, mut tail) = (&*output.head, &*output.tail);
     if matches!(finished.exit, Exit::TimedOut | Exit::Cancelled) {
         // Killed in the middle of a character: that is our doing, not the command's.
-        let end = if tail.is_empty() {
-            &mut head
-        } else {
-            &mut tail
-        };
+        let end = if tail.is_empty() { &mut head } else { &mut tail };
         *end = split_incomplete(end).0;
     }
     join_cut(head, output.dropped_bytes, tail)
@@ -200,13 +178,7 @@ struct ProgressState {
 
 impl<'a> Progress<'a> {
     fn new(sink: &'a dyn ProgressSink) -> Self {
-        Self {
-            sink,
-            state: Mutex::new(ProgressState {
-                waiting: Vec::new(),
-                last_report: None,
-            }),
-        }
+        Self { sink, state: Mutex::new(ProgressState { waiting: Vec::new(), last_report: None }) }
     }
 
     fn push(&self, chunk: &[u8]) {
@@ -214,9 +186,7 @@ impl<'a> Progress<'a> {
         state.waiting.extend_from_slice(chunk);
         let excess = state.waiting.len().saturating_sub(PROGRESS_BYTES);
         state.waiting.drain(..excess);
-        let is_due = state
-            .last_report
-            .is_none_or(|last| last.elapsed() >= PROGRESS_PAUSE);
+        let is_due = state.last_report.is_none_or(|last| last.elapsed() >= PROGRESS_PAUSE);
         if is_due {
             let (whole, rest) = split_incomplete(&state.waiting);
             let rest = rest.to_vec();

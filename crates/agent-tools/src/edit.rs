@@ -15,9 +15,7 @@ pub(crate) struct Edited {
 /// Why nothing was replaced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
-    #[error(
-        "`old_string` is not in the file: copy it exactly from what `read_file` shows, without line numbers"
-    )]
+    #[error("`old_string` is not in the file: copy it exactly from what `read_file` shows, without line numbers")]
     Absent,
     #[error(
         "`old_string` occurs more than once, in lines {lines}: add lines around it so that it is unique, or set `replace_all`"
@@ -41,11 +39,7 @@ pub(crate) fn edit(text: &str, old: &str, new: &str, all: bool) -> Result<Edited
             Some(end) => replaced.get(..end).is_some_and(|line| line.ends_with('\r')),
             None => dominant_is_crlf,
         };
-        if is_crlf {
-            new.replace("\r\n", "\n").replace('\n', "\r\n")
-        } else {
-            new.to_string()
-        }
+        if is_crlf { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new.to_string() }
     }))
 }
 
@@ -64,11 +58,8 @@ fn find(text: &str, old: &str, all: bool) -> Result<Vec<(usize, usize)>, EditErr
     // One character on, so that an overlapping occurrence is seen.
     let next = first + old.chars().next().map_or(1, char::len_utf8);
     if text.get(next..).is_some_and(|rest| rest.contains(old)) {
-        let mut lines: Vec<String> = text
-            .match_indices(old)
-            .take(MOST_LINES_NAMED)
-            .map(|(start, _)| line_of(text, start).to_string())
-            .collect();
+        let mut lines: Vec<String> =
+            text.match_indices(old).take(MOST_LINES_NAMED).map(|(start, _)| line_of(text, start).to_string()).collect();
         lines.dedup();
         let lines = lines.join(", ");
         return Err(EditError::Ambiguous { lines });
@@ -78,11 +69,7 @@ fn find(text: &str, old: &str, all: bool) -> Result<Vec<(usize, usize)>, EditErr
 
 /// Takes places in the text without CRs to places in the text with them.
 fn in_original(text: &str, found: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let mut crlfs = text
-        .match_indices("\r\n")
-        .enumerate()
-        .map(|(before, (at, _))| at - before)
-        .peekable();
+    let mut crlfs = text.match_indices("\r\n").enumerate().map(|(before, (at, _))| at - before).peekable();
     let mut passed = 0;
     let mut place = |in_view: usize| {
         while crlfs.next_if(|&crlf| crlf < in_view).is_some() {
@@ -90,10 +77,7 @@ fn in_original(text: &str, found: &[(usize, usize)]) -> Vec<(usize, usize)> {
         }
         in_view + passed
     };
-    found
-        .iter()
-        .map(|&(start, end)| (place(start), place(end)))
-        .collect()
+    found.iter().map(|&(start, end)| (place(start), place(end))).collect()
 }
 
 fn splice(text: &str, found: &[(usize, usize)], new: impl Fn(&str) -> String) -> Edited {
@@ -110,11 +94,7 @@ fn splice(text: &str, found: &[(usize, usize)], new: impl Fn(&str) -> String) ->
         copied = end;
     }
     result.push_str(text.get(copied..).unwrap_or_default());
-    Edited {
-        text: result,
-        replacements: found.len(),
-        first,
-    }
+    Edited { text: result, replacements: found.len(), first }
 }
 
 /// The number of the line in which a place is, counted from 1.
@@ -150,11 +130,7 @@ mod tests {
             ("x", "y", "z", false, Err(EditError::Absent)),
         ];
         for (text, old, new, all, expected) in cases {
-            assert_eq!(
-                edited(text, old, new, all),
-                expected.map(String::from),
-                "{text:?}"
-            );
+            assert_eq!(edited(text, old, new, all), expected.map(String::from), "{text:?}");
         }
         for (text, old) in [("aaa", "aa"), ("a a", "a"), ("x\r\nx", "x")] {
             let error = edited(text, old, "b", false).unwrap_err();
@@ -166,14 +142,8 @@ mod tests {
     fn a_huge_text_to_find_takes_linear_time() {
         let begun = std::time::Instant::now();
         let old = "ab".repeat(5_000_000);
-        assert_eq!(
-            edited(&format!("{old}c"), &format!("{old}d"), "", false),
-            Err(EditError::Absent)
-        );
-        assert_eq!(
-            edited(&format!("x{old}c"), &old, "", false),
-            Ok("xc".into())
-        );
+        assert_eq!(edited(&format!("{old}c"), &format!("{old}d"), "", false), Err(EditError::Absent));
+        assert_eq!(edited(&format!("x{old}c"), &old, "", false), Ok("xc".into()));
         assert!(begun.elapsed().as_secs() < 10);
     }
 

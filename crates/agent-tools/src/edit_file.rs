@@ -57,12 +57,8 @@ impl Operation for EditFile {
 }
 
 fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOutcome, String> {
-    let path = workspace
-        .relative(&arguments.path)
-        .map_err(|error| error.to_string())?;
-    let target = workspace
-        .open_target(&path)
-        .map_err(|error| error.to_string())?;
+    let path = workspace.relative(&arguments.path).map_err(|error| error.to_string())?;
+    let target = workspace.open_target(&path).map_err(|error| error.to_string())?;
     let bytes = content(&target).map_err(|reason| format!("`{path}` {reason}"))?;
     let (bom, bytes) = match bytes.strip_prefix(BOM) {
         Some(rest) => (BOM, rest),
@@ -70,12 +66,10 @@ fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOu
     };
     let text = text(bytes).map_err(|reason| format!("`{path}` {reason}"))?;
     let all = arguments.replace_all.unwrap_or(false);
-    let edited = edit(text, &arguments.old_string, &arguments.new_string, all)
-        .map_err(|error| format!("`{path}`: {error}"))?;
+    let edited =
+        edit(text, &arguments.old_string, &arguments.new_string, all).map_err(|error| format!("`{path}`: {error}"))?;
     let new_content = [bom, edited.text.as_bytes()].concat();
-    workspace
-        .replace(&path, &target, &new_content)
-        .map_err(|error| error.to_string())?;
+    workspace.replace(&path, &target, &new_content).map_err(|error| error.to_string())?;
     let real = target.opened.real.to_string_lossy().into_owned();
     let shown = context(&edited.text, edited.first);
     let count = edited.replacements;
@@ -87,9 +81,7 @@ fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOu
 fn content(target: &Target) -> Result<Vec<u8>, String> {
     let size = target.opened.metadata.len();
     if size > MOST_BYTES {
-        return Err(format!(
-            "has {size} bytes, more than the {MOST_BYTES} that can be edited: use a command"
-        ));
+        return Err(format!("has {size} bytes, more than the {MOST_BYTES} that can be edited: use a command"));
     }
     let mut bytes = Vec::new();
     (&target.opened.file)
@@ -107,10 +99,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
             "is not UTF-8 (perhaps Latin-1), and writing it would damage it: convert it or use a command"
         }
     };
-    std::str::from_utf8(bytes)
-        .ok()
-        .filter(|text| !text.contains('\0'))
-        .ok_or_else(|| reason.to_string())
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| reason.to_string())
 }
 
 /// The lines around the first change, numbered as `read_file` does.

@@ -68,14 +68,8 @@ impl<O: Operation> Tool for FileTool<O> {
 
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
         let arguments = read::<O>(arguments)?;
-        let paths = self
-            .workspace
-            .subjects(O::path(&arguments))
-            .map_err(|error| error.to_string())?;
-        Ok(Inspection {
-            effect: O::EFFECT,
-            subject: Subject::Paths(paths),
-        })
+        let paths = self.workspace.subjects(O::path(&arguments)).map_err(|error| error.to_string())?;
+        Ok(Inspection { effect: O::EFFECT, subject: Subject::Paths(paths) })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
@@ -91,8 +85,7 @@ impl<O: Operation> Tool for FileTool<O> {
         let _guard = StopOnDrop(stop.clone());
         let workspace = Arc::clone(&self.workspace);
         let stop_for_work = stop.clone();
-        let mut work =
-            tokio::task::spawn_blocking(move || O::perform(&workspace, &arguments, &stop_for_work));
+        let mut work = tokio::task::spawn_blocking(move || O::perform(&workspace, &arguments, &stop_for_work));
         let outcome = tokio::select! {
             biased;
             outcome = &mut work => outcome,
@@ -106,9 +99,7 @@ impl<O: Operation> Tool for FileTool<O> {
 }
 
 fn read<O: Operation>(arguments: &Arguments) -> Result<O::Arguments, String> {
-    let arguments = arguments
-        .read::<O::Arguments>()
-        .map_err(|error| error.to_string())?;
+    let arguments = arguments.read::<O::Arguments>().map_err(|error| error.to_string())?;
     O::check(&arguments)?;
     Ok(arguments)
 }

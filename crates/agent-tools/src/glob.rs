@@ -42,23 +42,13 @@ impl Operation for Glob {
     }
 }
 
-fn find(
-    workspace: &Workspace,
-    arguments: &GlobArguments,
-    stop: &Stop,
-) -> Result<ToolOutcome, String> {
+fn find(workspace: &Workspace, arguments: &GlobArguments, stop: &Stop) -> Result<ToolOutcome, String> {
     let pattern = PathPattern::new(&arguments.pattern)?;
-    let start = workspace
-        .relative(Glob::path(arguments))
-        .map_err(|error| error.to_string())?;
-    let base = workspace
-        .existing(&start)
-        .map_err(|error| error.to_string())?;
+    let start = workspace.relative(Glob::path(arguments)).map_err(|error| error.to_string())?;
+    let base = workspace.existing(&start).map_err(|error| error.to_string())?;
     let mut listing = Listing::default();
     let walked = walk(workspace, &start, None, stop, |path, entry| {
-        if !entry.file_type().is_some_and(|kind| kind.is_dir())
-            && pattern.matches(path, base.as_path())
-        {
+        if !entry.file_type().is_some_and(|kind| kind.is_dir()) && pattern.matches(path, base.as_path()) {
             listing.push(path);
         }
     })
@@ -79,31 +69,23 @@ pub(crate) struct PathPattern {
 impl PathPattern {
     pub(crate) fn new(pattern: &str) -> Result<Self, String> {
         if pattern.is_empty() || pattern.len() > LONGEST {
-            return Err(format!(
-                "the pattern must have between 1 and {LONGEST} bytes"
-            ));
+            return Err(format!("the pattern must have between 1 and {LONGEST} bytes"));
         }
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
             .build()
             .map_err(|error| format!("the pattern is not a glob: {error}"))?;
-        Ok(Self {
-            matcher: glob.compile_matcher(),
-            names_only: !pattern.contains('/'),
-        })
+        Ok(Self { matcher: glob.compile_matcher(), names_only: !pattern.contains('/') })
     }
 
     /// Whether it matches a path, both relative to the workspace.
     pub(crate) fn matches(&self, path: &str, base: &Path) -> bool {
         let path = Path::new(path);
         if self.names_only {
-            return path
-                .file_name()
-                .is_some_and(|name| self.matcher.is_match(name));
+            return path.file_name().is_some_and(|name| self.matcher.is_match(name));
         }
-        self.matcher
-            .is_match(path.strip_prefix(base).unwrap_or(path))
+        self.matcher.is_match(path.strip_prefix(base).unwrap_or(path))
     }
 }
 

@@ -8,8 +8,7 @@ use crate::workspace::Workspace;
 use agent_core::tool::{Effect, ToolOutcome};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
-    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
-    SinkMatch,
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,11 +55,7 @@ impl Operation for Grep {
     }
 }
 
-fn search(
-    workspace: &Workspace,
-    arguments: &GrepArguments,
-    stop: &Stop,
-) -> Result<ToolOutcome, String> {
+fn search(workspace: &Workspace, arguments: &GrepArguments, stop: &Stop) -> Result<ToolOutcome, String> {
     let matcher = matcher(arguments)?;
     let pattern = file_pattern(arguments)?;
     let say = |error: crate::workspace::FileError| error.to_string();
@@ -70,15 +65,11 @@ fn search(
     let mut report = Report::new(arguments.files_only.unwrap_or(false), stop);
     let walked = walk(workspace, &start, None, stop, |path, entry| {
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        let is_wanted = pattern
-            .as_ref()
-            .is_none_or(|pattern| pattern.matches(path, base.as_path()));
+        let is_wanted = pattern.as_ref().is_none_or(|pattern| pattern.matches(path, base.as_path()));
         if !is_file || !is_wanted {
             return;
         }
-        let opened = workspace
-            .relative(path)
-            .and_then(|path| workspace.open_file(&path));
+        let opened = workspace.relative(path).and_then(|path| workspace.open_file(&path));
         let searched = opened.is_ok_and(|opened| {
             let file = opened.file.into_std();
             let sink = report.for_file(path);
@@ -174,8 +165,7 @@ impl<'a> Report<'a> {
         let shown = first_chars(line, LINE_CHARS);
         let cut = if shown.len() < line.len() { "…" } else { "" };
         let number = number.unwrap_or_default();
-        self.text
-            .push_str(&format!("{}{sign}{number}{sign}{shown}{cut}\n", self.path));
+        self.text.push_str(&format!("{}{sign}{number}{sign}{shown}{cut}\n", self.path));
     }
 
     fn finish(mut self) -> String {
@@ -215,8 +205,7 @@ impl Sink for &mut Report<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let is_after_hidden =
-            *context.kind() == SinkContextKind::After && self.in_file > MOST_OF_A_FILE;
+        let is_after_hidden = *context.kind() == SinkContextKind::After && self.in_file > MOST_OF_A_FILE;
         if !self.files_only && !self.is_full() && !is_after_hidden {
             self.push(context.bytes(), context.line_number(), '-');
         }

@@ -37,16 +37,11 @@ impl Operation for ListFiles {
     }
 
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome {
-        list(workspace, arguments, stop)
-            .unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
+        list(workspace, arguments, stop).unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
     }
 }
 
-fn list(
-    workspace: &Workspace,
-    arguments: &ListFilesArguments,
-    stop: &Stop,
-) -> Result<ToolOutcome, FileError> {
+fn list(workspace: &Workspace, arguments: &ListFilesArguments, stop: &Stop) -> Result<ToolOutcome, FileError> {
     let start = workspace.relative(ListFiles::path(arguments))?;
     let depth = arguments.depth.unwrap_or(DEFAULT_DEPTH) as usize;
     let mut listing = Listing::default();
@@ -93,10 +88,7 @@ impl Listing {
             self.text.push('\n');
         }
         if self.hidden > 0 {
-            self.text.push_str(&format!(
-                "[{} more not shown: narrow it down]\n",
-                self.hidden
-            ));
+            self.text.push_str(&format!("[{} more not shown: narrow it down]\n", self.hidden));
         }
         self.text
     }

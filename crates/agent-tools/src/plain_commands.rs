@@ -7,22 +7,15 @@ pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
     if command.contains(SEPARATOR) {
         return None;
     }
-    let spaced = command
-        .replace("&&", SEPARATOR)
-        .replace("||", SEPARATOR)
-        .replace([';', '|'], SEPARATOR);
+    let spaced = command.replace("&&", SEPARATOR).replace("||", SEPARATOR).replace([';', '|'], SEPARATOR);
     spaced.split(SEPARATOR).map(plain_command).collect()
 }
 
 fn plain_command(text: &str) -> Option<String> {
-    let words: Vec<&str> = text
-        .split([' ', '\t'])
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
     let first = words.first()?;
-    let is_plain = words.iter().all(|word| word.chars().all(is_plain_char))
-        && !first.contains('=')
-        && !NOT_PLAIN.contains(first);
+    let is_plain =
+        words.iter().all(|word| word.chars().all(is_plain_char)) && !first.contains('=') && !NOT_PLAIN.contains(first);
     is_plain.then(|| words.join(" "))
 }
 
@@ -36,10 +29,9 @@ const SEPARATOR: &str = "\n";
 
 /// Words of the shell's grammar, and commands that run other commands within the shell.
 const NOT_PLAIN: &[&str] = &[
-    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
-    "in", "select", "function", "time", "coproc", "eval", "exec", "source", ".", "command",
-    "builtin", "trap", "alias", "unalias", "enable", "hash", "set", "shopt", "export", "declare",
-    "typeset", "readonly", "local",
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
+    "function", "time", "coproc", "eval", "exec", "source", ".", "command", "builtin", "trap", "alias", "unalias",
+    "enable", "hash", "set", "shopt", "export", "declare", "typeset", "readonly", "local",
 ];
 
 #[cfg(test)]

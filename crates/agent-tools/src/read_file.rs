@@ -42,9 +42,7 @@ impl Operation for ReadFile {
     }
 
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome {
-        let opened = workspace
-            .relative(&arguments.path)
-            .and_then(|path| workspace.open_file(&path));
+        let opened = workspace.relative(&arguments.path).and_then(|path| workspace.open_file(&path));
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => return ToolOutcome::failed(error.to_string()),
@@ -54,9 +52,7 @@ impl Operation for ReadFile {
                 workspace.note_seen(&opened);
                 ToolOutcome::ok(text)
             }
-            Ok(Page::Unusable(reason)) => {
-                ToolOutcome::failed(format!("`{}` {reason}", arguments.path))
-            }
+            Ok(Page::Unusable(reason)) => ToolOutcome::failed(format!("`{}` {reason}", arguments.path)),
             Ok(Page::Stopped) => ToolOutcome::interrupted("stopped while reading"),
             Err(error) => ToolOutcome::failed(format!("read `{}`: {error}", arguments.path)),
         }
@@ -70,20 +66,15 @@ enum Page {
 }
 
 fn read(opened: &OpenedFile, arguments: &ReadFileArguments, stop: &Stop) -> io::Result<Page> {
-    let mut lines = Lines {
-        reader: BufReader::with_capacity(CHUNK_BYTES, &opened.file),
-        bytes_left: MOST_SCANNED_BYTES,
-        stop,
-    };
+    let mut lines =
+        Lines { reader: BufReader::with_capacity(CHUNK_BYTES, &opened.file), bytes_left: MOST_SCANNED_BYTES, stop };
     let beginning = lines.reader.fill_buf()?;
     let size = opened.metadata.len();
     let encoding = encoding(beginning);
     match encoding {
         Encoding::Binary => {
             let kind = kind_of(beginning);
-            return Ok(Page::Unusable(format!(
-                "is {kind} ({size} bytes), not text"
-            )));
+            return Ok(Page::Unusable(format!("is {kind} ({size} bytes), not text")));
         }
         Encoding::Utf16 => {
             return Ok(Page::Unusable(format!(
@@ -101,11 +92,7 @@ fn read(opened: &OpenedFile, arguments: &ReadFileArguments, stop: &Stop) -> io::
     page(&mut lines, arguments, encoding)
 }
 
-fn page(
-    lines: &mut Lines<'_, impl BufRead>,
-    arguments: &ReadFileArguments,
-    encoding: Encoding,
-) -> io::Result<Page> {
+fn page(lines: &mut Lines<'_, impl BufRead>, arguments: &ReadFileArguments, encoding: Encoding) -> io::Result<Page> {
     let first = arguments.offset.unwrap_or(1).max(1);
     let limit = arguments.limit.unwrap_or(DEFAULT_LINES);
     let mut text = String::new();
@@ -142,18 +129,15 @@ fn page(
         }
     }
     if text.is_empty() && notice.is_none() {
-        return Ok(Page::Unusable(format!(
-            "has {number} lines: offset {first} is beyond its end"
-        )));
+        return Ok(Page::Unusable(format!("has {number} lines: offset {first} is beyond its end")));
     }
     if cut_lines > 0 {
-        let _ = writeln!(
-            text,
-            "[{cut_lines} lines are longer than {LINE_CHARS} characters and were cut]"
-        );
+        let _ = writeln!(text, "[{cut_lines} lines are longer than {LINE_CHARS} characters and were cut]");
     }
     if encoding == Encoding::Unknown {
-        text.push_str("[the file is not UTF-8: bytes that are no text are shown as \u{fffd}; it cannot be edited here]\n");
+        text.push_str(
+            "[the file is not UTF-8: bytes that are no text are shown as \u{fffd}; it cannot be edited here]\n",
+        );
     }
     text.push_str(&notice.unwrap_or_default());
     Ok(Page::Text(text))
@@ -193,10 +177,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     fn next(&mut self, wanted: bool) -> io::Result<Next> {
-        let mut line = Line {
-            bytes: Vec::new(),
-            is_cut: false,
-        };
+        let mut line = Line { bytes: Vec::new(), is_cut: false };
         let mut any = false;
         loop {
             if self.stop.is_set() {
@@ -250,10 +231,7 @@ fn kind_of(beginning: &[u8]) -> &'static str {
         (b"%PDF", "a PDF document"),
         (b"SQLite format 3", "an SQLite database"),
     ];
-    known
-        .iter()
-        .find(|(magic, _)| beginning.starts_with(magic))
-        .map_or("binary data", |(_, kind)| kind)
+    known.iter().find(|(magic, _)| beginning.starts_with(magic)).map_or("binary data", |(_, kind)| kind)
 }
 
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";

@@ -8,11 +8,7 @@ use std::sync::Arc;
 
 /// The specification of a tool whose arguments have this type.
 pub(crate) fn tool_spec<A: JsonSchema>(name: &str, description: &str) -> ToolSpec {
-    ToolSpec {
-        name: Arc::from(name),
-        description: Arc::from(description),
-        input_schema: Arc::new(input_schema::<A>()),
-    }
+    ToolSpec { name: Arc::from(name), description: Arc::from(description), input_schema: Arc::new(input_schema::<A>()) }
 }
 
 fn input_schema<A: JsonSchema>() -> Value {

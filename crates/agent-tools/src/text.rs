@@ -41,18 +41,10 @@ pub(crate) fn join_cut(head: &[u8], dropped_bytes: u64, tail: &[u8]) -> String {
         return String::from_utf8_lossy(head).into_owned();
     }
     let (head, head_rest) = split_incomplete(head);
-    let tail_rest = tail
-        .iter()
-        .take(3)
-        .take_while(|&&byte| is_continuation(byte))
-        .count();
+    let tail_rest = tail.iter().take(3).take_while(|&&byte| is_continuation(byte)).count();
     let dropped = dropped_bytes + (head_rest.len() + tail_rest) as u64;
     let tail = tail.get(tail_rest..).unwrap_or_default();
-    format!(
-        "{}\n[… {dropped} bytes left out here …]\n{}",
-        lossy(head),
-        lossy(tail)
-    )
+    format!("{}\n[… {dropped} bytes left out here …]\n{}", lossy(head), lossy(tail))
 }
 
 /// Splits off the beginning of a character at the end.
@@ -61,8 +53,7 @@ pub(crate) fn split_incomplete(bytes: &[u8]) -> (&[u8], &[u8]) {
     for start in (from..bytes.len()).rev() {
         let rest = bytes.get(start..).unwrap_or_default();
         if rest.first().is_some_and(|&byte| !is_continuation(byte)) {
-            let is_incomplete =
-                std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());
+            let is_incomplete = std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());
             let at = if is_incomplete { start } else { bytes.len() };
             return bytes.split_at(at);
         }

@@ -43,18 +43,13 @@ fn from_root(
 ) -> (Walked, bool) {
     let (start, start_depth) = match start.is_root() {
         true => (workspace.root().to_path_buf(), 0),
-        false => (
-            workspace.root().join(start.as_path()),
-            start.as_path().components().count(),
-        ),
+        false => (workspace.root().join(start.as_path()), start.as_path().components().count()),
     };
     let only = start.clone();
     let mut builder = builder(workspace.root());
-    builder
-        .max_depth(depth.map(|depth| depth.saturating_add(start_depth)))
-        .filter_entry(move |entry| {
-            !is_git(entry) && (entry.path().starts_with(&only) || only.starts_with(entry.path()))
-        });
+    builder.max_depth(depth.map(|depth| depth.saturating_add(start_depth))).filter_entry(move |entry| {
+        !is_git(entry) && (entry.path().starts_with(&only) || only.starts_with(entry.path()))
+    });
     run(workspace, &builder, &start, stop, visit)
 }
 
@@ -68,9 +63,7 @@ fn from_start(
 ) -> Walked {
     let start = workspace.root().join(start.as_path());
     let mut builder = builder(&start);
-    builder
-        .max_depth(depth)
-        .filter_entry(|entry| !is_git(entry));
+    builder.max_depth(depth).filter_entry(|entry| !is_git(entry));
     run(workspace, &builder, &start, stop, visit).0
 }
 
@@ -107,8 +100,8 @@ fn run(
         };
         let path = entry.path();
         start_was_seen |= path == start;
-        let is_below = path.starts_with(start)
-            && (path != start || entry.file_type().is_some_and(|kind| !kind.is_dir()));
+        let is_below =
+            path.starts_with(start) && (path != start || entry.file_type().is_some_and(|kind| !kind.is_dir()));
         if is_below && let Ok(relative) = path.strip_prefix(workspace.root()) {
             visit(&relative.to_string_lossy(), &entry);
         }
@@ -121,15 +114,10 @@ impl Walked {
     pub(crate) fn notice(&self) -> String {
         let mut notice = String::new();
         if self.unreadable > 0 {
-            notice.push_str(&format!(
-                "[{} entries could not be read]\n",
-                self.unreadable
-            ));
+            notice.push_str(&format!("[{} entries could not be read]\n", self.unreadable));
         }
         if self.is_cut {
-            notice.push_str(&format!(
-                "[gave up after {MOST_ENTRIES} entries: name a directory further down]\n"
-            ));
+            notice.push_str(&format!("[gave up after {MOST_ENTRIES} entries: name a directory further down]\n"));
         }
         notice
     }

@@ -41,24 +41,16 @@ impl Operation for WriteFile {
     }
 }
 
-fn write(
-    workspace: &Workspace,
-    arguments: &WriteFileArguments,
-) -> Result<(String, &'static str), FileError> {
+fn write(workspace: &Workspace, arguments: &WriteFileArguments) -> Result<(String, &'static str), FileError> {
     let path = workspace.relative(&arguments.path)?;
     let content = arguments.content.as_bytes();
     match workspace.open_target(&path) {
         Ok(target) => {
             if !workspace.was_seen(&target.opened) {
-                return Err(FileError::Unseen {
-                    path: path.to_string(),
-                });
+                return Err(FileError::Unseen { path: path.to_string() });
             }
             workspace.replace(&path, &target, content)?;
-            Ok((
-                target.opened.real.to_string_lossy().into_owned(),
-                "replaced",
-            ))
+            Ok((target.opened.real.to_string_lossy().into_owned(), "replaced"))
         }
         Err(FileError::NotFound { .. }) => {
             workspace.create(&path, content)?;

@@ -40,9 +40,7 @@ pub(crate) fn marked(environment: &[u8], own: &str) -> Marked {
     match value {
         None => Marked::No,
         Some(value) => {
-            let ours = value
-                .strip_prefix(own.as_bytes())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+            let ours = value.strip_prefix(own.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
             if ours { Marked::Ours } else { Marked::Others }
         }
     }

@@ -59,26 +59,15 @@ pub(crate) struct Ended {
 
 impl ProcessTree {
     /// Starts a program and takes charge of its processes.
-    pub(crate) fn spawn(
-        marker: String,
-        spawn: impl FnOnce() -> io::Result<Child>,
-    ) -> io::Result<(Child, Self)> {
+    pub(crate) fn spawn(marker: String, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Self)> {
         let born = signal::ticks_since_boot();
         let (child, pid) = registry::register(born, || {
             let child = spawn()?;
             let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
             Ok((child, pid.ok_or(io::ErrorKind::Other)?))
         })?;
-        let root = Root {
-            pid,
-            marker,
-            born,
-            is_reaped: false,
-        };
-        let tree = Self {
-            root,
-            is_ended: false,
-        };
+        let root = Root { pid, marker, born, is_reaped: false };
+        let tree = Self { root, is_ended: false };
         Ok((child, tree))
     }
 
@@ -89,9 +78,7 @@ impl ProcessTree {
 
     /// Whether processes may be left after the program has ended. Costs microseconds, and takes the status of adopted ones that ended.
     pub(crate) fn may_have_survivors(&mut self) -> bool {
-        let left = signal::group_exists(self.root.pid)
-            || !registry::is_subreaper()
-            || survey::has_adopted(&self.root);
+        let left = signal::group_exists(self.root.pid) || !registry::is_subreaper() || survey::has_adopted(&self.root);
         self.is_ended = !left;
         left
     }
@@ -138,10 +125,7 @@ fn end(root: &Root, grace: Duration) -> Ended {
         pause = (pause * 2).min(PAUSE);
         alive = survey.take();
     }
-    Ended {
-        found: survey.found(),
-        survivors: alive.len() + survey.beyond_reach(),
-    }
+    Ended { found: survey.found(), survivors: alive.len() + survey.beyond_reach() }
 }
 
 /// How long processes may take to end by themselves before they are killed.

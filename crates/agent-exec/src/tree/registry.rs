@@ -6,10 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Starts a program and registers it. The lock is held meanwhile: nobody may see the new child and not know whose it is.
-pub(super) fn register<T>(
-    born: u64,
-    spawn: impl FnOnce() -> io::Result<(T, i32)>,
-) -> io::Result<(T, i32)> {
+pub(super) fn register<T>(born: u64, spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<(T, i32)> {
     let mut roots = roots();
     let (child, pid) = spawn()?;
     roots.insert(pid, born);
@@ -26,9 +23,7 @@ pub(super) fn is_root(pid: i32) -> bool {
 
 /// Whether a process born then can only come from this run: no other one was there.
 pub(super) fn only_run_at(born: u64, root: i32) -> bool {
-    roots()
-        .iter()
-        .all(|(&pid, &run_born)| pid == root || run_born > born)
+    roots().iter().all(|(&pid, &run_born)| pid == root || run_born > born)
 }
 
 pub(super) fn is_subreaper() -> bool {

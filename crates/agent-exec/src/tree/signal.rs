@@ -2,9 +2,7 @@
 
 use super::registry;
 use super::table::{self, Process};
-use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpid};
 
 /// Makes this process adopt orphans among its descendants.
 #[cfg(target_os = "linux")]

@@ -57,10 +57,7 @@ impl<'a> Survey<'a> {
 
     /// Kills processes, and with them their group if it is the program's.
     pub(super) fn kill(&mut self, processes: &[Process]) {
-        if processes
-            .iter()
-            .any(|process| process.group == self.root.pid)
-        {
+        if processes.iter().any(|process| process.group == self.root.pid) {
             signal::send_to_group(self.root.pid, Signal::KILL);
         }
         for process in processes {
@@ -90,10 +87,7 @@ impl<'a> Survey<'a> {
             children.entry(process.parent).or_default().push(process);
         }
         let mut members = BTreeMap::new();
-        let mut unvisited: Vec<&Process> = all
-            .iter()
-            .filter(|process| self.is_member_by_itself(process))
-            .collect();
+        let mut unvisited: Vec<&Process> = all.iter().filter(|process| self.is_member_by_itself(process)).collect();
         while let Some(process) = unvisited.pop() {
             if members.insert(process.pid, *process).is_none() {
                 let children = children.get(&process.pid).into_iter().flatten();
@@ -104,8 +98,7 @@ impl<'a> Survey<'a> {
     }
 
     fn is_member_by_itself(&self, process: &Process) -> bool {
-        self.known.contains(&identity(process))
-            || belongs(self.root, process, self.own_pid, self.own_session)
+        self.known.contains(&identity(process)) || belongs(self.root, process, self.own_pid, self.own_session)
     }
 
     /// Without a process table there is the group, and nothing else can be known.
@@ -156,11 +149,8 @@ fn belongs(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> bo
     if process.group == root.pid {
         return true;
     }
-    let is_stray = || {
-        process.parent == own_pid
-            && process.session != own_session
-            && registry::only_run_at(process.born, root.pid)
-    };
+    let is_stray =
+        || process.parent == own_pid && process.session != own_session && registry::only_run_at(process.born, root.pid);
     if process.is_zombie {
         return is_stray();
     }

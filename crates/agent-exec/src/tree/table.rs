@@ -20,10 +20,7 @@ pub(super) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(process)
-        .collect()
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter_map(process).collect()
 }
 
 /// One process by its number.
@@ -45,10 +42,7 @@ pub(super) fn own_children() -> Vec<i32> {
     threads
         .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
         .flat_map(|children| {
-            let pids: Vec<i32> = children
-                .split_ascii_whitespace()
-                .filter_map(|pid| pid.parse().ok())
-                .collect();
+            let pids: Vec<i32> = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect();
             pids
         })
         .collect()
@@ -77,14 +71,7 @@ mod tests {
     #[test]
     fn reads_a_line_whose_name_is_hostile() {
         let line = b"42 (a) Z 1 (b) S 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 0 0\n";
-        let expected = Process {
-            pid: 42,
-            parent: 7,
-            group: 8,
-            session: 9,
-            born: 12345,
-            is_zombie: false,
-        };
+        let expected = Process { pid: 42, parent: 7, group: 8, session: 9, born: 12345, is_zombie: false };
         assert_eq!(parse(42, line), Some(expected));
         assert_eq!(parse(42, b"42 (a"), None);
         assert_eq!(parse(42, b""), None);

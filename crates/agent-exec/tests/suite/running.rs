@@ -23,10 +23,7 @@ async fn exits_are_told_apart() {
 
 #[tokio::test]
 async fn input_is_given_and_closed() {
-    assert_eq!(
-        run(&shell("cat; echo end")).await.unwrap().stdout.head,
-        b"end\n"
-    );
+    assert_eq!(run(&shell("cat; echo end")).await.unwrap().stdout.head, b"end\n");
     let mut command = shell("wc -c");
     command.stdin = vec![b'x'; 1_000_000];
     assert_eq!(text(&run(&command).await.unwrap()).trim(), "1000000");
@@ -39,10 +36,7 @@ async fn outputs_are_separate_or_in_order() {
     let command = shell("echo 1; echo 2 >&2; echo 3; echo 4 >&2");
     let merged = run(&command).await.unwrap();
     assert_eq!(text(&merged), "1\n2\n3\n4\n");
-    let separate = Processes::new()
-        .run(&command, &Switch::new())
-        .await
-        .unwrap();
+    let separate = Processes::new().run(&command, &Switch::new()).await.unwrap();
     assert_eq!(separate.stdout, b"1\n3\n");
     assert_eq!(separate.stderr, b"2\n4\n");
     assert_eq!(separate.dropped_bytes, 0);
@@ -54,12 +48,7 @@ async fn output_is_reported_as_it_comes() {
     let begun = Instant::now();
     let report = |chunk: &[u8]| seen.lock().unwrap().push((begun.elapsed(), chunk.to_vec()));
     Processes::new()
-        .run_streaming(
-            &shell("echo a; sleep 0.3; echo b"),
-            Streams::Merged,
-            &Switch::new(),
-            &report,
-        )
+        .run_streaming(&shell("echo a; sleep 0.3; echo b"), Streams::Merged, &Switch::new(), &report)
         .await
         .unwrap();
     let seen = seen.into_inner().unwrap();
@@ -76,10 +65,7 @@ async fn endless_output_is_bounded() {
         let finished = run(&command).await.unwrap();
         assert_eq!(finished.exit, Exit::TimedOut);
         assert!(finished.stdout.head.starts_with(b"first\n"));
-        assert_eq!(
-            finished.stdout.head.len() + finished.stdout.tail.len(),
-            10_000
-        );
+        assert_eq!(finished.stdout.head.len() + finished.stdout.tail.len(), 10_000);
         assert!(finished.stdout.dropped_bytes > 1_000_000, "{endless}");
         assert!(resident_bytes() < before + 20_000_000, "{endless}");
     }
@@ -117,10 +103,7 @@ async fn the_environment_is_clean() {
     let mut command = shell("env; tty; cat /dev/tty");
     command.environment = vec![("EXTRA".into(), "given".into())];
     let output = text(&run(&command).await.unwrap());
-    let names: Vec<&str> = output
-        .lines()
-        .filter_map(|line| line.split_once('=').map(|(name, _)| name))
-        .collect();
+    let names: Vec<&str> = output.lines().filter_map(|line| line.split_once('=').map(|(name, _)| name)).collect();
     assert!(output.contains("\nEXTRA=given\n") || output.starts_with("EXTRA=given\n"));
     assert!(output.contains("TERM=dumb\n"));
     assert!(names.contains(&"PATH"));
@@ -133,10 +116,7 @@ async fn the_environment_is_clean() {
 async fn a_session_of_its_own_has_no_terminal() {
     let processes = Processes::new().in_new_sessions();
     let command = shell("read -r line < /proc/$$/stat; set -- $line; echo $1 $5 $6");
-    let finished = processes
-        .run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {})
-        .await
-        .unwrap();
+    let finished = processes.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap();
     let output = text(&finished);
     let numbers: Vec<&str> = output.split_whitespace().collect();
     assert_eq!(numbers[0], numbers[1], "leads its group");
@@ -153,43 +133,24 @@ async fn a_start_that_fails_says_why() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         path.to_str().unwrap().to_string()
     };
-    let program = |program: &str| Command {
-        program: program.into(),
-        arguments: Vec::new(),
-        ..shell("")
-    };
-    let not_there = Command {
-        directory: "/nowhere/at/all".into(),
-        ..shell("true")
-    };
+    let program = |program: &str| Command { program: program.into(), arguments: Vec::new(), ..shell("") };
+    let not_there = Command { directory: "/nowhere/at/all".into(), ..shell("true") };
     let cases: Vec<(&str, Command)> = vec![
         ("no such program", program("surely-not-installed")),
         ("no such program", program("/nowhere/program")),
         ("is not executable", program(&file("plain", "", 0o644))),
         ("is not executable", program("/tmp/")),
-        (
-            "interpreter",
-            program(&file("lost", "#!/nowhere/sh\n", 0o755)),
-        ),
-        (
-            "interpreter",
-            program(&file("odd", "\x01\x02\x03\x04", 0o755)),
-        ),
+        ("interpreter", program(&file("lost", "#!/nowhere/sh\n", 0o755))),
+        ("interpreter", program(&file("odd", "\x01\x02\x03\x04", 0o755))),
         ("does not exist", not_there),
         ("NUL", shell("echo a\0b")),
-        (
-            "longer than",
-            shell(&format!("# {}", "x".repeat(3_000_000))),
-        ),
+        ("longer than", shell(&format!("# {}", "x".repeat(3_000_000)))),
     ];
     for (expected, command) in cases {
         let error = run(&command).await.unwrap_err();
         assert!(error.to_string().contains(expected), "{expected}: {error}");
     }
-    assert!(matches!(
-        run(&program("absent")).await,
-        Err(StartError::NotFound)
-    ));
+    assert!(matches!(run(&program("absent")).await, Err(StartError::NotFound)));
     let fine = program(&file("fine", "#!/bin/sh\necho fine\n", 0o755));
     assert_eq!(text(&run(&fine).await.unwrap()), "fine\n");
 }
@@ -197,11 +158,7 @@ async fn a_start_that_fails_says_why() {
 #[tokio::test]
 async fn a_small_command_is_cheap() {
     let processes = Processes::new();
-    let command = Command {
-        program: "true".into(),
-        arguments: Vec::new(),
-        ..shell("")
-    };
+    let command = Command { program: "true".into(), arguments: Vec::new(), ..shell("") };
     let mut times = Vec::new();
     for _ in 0..30 {
         let begun = Instant::now();
@@ -215,11 +172,5 @@ async fn a_small_command_is_cheap() {
 
 fn resident_bytes() -> usize {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
-    pages
-        .split_whitespace()
-        .nth(1)
-        .unwrap()
-        .parse::<usize>()
-        .unwrap()
-        * 4096
+    pages.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }

@@ -13,15 +13,9 @@ const ESCAPES: &[(&str, &str)] = &[
     ("own group", "set -m; S & S & set +m; "),
     ("own session", "setsid S & setsid S & "),
     ("daemons", "(setsid sh -c '(S &); S' &) ; "),
-    (
-        "silent daemons",
-        "(setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ",
-    ),
+    ("silent daemons", "(setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; "),
     ("deaf to TERM", "sh -c 'trap \"\" TERM; S & S' & "),
-    (
-        "stopped",
-        "S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; ",
-    ),
+    ("stopped", "S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; "),
     (
         "stopped daemons",
         "(setsid sh -c 'S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; kill -STOP $$' &) ; ",
@@ -42,11 +36,7 @@ async fn a_time_out_ends_all() {
         assert_eq!(sleepers(&sleep), 0, "{name}");
         assert!(finished.left_behind >= 2, "{name}: {finished:?}");
         assert_eq!(finished.survivors, 0, "{name}");
-        assert!(
-            begun.elapsed() < Duration::from_millis(1_500),
-            "{name}: {:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < Duration::from_millis(1_500), "{name}: {:?}", begun.elapsed());
     }
 }
 
@@ -92,8 +82,7 @@ async fn dropping_the_future_ends_all_at_once() {
 async fn a_command_that_ends_by_itself_leaves_nothing() {
     for (name, escape) in ESCAPES {
         let sleep = odd_sleep();
-        let ready =
-            format!("until [ $(pgrep -cfx 'sleep {sleep}') = 2 ]; do :; done; echo ready; exit 3");
+        let ready = format!("until [ $(pgrep -cfx 'sleep {sleep}') = 2 ]; do :; done; echo ready; exit 3");
         let command = escape_command(escape, &sleep, &ready);
         let begun = Instant::now();
         let finished = crate::support::run(&command).await.unwrap();
@@ -101,19 +90,13 @@ async fn a_command_that_ends_by_itself_leaves_nothing() {
         assert_eq!(text(&finished).lines().last(), Some("ready"), "{name}");
         assert_eq!(sleepers(&sleep), 0, "{name}");
         assert!(finished.left_behind >= 2, "{name}: {finished:?}");
-        assert!(
-            begun.elapsed() < Duration::from_millis(3_000),
-            "{name}: {:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < Duration::from_millis(3_000), "{name}: {:?}", begun.elapsed());
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_without_background_leaves_nothing_to_end() {
-    let finished = crate::support::run(&shell("sleep 0.01; echo done"))
-        .await
-        .unwrap();
+    let finished = crate::support::run(&shell("sleep 0.01; echo done")).await.unwrap();
     assert_eq!(finished.left_behind, 0);
     assert_eq!(text(&finished), "done\n");
 }

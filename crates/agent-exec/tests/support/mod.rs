@@ -22,9 +22,7 @@ pub(crate) fn shell(text: &str) -> Command {
 
 pub(crate) async fn run(command: &Command) -> Result<Finished, StartError> {
     let processes = Processes::new();
-    processes
-        .run_streaming(command, Streams::Merged, &Switch::new(), &|_| {})
-        .await
+    processes.run_streaming(command, Streams::Merged, &Switch::new(), &|_| {}).await
 }
 
 pub(crate) fn text(finished: &Finished) -> String {

@@ -5,17 +5,13 @@ use std::io;
 /// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
-    #[error(
-        "the path is empty: give a path relative to the workspace, or `.` for the workspace itself"
-    )]
+    #[error("the path is empty: give a path relative to the workspace, or `.` for the workspace itself")]
     EmptyPath,
     #[error("the path contains a NUL byte")]
     NulInPath,
     #[error("the path is longer than the system takes")]
     PathTooLong,
-    #[error(
-        "`{path}` is outside of the workspace: only files inside can be used, by paths relative to it"
-    )]
+    #[error("`{path}` is outside of the workspace: only files inside can be used, by paths relative to it")]
     Outside { path: String },
     #[error("`{path}` does not exist; the name is taken literally (`~` and `$` are not expanded)")]
     NotFound { path: String },
@@ -31,9 +27,7 @@ pub(crate) enum FileError {
     Stale { path: String },
     #[error("`{path}` exists and you have not read it: read it first, or use another path")]
     Unseen { path: String },
-    #[error(
-        "the directory of `{path}` is not writable, so the file cannot be replaced safely: {source}"
-    )]
+    #[error("the directory of `{path}` is not writable, so the file cannot be replaced safely: {source}")]
     DirectoryNotWritable { path: String, source: io::Error },
     #[error("`{path}`: {source}")]
     System { path: String, source: io::Error },
@@ -47,9 +41,7 @@ impl FileError {
             io::ErrorKind::NotFound => Self::NotFound { path },
             io::ErrorKind::IsADirectory => Self::Directory { path },
             // An escape is found by the resolver, not reported by the system.
-            io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => {
-                Self::Outside { path }
-            }
+            io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => Self::Outside { path },
             _ => Self::System { path, source },
         }
     }

@@ -37,21 +37,13 @@ impl Workspace {
     /// [`OpenError`] when it is not there, is no directory, or has a name that is not Unicode.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, OpenError> {
         let given = root.as_ref();
-        let wrong = |source| OpenError::System {
-            root: given.to_path_buf(),
-            source,
-        };
+        let wrong = |source| OpenError::System { root: given.to_path_buf(), source };
         let root = given.canonicalize().map_err(wrong)?;
         if root.to_str().is_none() {
             return Err(OpenError::NotUnicode { root });
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(wrong)?;
-        Ok(Self {
-            root,
-            root_as_given: given.to_path_buf(),
-            directory,
-            record: Record::default(),
-        })
+        Ok(Self { root, root_as_given: given.to_path_buf(), directory, record: Record::default() })
     }
 
     /// Its absolute path, without links.

@@ -32,18 +32,11 @@ impl Workspace {
         must_be_regular(path, &metadata)?;
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(flags());
-        let file = self
-            .directory
-            .open_with(path.as_path(), &options)
-            .map_err(wrong)?;
+        let file = self.directory.open_with(path.as_path(), &options).map_err(wrong)?;
         let metadata = file.metadata().map_err(wrong)?;
         must_be_regular(path, &metadata)?;
         let real = self.directory.canonicalize(path.as_path()).map_err(wrong)?;
-        Ok(OpenedFile {
-            file,
-            metadata,
-            real,
-        })
+        Ok(OpenedFile { file, metadata, real })
     }
 
     /// Opens a file that is to be replaced: it must be writable, as the model last saw it, and not git's own.
@@ -53,27 +46,18 @@ impl Workspace {
         let mut options = OpenOptions::new();
         options.write(true).custom_flags(flags());
         // Replacing a file does not ask for its own permission; its owner may have taken it away on purpose.
-        self.directory
-            .open_with(&opened.real, &options)
-            .map_err(|error| self.say(path, error))?;
+        self.directory.open_with(&opened.real, &options).map_err(|error| self.say(path, error))?;
         let stamp = Stamp::of(&opened.metadata);
         match self.record.last_seen(&opened.real) {
-            Some(seen) if seen != stamp => Err(FileError::Stale {
-                path: path.to_string(),
-            }),
+            Some(seen) if seen != stamp => Err(FileError::Stale { path: path.to_string() }),
             Some(_) | None => Ok(Target { opened, stamp }),
         }
     }
 
     /// Where an existing file or directory really is.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<RelativePath, FileError> {
-        let real = self
-            .directory
-            .canonicalize(path.as_path())
-            .map_err(|error| self.say(path, error))?;
-        RelativePath::from_real(&real).ok_or_else(|| FileError::NotFound {
-            path: path.to_string(),
-        })
+        let real = self.directory.canonicalize(path.as_path()).map_err(|error| self.say(path, error))?;
+        RelativePath::from_real(&real).ok_or_else(|| FileError::NotFound { path: path.to_string() })
     }
 
     /// Notes that the model has seen this state of a file.
@@ -88,24 +72,16 @@ impl Workspace {
     pub(crate) fn must_not_be_git(&self, path: &RelativePath) -> Result<(), FileError> {
         let leads_there = || self.real_path(path).is_some_and(|real| real.is_in_git());
         if path.is_in_git() || leads_there() {
-            return Err(FileError::GitData {
-                path: path.to_string(),
-            });
+            return Err(FileError::GitData { path: path.to_string() });
         }
         Ok(())
     }
 
     /// Says what went wrong, telling a link to nowhere from nothing.
     pub(crate) fn say(&self, path: &RelativePath, error: io::Error) -> FileError {
-        let is_link = || {
-            self.directory
-                .symlink_metadata(path.as_path())
-                .is_ok_and(|metadata| metadata.is_symlink())
-        };
+        let is_link = || self.directory.symlink_metadata(path.as_path()).is_ok_and(|metadata| metadata.is_symlink());
         if error.kind() == io::ErrorKind::NotFound && is_link() {
-            return FileError::DanglingLink {
-                path: path.to_string(),
-            };
+            return FileError::DanglingLink { path: path.to_string() };
         }
         FileError::new(path, error)
     }

@@ -20,19 +20,13 @@ impl RelativePath {
         if given.len() > LONGEST_BYTES {
             return Err(FileError::PathTooLong);
         }
-        let outside = || FileError::Outside {
-            path: given.to_string(),
-        };
+        let outside = || FileError::Outside { path: given.to_string() };
         if !given.starts_with('/') {
             return normalise(given).ok_or_else(outside);
         }
         let absolute = normalise(given).ok_or_else(outside)?;
         let absolute = Path::new("/").join(absolute.as_path());
-        roots
-            .iter()
-            .find_map(|root| absolute.strip_prefix(root).ok())
-            .and_then(Self::from_real)
-            .ok_or_else(outside)
+        roots.iter().find_map(|root| absolute.strip_prefix(root).ok()).and_then(Self::from_real).ok_or_else(outside)
     }
 
     /// Takes a relative path as the file system gave it. Nothing if its name is not Unicode.
@@ -50,9 +44,9 @@ impl RelativePath {
 
     /// Whether it is in a git directory, on a file system that may not care about case, too.
     pub(crate) fn is_in_git(&self) -> bool {
-        self.as_path().components().any(
-            |part| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(".git")),
-        )
+        self.as_path()
+            .components()
+            .any(|part| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(".git")))
     }
 }
 
@@ -73,11 +67,7 @@ fn normalise(path: &str) -> Option<RelativePath> {
             name => parts.push(name),
         }
     }
-    Some(RelativePath(if parts.is_empty() {
-        String::from(".")
-    } else {
-        parts.join("/")
-    }))
+    Some(RelativePath(if parts.is_empty() { String::from(".") } else { parts.join("/") }))
 }
 
 /// The longest path that Linux takes.

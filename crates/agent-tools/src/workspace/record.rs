@@ -33,8 +33,7 @@ pub(super) struct Record(Mutex<HashMap<PathBuf, Stamp>>);
 
 impl Record {
     pub(super) fn note(&self, path: &Path, metadata: &Metadata) {
-        self.stamps()
-            .insert(path.to_path_buf(), Stamp::of(metadata));
+        self.stamps().insert(path.to_path_buf(), Stamp::of(metadata));
     }
 
     pub(super) fn refresh(&self, path: &Path, metadata: &Metadata) {

@@ -2,21 +2,14 @@
 
 use super::record::Stamp;
 use super::{FileError, RelativePath, Target, Workspace};
-use cap_std::fs::{
-    Dir, File, Metadata, MetadataExt as _, OpenOptions, Permissions, PermissionsExt as _,
-};
+use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions, Permissions, PermissionsExt as _};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 impl Workspace {
     /// Replaces an existing file. Its permission bits stay; set-user-id and its like do not, and a hard link elsewhere keeps the old content.
-    pub(crate) fn replace(
-        &self,
-        path: &RelativePath,
-        target: &Target,
-        content: &[u8],
-    ) -> Result<(), FileError> {
+    pub(crate) fn replace(&self, path: &RelativePath, target: &Target, content: &[u8]) -> Result<(), FileError> {
         let real = &target.opened.real;
         self.write(path, real, content, Some(&target.opened.metadata), || {
             let now = self.directory.metadata(real);
@@ -29,22 +22,16 @@ impl Workspace {
         self.must_not_be_git(path)?;
         let wrong = |error| self.say(path, error);
         if path.is_root() {
-            return Err(FileError::Directory {
-                path: path.to_string(),
-            });
+            return Err(FileError::Directory { path: path.to_string() });
         }
         let parent = parent_of(path.as_path());
         self.directory.create_dir_all(parent).map_err(wrong)?;
         let parent = self.directory.canonicalize(parent).map_err(wrong)?;
         let real = parent.join(path.as_path().file_name().unwrap_or_default());
         if self.directory.symlink_metadata(&real).is_ok() {
-            return Err(FileError::DanglingLink {
-                path: path.to_string(),
-            });
+            return Err(FileError::DanglingLink { path: path.to_string() });
         }
-        self.write(path, &real, content, None, || {
-            self.directory.symlink_metadata(&real).is_err()
-        })
+        self.write(path, &real, content, None, || self.directory.symlink_metadata(&real).is_err())
     }
 
     /// Writes beside the file and renames; nothing is left behind on failure.
@@ -62,13 +49,11 @@ impl Workspace {
             parent if parent == Path::new(".") => self.directory.try_clone(),
             parent => self.directory.open_dir(parent),
         };
-        let mut temporary = Temporary::create(directory.map_err(wrong)?)
-            .map_err(|source| not_writable(path, source))?;
+        let mut temporary =
+            Temporary::create(directory.map_err(wrong)?).map_err(|source| not_writable(path, source))?;
         temporary.fill(content, like).map_err(wrong)?;
         if !is_unchanged() {
-            return Err(FileError::Stale {
-                path: path.to_string(),
-            });
+            return Err(FileError::Stale { path: path.to_string() });
         }
         let metadata = temporary.become_file(Path::new(name)).map_err(wrong)?;
         self.record.note(real, &metadata);
@@ -92,12 +77,7 @@ impl Temporary {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let file = directory.open_with(&name, &options)?;
-        Ok(Self {
-            directory,
-            file,
-            name,
-            is_placed: false,
-        })
+        Ok(Self { directory, file, name, is_placed: false })
     }
 
     fn fill(&mut self, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {

@@ -43,9 +43,7 @@ async fn binary_files_are_named_not_shown() {
         (b"\xff\xfea\0b\0", "UTF-16"),
     ] {
         bench.write("f", content);
-        bench
-            .fails("read_file", json!({"path": "f"}), expected)
-            .await;
+        bench.fails("read_file", json!({"path": "f"}), expected).await;
         bench.fails("edit_file", edit("t", "u"), "").await;
         assert_eq!(bench.content("f"), content);
     }
@@ -61,80 +59,28 @@ async fn huge_files_are_read_in_bounded_time_and_memory() {
     for _ in 0..200 {
         file.write_all(&vec![b'x'; 1024 * 1024]).unwrap();
     }
-    fs::File::create(bench.path("sparse"))
-        .unwrap()
-        .set_len(4 << 30)
-        .unwrap();
+    fs::File::create(bench.path("sparse")).unwrap().set_len(4 << 30).unwrap();
     let lines: String = (1..=1_000_000).map(|n| format!("{n}\n")).collect();
     bench.write("lines", lines);
     let begun = Instant::now();
     let text = bench.ok("read_file", json!({"path": "line"})).await;
-    assert!(
-        text.len() < 3_000 && text.contains("were cut"),
-        "{}",
-        text.len()
-    );
-    bench
-        .fails("read_file", json!({"path": "sparse"}), "4294967296 bytes")
-        .await;
-    bench
-        .fails(
-            "edit_file",
-            json!({"path": "sparse", "old_string": "a", "new_string": "b"}),
-            "4294967296",
-        )
-        .await;
-    bench
-        .fails(
-            "edit_file",
-            json!({"path": "line", "old_string": "a", "new_string": "b"}),
-            "bytes",
-        )
-        .await;
+    assert!(text.len() < 3_000 && text.contains("were cut"), "{}", text.len());
+    bench.fails("read_file", json!({"path": "sparse"}), "4294967296 bytes").await;
+    bench.fails("edit_file", json!({"path": "sparse", "old_string": "a", "new_string": "b"}), "4294967296").await;
+    bench.fails("edit_file", json!({"path": "line", "old_string": "a", "new_string": "b"}), "bytes").await;
 
     let text = bench.ok("read_file", json!({"path": "lines"})).await;
-    assert!(
-        text.contains("\n2000\t2000\n[lines 1 to 2000 are shown") && text.ends_with("offset 2001]")
-    );
-    let text = bench
-        .ok("read_file", json!({"path": "lines", "offset": 999_999}))
-        .await;
+    assert!(text.contains("\n2000\t2000\n[lines 1 to 2000 are shown") && text.ends_with("offset 2001]"));
+    let text = bench.ok("read_file", json!({"path": "lines", "offset": 999_999})).await;
     assert_eq!(text, "999999\t999999\n1000000\t1000000\n");
-    let text = bench
-        .ok(
-            "read_file",
-            json!({"path": "lines", "offset": 5, "limit": 1}),
-        )
-        .await;
+    let text = bench.ok("read_file", json!({"path": "lines", "offset": 5, "limit": 1})).await;
     assert!(text.starts_with("5\t5\n["));
     for offset in [1_000_001, u64::MAX] {
-        bench
-            .fails(
-                "read_file",
-                json!({"path": "lines", "offset": offset}),
-                "has 1000000 lines",
-            )
-            .await;
+        bench.fails("read_file", json!({"path": "lines", "offset": offset}), "has 1000000 lines").await;
     }
-    bench
-        .fails(
-            "read_file",
-            json!({"path": "lines", "offset": -1}),
-            "integer",
-        )
-        .await;
-    bench
-        .fails(
-            "read_file",
-            json!({"path": "lines", "limit": 0}),
-            "at least 1",
-        )
-        .await;
-    assert!(
-        begun.elapsed() < Duration::from_secs(15),
-        "{:?}",
-        begun.elapsed()
-    );
+    bench.fails("read_file", json!({"path": "lines", "offset": -1}), "integer").await;
+    bench.fails("read_file", json!({"path": "lines", "limit": 0}), "at least 1").await;
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -146,11 +92,7 @@ fn a_file_that_changes_while_it_is_read_is_no_trouble() {
         let _stop = crate::support::SetOnDrop(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                let mut file = fs::OpenOptions::new()
-                    .append(true)
-                    .create(true)
-                    .open(bench.path("f"))
-                    .unwrap();
+                let mut file = fs::OpenOptions::new().append(true).create(true).open(bench.path("f")).unwrap();
                 for _ in 0..100 {
                     file.write_all(b"growing\n").unwrap();
                 }
@@ -158,9 +100,7 @@ fn a_file_that_changes_while_it_is_read_is_no_trouble() {
                 let _ = fs::remove_file(bench.path("f"));
             }
         });
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             for _ in 0..200 {
                 let outcome = bench.call("read_file", json!({"path": "f"})).await;
@@ -198,31 +138,12 @@ async fn edits_keep_what_they_do_not_mean() {
     ] {
         bench.fails("edit_file", edit(old, new), expected).await;
     }
-    bench
-        .fails(
-            "edit_file",
-            edit(&"x".repeat(10_000_000), "y"),
-            "not in the file",
-        )
-        .await;
-    bench
-        .fails(
-            "edit_file",
-            json!({"path": "f", "old": "a"}),
-            "unknown field `old`",
-        )
-        .await;
+    bench.fails("edit_file", edit(&"x".repeat(10_000_000), "y"), "not in the file").await;
+    bench.fails("edit_file", json!({"path": "f", "old": "a"}), "unknown field `old`").await;
     bench.write("f", "aaa");
     bench.ok("read_file", json!({"path": "f"})).await;
-    bench
-        .fails("edit_file", edit("aa", "b"), "more than once")
-        .await;
-    bench
-        .ok(
-            "edit_file",
-            json!({"path": "f", "old_string": "aa", "new_string": "b", "replace_all": true}),
-        )
-        .await;
+    bench.fails("edit_file", edit("aa", "b"), "more than once").await;
+    bench.ok("edit_file", json!({"path": "f", "old_string": "aa", "new_string": "b", "replace_all": true})).await;
     assert_eq!(bench.content("f"), b"ba");
     assert_eq!(bench.leftovers(), Vec::<String>::new());
 }
@@ -231,25 +152,11 @@ async fn edits_keep_what_they_do_not_mean() {
 async fn what_changed_behind_the_models_back_is_not_overwritten() {
     let bench = Bench::new();
     bench.write("f", "one\n");
-    bench
-        .fails(
-            "write_file",
-            json!({"path": "f", "content": "x"}),
-            "have not read it",
-        )
-        .await;
+    bench.fails("write_file", json!({"path": "f", "content": "x"}), "have not read it").await;
     bench.ok("read_file", json!({"path": "f"})).await;
     bench.write("f", "two, longer\n");
-    bench
-        .fails(
-            "write_file",
-            json!({"path": "f", "content": "x"}),
-            "changed since",
-        )
-        .await;
-    bench
-        .fails("edit_file", edit("two", "x"), "changed since")
-        .await;
+    bench.fails("write_file", json!({"path": "f", "content": "x"}), "changed since").await;
+    bench.fails("edit_file", edit("two", "x"), "changed since").await;
     assert_eq!(bench.content("f"), b"two, longer\n");
     bench.ok("read_file", json!({"path": "f"})).await;
     bench.ok("edit_file", edit("two", "three")).await;
@@ -257,31 +164,13 @@ async fn what_changed_behind_the_models_back_is_not_overwritten() {
     bench.write("f", "four, formatted\n");
     bench.workspace.note_changed("f");
     bench.ok("edit_file", edit("formatted", "fine")).await;
-    bench
-        .ok("write_file", json!({"path": "f", "content": "all new"}))
-        .await;
+    bench.ok("write_file", json!({"path": "f", "content": "all new"})).await;
     assert_eq!(bench.content("f"), b"all new");
 
     bench.write("unseen", "x");
     bench.workspace.note_changed("unseen");
-    bench
-        .fails(
-            "write_file",
-            json!({"path": "unseen", "content": "y"}),
-            "have not read it",
-        )
-        .await;
-    let made = bench
-        .call(
-            "write_file",
-            json!({"path": "new/deep/file", "content": "y\n"}),
-        )
-        .await;
+    bench.fails("write_file", json!({"path": "unseen", "content": "y"}), "have not read it").await;
+    let made = bench.call("write_file", json!({"path": "new/deep/file", "content": "y\n"})).await;
     assert_eq!(made.changed_paths, ["new/deep/file"]);
-    bench
-        .ok(
-            "write_file",
-            json!({"path": "new/deep/file", "content": "z\n"}),
-        )
-        .await;
+    bench.ok("write_file", json!({"path": "new/deep/file", "content": "z\n"})).await;
 }

@@ -43,24 +43,14 @@ async fn hostile_paths_are_refused_by_every_tool() {
         ("a/b/c", "ot a directory"),
     ];
     for (path, expected) in cases {
-        bench
-            .fails("read_file", json!({"path": path}), expected)
-            .await;
+        bench.fails("read_file", json!({"path": path}), expected).await;
         let edit = json!({"path": path, "old_string": "inside", "new_string": "x"});
         bench.fails("edit_file", edit, expected).await;
         for tool in ["list_files", "glob", "grep"] {
-            bench
-                .fails(tool, json!({"path": path, "pattern": "x"}), "")
-                .await;
+            bench.fails(tool, json!({"path": path, "pattern": "x"}), "").await;
         }
         if !expected.contains("not exist") {
-            bench
-                .fails(
-                    "write_file",
-                    json!({"path": path, "content": "x"}),
-                    expected,
-                )
-                .await;
+            bench.fails("write_file", json!({"path": path, "content": "x"}), expected).await;
         }
         assert_eq!(bench.leftovers(), Vec::<String>::new());
     }
@@ -77,24 +67,8 @@ async fn odd_names_are_names() {
     let bench = Bench::new();
     let nfc = "\u{e9}";
     let nfd = "e\u{301}";
-    for name in [
-        "a\nb",
-        "\u{1b}[31mx",
-        "x ",
-        "x.",
-        "CON",
-        "~",
-        "-m",
-        ":(top)",
-        nfc,
-        nfd,
-    ] {
-        bench
-            .ok(
-                "write_file",
-                json!({"path": name, "content": format!("{name}!")}),
-            )
-            .await;
+    for name in ["a\nb", "\u{1b}[31mx", "x ", "x.", "CON", "~", "-m", ":(top)", nfc, nfd] {
+        bench.ok("write_file", json!({"path": name, "content": format!("{name}!")})).await;
         assert_eq!(bench.content(name), format!("{name}!").as_bytes());
     }
     assert_eq!(fs::read_dir(&bench.root).unwrap().count(), 10);
@@ -122,29 +96,13 @@ async fn links_lead_nowhere_outside() {
         ("loop", ""),
     ];
     for (path, expected) in cases {
-        bench
-            .fails("read_file", json!({"path": path}), expected)
-            .await;
+        bench.fails("read_file", json!({"path": path}), expected).await;
         let edit = json!({"path": path, "old_string": "secret", "new_string": "x"});
         bench.fails("edit_file", edit, expected).await;
-        bench
-            .fails(
-                "write_file",
-                json!({"path": path, "content": "x"}),
-                expected,
-            )
-            .await;
+        bench.fails("write_file", json!({"path": path, "content": "x"}), expected).await;
     }
-    bench
-        .fails(
-            "write_file",
-            json!({"path": "parent/new", "content": "x"}),
-            "outside",
-        )
-        .await;
-    bench
-        .fails("list_files", json!({"path": "parent"}), "outside")
-        .await;
+    bench.fails("write_file", json!({"path": "parent/new", "content": "x"}), "outside").await;
+    bench.fails("list_files", json!({"path": "parent"}), "outside").await;
     let found = bench.ok("grep", json!({"pattern": "secret"})).await;
     assert_eq!(found, "[no match]\n");
     assert_eq!(fs::read(&secret).unwrap(), b"secret\n");
@@ -177,17 +135,10 @@ fn a_link_swapped_in_while_writing_is_never_followed() {
                 let _ = fs::write(bench.path("f"), "old");
             }
         });
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             for _ in 0..300 {
-                bench
-                    .call(
-                        "edit_file",
-                        json!({"path": "f", "old_string": "old", "new_string": "new"}),
-                    )
-                    .await;
+                bench.call("edit_file", json!({"path": "f", "old_string": "old", "new_string": "new"})).await;
                 let read = bench.call("read_file", json!({"path": "f"})).await;
                 assert!(!read.content.contains("secret\n"), "{read:?}");
             }
@@ -200,31 +151,19 @@ fn a_link_swapped_in_while_writing_is_never_followed() {
 #[tokio::test]
 async fn special_files_are_refused_without_waiting() {
     let bench = Bench::new();
-    let fifo = std::process::Command::new("mkfifo")
-        .arg(bench.path("fifo"))
-        .status();
+    let fifo = std::process::Command::new("mkfifo").arg(bench.path("fifo")).status();
     assert!(fifo.unwrap().success());
     let _socket = UnixListener::bind(bench.path("socket")).unwrap();
     fs::create_dir(bench.path("directory")).unwrap();
-    for (path, expected) in [
-        ("fifo", "named pipe"),
-        ("socket", "socket"),
-        ("directory", "is a directory"),
-        (".", "is a directory"),
-    ] {
-        bench
-            .fails("read_file", json!({"path": path}), expected)
-            .await;
-        bench
-            .fails("write_file", json!({"path": path, "content": ""}), expected)
-            .await;
+    for (path, expected) in
+        [("fifo", "named pipe"), ("socket", "socket"), ("directory", "is a directory"), (".", "is a directory")]
+    {
+        bench.fails("read_file", json!({"path": path}), expected).await;
+        bench.fails("write_file", json!({"path": path, "content": ""}), expected).await;
         let edit = json!({"path": path, "old_string": "a", "new_string": "b"});
         bench.fails("edit_file", edit, expected).await;
     }
-    assert_eq!(
-        bench.ok("grep", json!({"pattern": "x"})).await,
-        "[no match]\n"
-    );
+    assert_eq!(bench.ok("grep", json!({"pattern": "x"})).await, "[no match]\n");
 }
 
 #[tokio::test]
@@ -232,26 +171,13 @@ async fn gits_own_files_are_not_written() {
     let bench = Bench::new();
     bench.write(".git/config", "[core]\n");
     symlink(".git", bench.path("innocent")).unwrap();
-    for path in [
-        ".git/config",
-        ".git/hooks/x",
-        "sub/.GIT/config",
-        "innocent/config",
-        "innocent/new",
-    ] {
-        bench
-            .fails("write_file", json!({"path": path, "content": "x"}), "git")
-            .await;
+    for path in [".git/config", ".git/hooks/x", "sub/.GIT/config", "innocent/config", "innocent/new"] {
+        bench.fails("write_file", json!({"path": path, "content": "x"}), "git").await;
     }
     let edit = json!({"path": ".git/config", "old_string": "core", "new_string": "x"});
     bench.fails("edit_file", edit, "git").await;
-    assert_eq!(
-        bench.ok("read_file", json!({"path": ".git/config"})).await,
-        "1\t[core]\n"
-    );
-    bench
-        .ok("write_file", json!({"path": ".gitignore", "content": "x"}))
-        .await;
+    assert_eq!(bench.ok("read_file", json!({"path": ".git/config"})).await, "1\t[core]\n");
+    bench.ok("write_file", json!({"path": ".gitignore", "content": "x"})).await;
 }
 
 #[tokio::test]
@@ -259,24 +185,14 @@ async fn permissions_and_links_of_a_file_survive_as_they_should() {
     let bench = Bench::new();
     bench.write("script", "old\n");
     fs::set_permissions(bench.path("script"), fs::Permissions::from_mode(0o4755)).unwrap();
-    fs::hard_link(
-        bench.path("script"),
-        bench.outside.path().join("other-name"),
-    )
-    .unwrap();
+    fs::hard_link(bench.path("script"), bench.outside.path().join("other-name")).unwrap();
     let edit = json!({"path": "script", "old_string": "old", "new_string": "new"});
     let outcome = bench.call("edit_file", edit).await;
     assert_eq!(outcome.changed_paths, ["script"]);
     assert_eq!(bench.content("script"), b"new\n");
-    let mode = fs::metadata(bench.path("script"))
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = fs::metadata(bench.path("script")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o755);
-    assert_eq!(
-        fs::read(bench.outside.path().join("other-name")).unwrap(),
-        b"old\n"
-    );
+    assert_eq!(fs::read(bench.outside.path().join("other-name")).unwrap(), b"old\n");
 }
 
 #[tokio::test]
@@ -289,9 +205,7 @@ async fn what_must_not_be_written_is_not() {
     // Root may do everything: then there is nothing to see here.
     if fs::write(bench.path("locked/probe"), "").is_err() {
         let edit = |path: &str| json!({"path": path, "old_string": "old", "new_string": "new"});
-        bench
-            .fails("edit_file", edit("locked/file"), "directory")
-            .await;
+        bench.fails("edit_file", edit("locked/file"), "directory").await;
         bench.fails("edit_file", edit("mine"), "ermission").await;
         assert_eq!(bench.content("locked/file"), b"old\n");
     }

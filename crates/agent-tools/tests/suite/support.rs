@@ -29,14 +29,7 @@ impl Bench {
         std::fs::create_dir(&root).unwrap();
         let workspace = Arc::new(Workspace::open(&root).unwrap());
         let tools = standard_tools(&workspace, Processes::new());
-        Self {
-            outside,
-            root,
-            workspace,
-            tools,
-            switch: Switch::new(),
-            progress: Arc::default(),
-        }
+        Self { outside, root, workspace, tools, switch: Switch::new(), progress: Arc::default() }
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -70,10 +63,7 @@ impl Bench {
             name: Arc::from(tool),
             arguments: Arguments::parse(&arguments.to_string()).unwrap(),
         };
-        let context = ToolContext {
-            progress: self.progress.clone(),
-            cancel: Arc::new(self.switch.clone()),
-        };
+        let context = ToolContext { progress: self.progress.clone(), cancel: Arc::new(self.switch.clone()) };
         self.tool(tool).run(&call, &context).await
     }
 
@@ -87,11 +77,7 @@ impl Bench {
         let outcome = self.call(tool, arguments.clone()).await;
         let shown: String = arguments.to_string().chars().take(200).collect();
         assert_eq!(outcome.status, ToolStatus::Failed, "{shown}: {outcome:?}");
-        assert!(
-            outcome.content.contains(expected),
-            "{shown}: {} has no {expected:?}",
-            outcome.content
-        );
+        assert!(outcome.content.contains(expected), "{shown}: {} has no {expected:?}", outcome.content);
         assert!(outcome.changed_paths.is_empty());
     }
 
