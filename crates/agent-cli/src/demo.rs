@@ -2,14 +2,14 @@
 
 use crate::args::{Demo, Options};
 use crate::failure::Failure;
-use crate::provider::Chosen;
+use crate::provider::{Chosen, known_model};
 use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals;
 use crate::terminal::{escaped, put};
 use crate::view::{Level, View};
 use agent_core::permission::{PermissionMode, Permissions};
-use agent_core::session::{ModelConfig, OutcomeKind};
+use agent_core::session::OutcomeKind;
 use agent_hooks::{FormatterConfig, FormatterInput};
 use agent_llm::{AnthropicProvider, ProviderConfig};
 use agent_runner::Notice;
@@ -53,7 +53,7 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
 async fn task(repository: &DemoRepository, url: &str, view: &mut View) -> Result<u8, Failure> {
     let config = ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() };
     let provider = AnthropicProvider::new(config).map_err(Failure::internal)?;
-    let models = vec![ModelConfig::new("claude-sonnet-4-5")];
+    let models = vec![known_model("claude-sonnet-4-5")];
     let chosen = Chosen { provider: Arc::new(provider), models, secrets: Vec::new() };
     let opened = setup::open(&settings(repository), &Options::default(), chosen, None)?;
     let Opened { runner, handle, mut notices, id, .. } = opened;

@@ -112,13 +112,7 @@ fn only_model(listed: Result<Vec<String>, LlmError>) -> Result<String, Failure> 
 fn models(settings: &Settings, first: &str) -> Result<Vec<ModelConfig>, Failure> {
     let ids = std::iter::once(first).chain(settings.fallback_models.iter().map(String::as_str));
     let known = ids.map(|id| {
-        let mut model = ModelConfig::new(id);
-        model.price = agent_hooks::prices::lookup(id).map(|price| agent_core::budget::Price {
-            input_nano_usd: price.input_nano_usd_per_token,
-            output_nano_usd: price.output_nano_usd_per_token,
-            cache_read_nano_usd: price.cache_read_nano_usd_per_token,
-            cache_write_nano_usd: price.cache_write_nano_usd_per_token,
-        });
+        let mut model = known_model(id);
         if let Some(entry) = settings.user.models.get(id) {
             let wrong = |what| Failure::config(format!("read the price of the model {id}: {what}"));
             model.price = entry.price().map_err(wrong)?.or(model.price);
@@ -134,6 +128,18 @@ fn models(settings: &Settings, first: &str) -> Result<Vec<ModelConfig>, Failure>
         Ok(model)
     });
     known.collect()
+}
+
+/// A model with its built-in price, if it has one.
+pub(crate) fn known_model(id: &str) -> ModelConfig {
+    let mut model = ModelConfig::new(id);
+    model.price = agent_hooks::prices::lookup(id).map(|price| agent_core::budget::Price {
+        input_nano_usd: price.input_nano_usd_per_token,
+        output_nano_usd: price.output_nano_usd_per_token,
+        cache_read_nano_usd: price.cache_read_nano_usd_per_token,
+        cache_write_nano_usd: price.cache_write_nano_usd_per_token,
+    });
+    model
 }
 
 pub(crate) const fn key_variable(name: ProviderName) -> &'static str {

@@ -26,7 +26,15 @@ const fn is_deceptive(c: char) -> bool {
 
 /// The first line of a text, cut to a width, for lists and progress.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    fitted(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), width)
+}
+
+/// The last line of a text, cut to a width.
+pub(crate) fn last_line(text: &str, width: usize) -> String {
+    fitted(text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default(), width)
+}
+
+fn fitted(line: &str, width: usize) -> String {
     let mut out: String = escaped(line).replace('\t', " ").chars().take(width).collect();
     if line.chars().count() > width {
         out.push('…');

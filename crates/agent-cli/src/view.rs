@@ -1,6 +1,6 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
-use crate::terminal::{Style, escaped, one_line, put, say};
+use crate::terminal::{Style, escaped, last_line, one_line, put, say};
 use agent_core::budget::Usd;
 use agent_core::conversation::{Block, ToolCall};
 use agent_core::llm::Delta;
@@ -57,7 +57,8 @@ impl View {
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
             Notice::ToolFinished { outcome, .. } => match outcome.status {
                 ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
-                _ => self.tell(&format!("  not ok: {}", one_line(&outcome.content, 100))),
+                // How a failure ended tells more than how it began.
+                _ => self.tell(&format!("  not ok: {}", last_line(&outcome.content, 100))),
             },
             Notice::GitChecked(report) => {
                 for commit in &report.commits {

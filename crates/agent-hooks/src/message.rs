@@ -40,12 +40,13 @@ pub(crate) fn subject(intent: &str, paths: &[&str]) -> String {
 fn first_sentence(intent: &str) -> String {
     let line = intent
         .lines()
-        .map(|line| plain(line.trim().trim_start_matches(['#', '*', '-', '>', '`', ' '])))
+        .filter(|line| !line.trim_start().starts_with("```"))
+        .map(|line| plain(line.trim().trim_start_matches(['#', '*', '-', '>', ' '])))
         .find(|line| line.chars().any(char::is_alphanumeric))
         .unwrap_or_default();
     let end = line.find(". ").or_else(|| line.find(": ").filter(|_| !is_conventional(&line)));
     let sentence = end.map_or(line.as_str(), |end| &line[..end]);
-    let mut sentence = sentence.trim().trim_end_matches(['.', ':', '!', '`', '*', ' ']);
+    let mut sentence = sentence.trim().trim_end_matches(['.', ':', '!', '*', ' ']);
     while let Some(rest) = BEGINNINGS.iter().find_map(|start| strip_prefix_ignore_case(sentence, start)) {
         sentence = rest;
     }

@@ -1,6 +1,6 @@
 //! `bash`: a shell command in the workspace.
 
-use crate::plain_commands::plain_commands;
+use crate::plain_commands::{plain_commands, touch_nothing};
 use crate::spec::tool_spec;
 use crate::text::{join_cut, lossy, split_incomplete};
 use crate::workspace::Workspace;
@@ -59,10 +59,11 @@ impl Tool for Bash {
 
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
         let arguments = read(arguments)?;
-        Ok(Inspection {
-            effect: Effect::Changes,
-            subject: Subject::Command { plain: plain_commands(&arguments.command), text: arguments.command },
-        })
+        let plain = plain_commands(&arguments.command);
+        // What is not known to touch nothing may change anything.
+        let touches_nothing = plain.as_ref().is_some_and(|plain| touch_nothing(plain));
+        let effect = if touches_nothing { Effect::Reads } else { Effect::Changes };
+        Ok(Inspection { effect, subject: Subject::Command { plain, text: arguments.command } })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {

@@ -11,6 +11,16 @@ pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
     spaced.split(SEPARATOR).map(plain_command).collect()
 }
 
+/// Whether the commands neither change nor read any file, so that they need no permission and may run beside others.
+///
+/// Commands that read files are not among them: unlike the file tools, they follow links out of the workspace.
+pub(crate) fn touch_nothing(plain: &[String]) -> bool {
+    plain.iter().all(|command| {
+        let program = command.split(' ').next().unwrap_or_default();
+        TOUCH_NOTHING.contains(&program)
+    })
+}
+
 fn plain_command(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
     let first = words.first()?;
@@ -34,9 +44,23 @@ const NOT_PLAIN: &[&str] = &[
     "enable", "hash", "set", "shopt", "export", "declare", "typeset", "readonly", "local",
 ];
 
+/// Commands that only compute, wait or print, whatever plain words follow them.
+const TOUCH_NOTHING: &[&str] =
+    &["true", "false", "sleep", "echo", "pwd", "seq", "uname", "whoami", "nproc", "basename", "dirname"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_touches_nothing_is_told_from_the_rest() {
+        for command in ["true", "sleep 0.4", "echo a && sleep 1", "seq 3 | true"] {
+            assert!(touch_nothing(&plain_commands(command).unwrap()), "{command}");
+        }
+        for command in ["cat x", "echo a | tee x", "true && rm x", "sleeper", "./true", "date -s 12:00", "ls"] {
+            assert!(!touch_nothing(&plain_commands(command).unwrap()), "{command}");
+        }
+    }
 
     #[test]
     fn only_what_is_certain_is_plain() {
