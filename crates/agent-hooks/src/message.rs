@@ -44,7 +44,8 @@ fn first_sentence(intent: &str) -> String {
         .map(|line| plain(line.trim().trim_start_matches(['#', '*', '-', '>', ' '])))
         .find(|line| line.chars().any(char::is_alphanumeric))
         .unwrap_or_default();
-    let end = line.find(". ").or_else(|| line.find(": ").filter(|_| !is_conventional(&line)));
+    let colon = line.find(": ").filter(|_| !is_conventional(&line));
+    let end = line.find(". ").into_iter().chain(colon).min();
     let sentence = end.map_or(line.as_str(), |end| &line[..end]);
     let mut sentence = sentence.trim().trim_end_matches(['.', ':', '!', '*', ' ']);
     while let Some(rest) = BEGINNINGS.iter().find_map(|start| strip_prefix_ignore_case(sentence, start)) {
