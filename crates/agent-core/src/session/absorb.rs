@@ -30,7 +30,10 @@ impl Session {
                 self.measured = None;
             }
             Event::CompactionRequested => {
+                // Work that a limit stopped still waits for the limit, whatever becomes of the summary.
+                let stopped_by_limit = self.stopped_by_limit;
                 self.begin_turn();
+                self.stopped_by_limit = stopped_by_limit;
                 self.compaction.due = Some(Cause::Requested);
             }
             Event::CancelRequested => self.absorb_cancel(CancelReason::Requested),

@@ -15,7 +15,9 @@ impl Session {
             Event::Started => Ok(Trigger::Started),
             Event::UserInput { text } if text.trim().is_empty() => Err(Reason::Blank),
             Event::UserInput { .. } => Ok(Trigger::UserInput),
-            Event::BudgetRaised { .. } if self.stopped_by_limit => Ok(Trigger::BudgetRaisedWorkDue),
+            Event::BudgetRaised { .. } if self.stopped_by_limit && self.asked.is_none() => {
+                Ok(Trigger::BudgetRaisedWorkDue)
+            }
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
             Event::Reconfigured { .. } => Ok(Trigger::Reconfigured),
             Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),

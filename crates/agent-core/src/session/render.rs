@@ -14,6 +14,7 @@ impl Session {
         match kind {
             ActionKind::SendLlmRequest => {
                 self.ledger.model_calls += 1;
+                self.stopped_by_limit &= self.is_compacting();
                 let ticket = self.ask();
                 Some(Action::SendLlmRequest { ticket, request: self.request() })
             }
