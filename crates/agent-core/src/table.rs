@@ -11,6 +11,8 @@
 //! machine's code decides which trigger an event is, never where it leads. A *waiting* state rests until an event; a *passing* state
 //! decides at once by its automatic rows (triggers named `Auto…`), tried in the written order.
 
+#[cfg(doctest)]
+mod broken;
 pub mod proof;
 
 use core::fmt::Debug;
@@ -176,3 +178,6 @@ macro_rules! prove {
         };
     };
 }
+
+#[cfg(test)]
+mod tests;
