@@ -66,6 +66,7 @@ table! {
         Busy + Ended => Idle []; Busy + Stopped => Over [Finish]
     ]
     action Finish only from [Busy];
+    order Finish in Busy after [Ended];
     state Busy only through Choosing;
 }
 
@@ -159,4 +160,13 @@ table! {
         Busy + Ended => Idle []; Busy + Stopped => Over [Finish]
     ]
     state Busy only through Choosing;
+}
+
+table! {
+    /// An action stands before a row that has to come first.
+    false_claim_about_an_order: "compile_fail,E0080", [
+        Idle + Went => Choosing [Begin]; Choosing + AutoBusy => Busy []; Choosing + AutoIdle => Idle [];
+        Busy + Stopped => Over [Finish]; Busy + Ended => Idle []
+    ]
+    order Finish in Busy after [Ended];
 }

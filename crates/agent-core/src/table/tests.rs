@@ -1,6 +1,6 @@
 //! The proofs refuse each fault for its own reason. A sound table is broken in one place; numbers stand for labels.
 
-use super::proof::{Cell, Shape, action_only_from, check, is_automatic, only_through};
+use super::proof::{Cell, Shape, action_after, action_only_from, check, is_automatic, only_through};
 use alloc::string::String;
 use alloc::vec::Vec;
 use std::panic::catch_unwind;
@@ -122,6 +122,17 @@ fn false_claims_are_named() {
         said(|| only_through(&shape(&rows), BUSY, CHOOSING)).as_deref(),
         Some("a claim does not hold: a state is reached by another way")
     );
+}
+
+#[test]
+fn an_action_before_a_row_that_comes_first_is_found() {
+    let mut rows = sound();
+    assert_eq!(said(|| action_after(&shape(&rows), FINISH, BUSY, 1 << ENDED)), None);
+    rows.swap(3, 4);
+    let message = "a claim does not hold: an action stands before a row that has to come first";
+    assert_eq!(said(|| action_after(&shape(&rows), FINISH, BUSY, 1 << ENDED)).as_deref(), Some(message));
+    rows.pop();
+    assert_eq!(said(|| action_after(&shape(&rows), FINISH, BUSY, 1 << ENDED)).as_deref(), Some(message), "missing");
 }
 
 #[test]
