@@ -99,7 +99,10 @@ impl Session {
         {
             out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
         }
-        if let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms)) {
+        // Under a cancel the clock has nothing to stop any more.
+        if self.cancel.is_none()
+            && let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms))
+        {
             let action = Action::StartDeadline { ticket, delay_ms };
             out.push(Outstanding { action, is_cancelled: false });
         }
