@@ -253,7 +253,7 @@ impl Session {
             return true;
         }
         let Some(window) = self.config.model(self.model_index).context_window_tokens else { return false };
-        let full = window / 1_000 * u64::from(self.config.compact_at_permille);
+        let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
         self.context_estimate() > full && self.may_summarise()
     }
 
