@@ -15,7 +15,9 @@ impl Session {
             Event::Started => Ok(Trigger::Started),
             Event::UserInput { text } if text.trim().is_empty() => Err(Reason::Blank),
             Event::UserInput { .. } => Ok(Trigger::UserInput),
-            Event::BudgetRaised { .. } if self.stopped_by_limit => Ok(Trigger::BudgetRaisedWorkDue),
+            Event::BudgetRaised { .. } if self.stopped_by_limit && self.asked.is_none() => {
+                Ok(Trigger::BudgetRaisedWorkDue)
+            }
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
             Event::Reconfigured { .. } => Ok(Trigger::Reconfigured),
             Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
@@ -240,7 +242,7 @@ impl Session {
     fn can_shorten(&self) -> bool {
         match self.compaction.overflows {
             0 if !self.can_compact() => false,
-            0 if !self.compaction.tried => true,
+            0 if self.may_summarise() => true,
             0 | 1 => compaction::last_round_clipped(&self.conversation).is_some(),
             _ => false,
         }
@@ -251,8 +253,14 @@ impl Session {
             return true;
         }
         let Some(window) = self.config.model(self.model_index).context_window_tokens else { return false };
-        let full = window / 1_000 * u64::from(self.config.compact_at_permille);
-        !self.compaction.tried && self.context_estimate() > full && self.can_compact()
+        let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
+        self.context_estimate() > full && self.may_summarise()
+    }
+
+    /// Whether the session may summarise by itself: once between two answers, and only when that can help. A summary that cannot would
+    /// end the turn, although the last round can still be clipped.
+    pub(super) fn may_summarise(&self) -> bool {
+        !self.compaction.tried && compaction::may_help(&self.conversation)
     }
 
     fn is_work_due_after_compaction(&self) -> bool {

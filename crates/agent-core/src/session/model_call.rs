@@ -197,7 +197,7 @@ impl Session {
 
     /// After an overflow: summarise first, then clip the last round.
     fn shorten(&mut self) {
-        let by_summary = self.compaction.overflows == 0 && !self.compaction.tried;
+        let by_summary = self.compaction.overflows == 0 && self.may_summarise();
         self.compaction.overflows += 1;
         self.measured = None;
         if by_summary {

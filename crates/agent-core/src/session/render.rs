@@ -14,6 +14,7 @@ impl Session {
         match kind {
             ActionKind::SendLlmRequest => {
                 self.ledger.model_calls += 1;
+                self.stopped_by_limit &= self.is_compacting();
                 let ticket = self.ask();
                 Some(Action::SendLlmRequest { ticket, request: self.request() })
             }
@@ -98,7 +99,10 @@ impl Session {
         {
             out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
         }
-        if let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms)) {
+        // Under a cancel the clock has nothing to stop any more.
+        if self.cancel.is_none()
+            && let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms))
+        {
             let action = Action::StartDeadline { ticket, delay_ms };
             out.push(Outstanding { action, is_cancelled: false });
         }

@@ -6,3 +6,4 @@ mod coverage;
 mod harness;
 mod properties;
 mod scenario;
+mod seeds;
