@@ -89,7 +89,7 @@ impl<S: Label, T: Label, A: Label> Table<S, T, A> {
 macro_rules! labels {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $(#[doc = $doc:literal] $value:ident),+ $(,)? }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         $vis enum $name { $(#[doc = $doc] $value),+ }
 
         impl $crate::table::Label for $name {

@@ -1,8 +1,8 @@
 //! Moves data in: an event's on its trigger, the session's own on an automatic one. Decides nothing about states.
 
 use super::compaction::Cause;
+use super::labels::{Trigger, event_triggers};
 use super::outcome::Ending;
-use super::table::{Trigger, event_triggers};
 use super::{CancelReason, Event, Repetition, Session};
 use alloc::format;
 

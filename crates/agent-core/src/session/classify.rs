@@ -1,7 +1,7 @@
 //! From facts to triggers: reads the session's data, changes nothing.
 
+use super::labels::{Trigger, event_triggers};
 use super::reply::Reply;
-use super::table::{Trigger, event_triggers};
 use super::{Event, Reason, Session, Ticket, compaction};
 use crate::budget::{LimitKind, LimitReached};
 use crate::conversation::CallId;

@@ -33,6 +33,7 @@ mod classify;
 mod compaction;
 mod config;
 mod event;
+mod labels;
 mod model_call;
 mod outcome;
 mod render;
@@ -371,6 +372,3 @@ impl PartialEq for TableRef {
         self.0.rows.len() == other.0.rows.len()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,3 +1,5 @@
+//! Tests of the client.
+
 use super::base::is_loopback;
 use super::*;
 

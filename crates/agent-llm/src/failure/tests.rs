@@ -1,3 +1,5 @@
+//! Tests of classifying failures.
+
 use super::*;
 
 fn reporter() -> Reporter {

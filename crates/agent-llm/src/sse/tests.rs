@@ -1,3 +1,5 @@
+//! Tests of the scanner.
+
 use super::*;
 use proptest::prelude::*;
 

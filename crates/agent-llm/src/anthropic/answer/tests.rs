@@ -1,3 +1,5 @@
+//! Tests of reading Anthropic answers.
+
 #![expect(clippy::needless_pass_by_value, reason = "`json!` is written in place")]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of writing Anthropic requests.
+
 use super::*;
 use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult};
 use agent_core::llm::Purpose;

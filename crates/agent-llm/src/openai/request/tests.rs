@@ -1,3 +1,5 @@
+//! Tests of writing OpenAI requests.
+
 use super::*;
 use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall};
 use agent_core::llm::Purpose;
