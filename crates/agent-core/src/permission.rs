@@ -74,6 +74,15 @@ impl Permissions {
     }
 }
 
+impl Permissions {
+    /// The deny rule that stands in the way of running a tool with other arguments than those that were inspected, if any: nobody has
+    /// checked the new ones against it.
+    #[must_use]
+    pub fn forbids_editing(&self, tool: &str) -> Option<&Rule> {
+        self.deny.iter().find(|rule| rule.tool() == tool)
+    }
+}
+
 fn denial_by(rule: &Rule, subject: &Subject) -> String {
     match subject {
         Subject::Command { plain: None, .. } => {

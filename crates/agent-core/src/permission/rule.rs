@@ -19,6 +19,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// The tool it names.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
     /// Whether an allow rule covers the call: everything the call is about matches, and all of it is known.
     #[must_use]
     pub fn matches(&self, tool: &str, subject: &Subject) -> bool {

@@ -147,10 +147,21 @@ impl Batch {
         self.calls.iter().any(|open| open.call.id != *call && matches!(open.status, Status::Asked(_)))
     }
 
+    /// Whether a person may change the arguments of this call.
+    pub(super) fn may_edit(&self, call: &CallId, permissions: &Permissions) -> bool {
+        self.open(call).is_some_and(|open| permissions.forbids_editing(&open.call.name).is_none())
+    }
+
     /// Takes a person's answer in. Returns the denial or the rule that holds from now on.
-    pub(super) fn approve(&mut self, call: &CallId, answer: ApprovalAnswer) -> Approved {
+    pub(super) fn approve(&mut self, call: &CallId, answer: ApprovalAnswer, permissions: &Permissions) -> Approved {
         let Some(open) = self.open_mut(call) else { return Approved::Once };
         match answer {
+            ApprovalAnswer::Allow { arguments: Some(_), .. }
+                if let Some(rule) = permissions.forbids_editing(&open.call.name) =>
+            {
+                let reason = format!("the changed arguments cannot be checked against the rule `{rule}`");
+                Approved::Denied(open.deny(&reason, false))
+            }
             ApprovalAnswer::Allow { scope, arguments } => {
                 // The history keeps what the model asked for; the run takes what the person made of it.
                 if let Some(arguments) = arguments {

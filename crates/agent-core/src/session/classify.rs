@@ -210,7 +210,12 @@ impl Session {
         let Some(batch) = self.batch.as_ref().filter(|batch| batch.is_asked(call)) else {
             return Err(Reason::UnknownCall);
         };
-        let allowed = matches!(answer, ApprovalAnswer::Allow { .. });
+        let allowed = match answer {
+            ApprovalAnswer::Allow { arguments, .. } => {
+                arguments.is_none() || batch.may_edit(call, &self.config.permissions)
+            }
+            ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => false,
+        };
         Ok(match (batch.is_another_asked(call), allowed || batch.has_cleared()) {
             (true, _) => Trigger::ApprovalPartial,
             (false, true) => Trigger::ApprovalsGranted,

@@ -51,7 +51,7 @@ pub use event::Event;
 pub use outcome::{Outcome, OutcomeKind};
 pub use table::{ActionKind, SessionTable, State, Trigger};
 pub use ticket::Ticket;
-pub use trace::{Reason, Rejected, Step, Trace, Transition};
+pub use trace::{Reason, Rejected, Step, Trace, TraceNote, Transition};
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};

@@ -23,7 +23,9 @@ impl Session {
             return;
         }
         let used = &self.used_ids;
-        let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(&CallId::new(id)));
+        let mut notes = Vec::new();
+        let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(&CallId::new(id)), &mut notes);
+        notes.into_iter().for_each(|text| self.trace.note(self.now_ms, text));
         let is_last_chance = match &judged {
             Reply::Paused(_) => self.pauses >= MAX_PAUSES,
             Reply::Unusable { .. } => self.config.retry.delay_ms(self.failed_attempts + 1, None, 0).is_none(),

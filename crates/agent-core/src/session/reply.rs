@@ -33,10 +33,20 @@ pub(super) enum Reply {
 }
 
 /// Judges an answer. `next_call` numbers the ids that replace empty and repeated ones; `is_new` tells whether an id is free.
-pub(super) fn judge(response: &LlmResponse, next_call: &mut u64, is_new: impl Fn(&str) -> bool) -> Reply {
-    let mut reader = Reader { next_call, is_new, used: Vec::new(), unusable: BTreeMap::new(), complete_calls: 0 };
+/// What was odd about it goes into `notes`.
+pub(super) fn judge(
+    response: &LlmResponse,
+    next_call: &mut u64,
+    is_new: impl Fn(&str) -> bool,
+    notes: &mut Vec<String>,
+) -> Reply {
+    let mut reader =
+        Reader { next_call, is_new, notes, used: Vec::new(), unusable: BTreeMap::new(), complete_calls: 0 };
     let blocks: Vec<Block> = response.blocks.iter().map(|block| reader.block(block)).collect();
     let Reader { unusable, complete_calls, .. } = reader;
+    if let StopReason::Other(reason) = &response.stop {
+        notes.push(format!("the answer ended for an unknown reason `{reason}`"));
+    }
     let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
     match &response.stop {
         StopReason::Refusal => {
@@ -129,6 +139,7 @@ impl Reply {
 struct Reader<'a, F> {
     next_call: &'a mut u64,
     is_new: F,
+    notes: &'a mut Vec<String>,
     used: Vec<Arc<str>>,
     unusable: BTreeMap<CallId, String>,
     complete_calls: usize,
@@ -170,6 +181,9 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
         while id.trim().is_empty() || self.used.contains(&id) || !(self.is_new)(&id) {
             *self.next_call += 1;
             id = Arc::from(format!("call_{}", self.next_call));
+        }
+        if *id != *given {
+            self.notes.push(format!("the call id `{given}` was empty or used before; it became `{id}`"));
         }
         self.used.push(id.clone());
         CallId::new(&id)

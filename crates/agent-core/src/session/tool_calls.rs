@@ -30,7 +30,7 @@ impl Session {
 
     /// A person answered about a call.
     pub(super) fn absorb_approval(&mut self, trigger: Trigger, call: &CallId, answer: ApprovalAnswer) {
-        let approved = self.batch.as_mut().map(|batch| batch.approve(call, answer));
+        let approved = self.batch.as_mut().map(|batch| batch.approve(call, answer, &self.config.permissions));
         match approved {
             Some(Approved::Always(rule)) => self.config.permissions.allow.push(rule),
             Some(Approved::Denied(denial)) => self.run.get_or_insert_default().denials.push(denial),

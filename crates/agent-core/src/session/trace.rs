@@ -3,6 +3,7 @@
 use super::{State, Trigger};
 use crate::table::Label;
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -22,10 +23,20 @@ pub struct Transition {
     pub spent_ms: u64,
 }
 
-/// The newest transitions, at most [`Trace::CAPACITY`] of them, and totals over all.
+/// Something odd that no row tells, such as a tool-call id that had to be replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceNote {
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// What.
+    pub text: String,
+}
+
+/// The newest transitions and notes, at most [`Trace::CAPACITY`] of each, and totals over all transitions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     recent: VecDeque<Transition>,
+    notes: VecDeque<TraceNote>,
     /// By state: times entered, milliseconds spent.
     totals: Vec<(u64, u64)>,
     entered_at_ms: u64,
@@ -37,12 +48,23 @@ impl Trace {
     pub const CAPACITY: usize = 100;
 
     pub(super) fn new() -> Self {
-        Self { recent: VecDeque::new(), totals: vec![(0, 0); State::ALL.len()], entered_at_ms: 0, dropped: 0 }
+        Self {
+            recent: VecDeque::new(),
+            notes: VecDeque::new(),
+            totals: vec![(0, 0); State::ALL.len()],
+            entered_at_ms: 0,
+            dropped: 0,
+        }
     }
 
     /// The newest transitions, oldest first.
     pub fn recent(&self) -> impl Iterator<Item = &Transition> {
         self.recent.iter()
+    }
+
+    /// The newest notes, oldest first.
+    pub fn notes(&self) -> impl Iterator<Item = &TraceNote> {
+        self.notes.iter()
     }
 
     /// Transitions that are no longer kept.
@@ -55,6 +77,14 @@ impl Trace {
     #[must_use]
     pub fn total(&self, state: State) -> (u64, u64) {
         self.totals.get(state as usize).copied().unwrap_or_default()
+    }
+
+    /// Enters a note.
+    pub(super) fn note(&mut self, at_ms: u64, text: String) {
+        if self.notes.len() == Self::CAPACITY {
+            self.notes.pop_front();
+        }
+        self.notes.push_back(TraceNote { at_ms, text });
     }
 
     /// Enters a transition and returns it.

@@ -299,12 +299,14 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
         Action::PrepareTools { ticket, calls } => Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, a) },
         Action::RequestApproval { ticket, questions } => {
             let call = questions[usize::from(a) % questions.len()].call.id.clone();
-            let answer = match b % 4 {
+            let edited = || agent_core::conversation::Arguments::parse("{\"y\":2}").unwrap();
+            let answer = match b % 5 {
                 0 => ApprovalAnswer::Deny { reason: "no".into() },
                 1 => ApprovalAnswer::Nobody,
                 2 => {
                     ApprovalAnswer::Allow { scope: ApprovalScope::Session("change".parse().unwrap()), arguments: None }
                 }
+                3 => ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: Some(edited()) },
                 _ => ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None },
             };
             Event::ApprovalAnswered { ticket: *ticket, call, answer }
@@ -435,7 +437,10 @@ pub(crate) fn config(variant: u8) -> SessionConfig {
             config.permissions.mode = PermissionMode::Bypass;
             config.limits.max_repetitions = Some(2);
         }
-        1 => config.permissions.mode = PermissionMode::Default,
+        1 => {
+            config.permissions.mode = PermissionMode::Default;
+            config.permissions.deny.push("change(secret/**)".parse().unwrap());
+        }
         2 => {
             config.permissions.mode = PermissionMode::Bypass;
             config.limits = Limits { max_model_calls: Some(4), max_tool_calls: Some(3), ..Limits::default() };
