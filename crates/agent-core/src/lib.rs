@@ -38,6 +38,8 @@ pub mod conversation;
 pub mod diagram;
 pub mod hook;
 pub mod journal;
+pub mod lifecycle;
+pub mod link;
 pub mod llm;
 pub mod permission;
 pub mod ports;

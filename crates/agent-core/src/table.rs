@@ -124,13 +124,13 @@ macro_rules! rows {
 ///
 /// * `action A only from [S, …];`: the action stands only on rows out of these states,
 /// * `order A in S after [T, …];`: out of this state, it stands only after the rows on these triggers,
-/// * `state S only through G;`: the first cannot be reached when the second is removed.
+/// * `state S only through G;`: the first cannot be reached when the second is removed; with `unless [T, …]` but by rows on these triggers.
 #[macro_export]
 macro_rules! prove {
     ($table:ident: $state:ident, $trigger:ident, $action:ident;
      $(action $act:ident only from [$($from:ident),+];)*
      $(order $late:ident in $place:ident after [$($first:ident),+];)*
-     $(state $goal:ident only through $gate:ident;)*) => {
+     $(state $goal:ident only through $gate:ident $(unless [$($but:ident),+])?;)*) => {
         #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
         const _: () = {
             use $crate::table::{Label as _, proof};
@@ -177,7 +177,10 @@ macro_rules! prove {
             proof::check(&shape);
             $(proof::action_only_from(&shape, $action::$act as u8, 0 $(| 1 << $state::$from as u8)+);)*
             $(proof::action_after(&shape, $action::$late as u8, $state::$place as u8, 0 $(| 1 << $trigger::$first as u8)+);)*
-            $(proof::only_through(&shape, $state::$goal as u8, $state::$gate as u8);)*
+            $({
+                let unless = 0 $($(| 1 << $trigger::$but as u8)+)?;
+                proof::only_through(&shape, $state::$goal as u8, $state::$gate as u8, unless);
+            })*
         };
     };
 }

@@ -39,6 +39,10 @@ pub enum OutcomeKind {
     Permission,
     /// The provider gave up, or its answer could not be used.
     Provider,
+    /// The model ended its turn, but a commitment was not kept.
+    VerificationFailed,
+    /// The agent waits for an answer that nobody can give.
+    Waiting,
     /// It was interrupted.
     Cancelled,
 }
@@ -55,6 +59,8 @@ impl OutcomeKind {
             Self::Budget => 60,
             Self::Permission => 61,
             Self::Provider => 62,
+            Self::VerificationFailed => 63,
+            Self::Waiting => 64,
             Self::Cancelled => 130,
         }
     }
@@ -69,6 +75,8 @@ impl OutcomeKind {
             Self::CallLimit => "error_max_turns",
             Self::Budget => "error_max_budget",
             Self::Permission => "error_permission",
+            Self::VerificationFailed => "verification_failed",
+            Self::Waiting => "waiting",
             Self::Cancelled => "cancelled",
         }
     }

@@ -163,6 +163,16 @@ table! {
 }
 
 table! {
+    /// There is a way around, and not only by the rows that the claim excepts.
+    false_claim_about_an_exception: "compile_fail,E0080", [
+        Idle + Went => Choosing [Begin]; Idle + Ended => Busy []; Idle + Stopped => Busy [];
+        Choosing + AutoBusy => Busy []; Choosing + AutoIdle => Idle [];
+        Busy + Ended => Idle []; Busy + Stopped => Over [Finish]
+    ]
+    state Busy only through Choosing unless [Stopped];
+}
+
+table! {
     /// An action stands before a row that has to come first.
     false_claim_about_an_order: "compile_fail,E0080", [
         Idle + Went => Choosing [Begin]; Choosing + AutoBusy => Busy []; Choosing + AutoIdle => Idle [];

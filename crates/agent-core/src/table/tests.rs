@@ -111,17 +111,20 @@ fn a_longer_automatic_cycle_is_found() {
 fn false_claims_are_named() {
     let mut rows = sound();
     assert_eq!(said(|| action_only_from(&shape(&rows), FINISH, 1 << BUSY)), None);
-    assert_eq!(said(|| only_through(&shape(&rows), BUSY, CHOOSING)), None);
-    assert_eq!(said(|| only_through(&shape(&rows), CHOOSING, CHOOSING)), None);
+    assert_eq!(said(|| only_through(&shape(&rows), BUSY, CHOOSING, 0)), None);
+    assert_eq!(said(|| only_through(&shape(&rows), CHOOSING, CHOOSING, 0)), None);
     rows.push(row(IDLE, ENDED, BUSY, 1 << FINISH));
     assert_eq!(
         said(|| action_only_from(&shape(&rows), FINISH, 1 << BUSY)).as_deref(),
         Some("a claim does not hold: an action stands on a row out of another state")
     );
     assert_eq!(
-        said(|| only_through(&shape(&rows), BUSY, CHOOSING)).as_deref(),
+        said(|| only_through(&shape(&rows), BUSY, CHOOSING, 0)).as_deref(),
         Some("a claim does not hold: a state is reached by another way")
     );
+    let unless = |trigger: u8| said(|| only_through(&shape(&rows), BUSY, CHOOSING, 1 << trigger));
+    assert_eq!(unless(ENDED), None, "the way around is the exception");
+    assert_eq!(unless(STOPPED).as_deref(), Some("a claim does not hold: a state is reached by another way"));
 }
 
 #[test]

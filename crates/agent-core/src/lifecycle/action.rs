@@ -1,0 +1,122 @@
+//! What the driver is asked to do, and what an agent came to.
+
+use super::commitment::{Check, CheckEnd, CommitmentId};
+use super::{State, Ticket};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// One thing to do. Those with a ticket expect the answer that is named with them; the others are done when they are done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Action {
+    /// Give the message to the session.
+    SendInput {
+        /// The message.
+        text: String,
+    },
+    /// Give the session, as a message, the report of what is missing.
+    SendGapReport {
+        /// The report.
+        text: String,
+        /// How often the agent has been told so since its last message, this time included.
+        round: u32,
+    },
+    /// Check every commitment. Answers: `CheckCompleted`, one a check.
+    RunChecks {
+        /// For the answers.
+        ticket: Ticket,
+        /// The checks.
+        checks: Vec<Check>,
+    },
+    /// Stop the checks; no answer is expected any more.
+    CancelChecks {
+        /// Of the checks.
+        ticket: Ticket,
+    },
+    /// Stop the session's turn. `TurnEnded` still comes.
+    CancelTurn,
+    /// Wait, then report `TimedOut`.
+    StartTimer {
+        /// For the answer.
+        ticket: Ticket,
+        /// How long to wait, in milliseconds.
+        delay_ms: u64,
+    },
+    /// Forget the timer; no answer is expected any more.
+    StopTimer {
+        /// Of the timer.
+        ticket: Ticket,
+    },
+    /// Tell whoever started the agent what it came to.
+    ReportOutcome {
+        /// What it came to.
+        outcome: Outcome,
+    },
+    /// End everything that the agent started. Answer: `CleanupCompleted`.
+    CleanUp {
+        /// For the answer.
+        ticket: Ticket,
+    },
+    /// Let go of the session; nothing of it is needed any more.
+    ReleaseSession,
+}
+
+/// What an agent came to when it last came to rest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It is done.
+    Done {
+        /// How many commitments were checked and kept: all.
+        kept: usize,
+    },
+    /// Its turn ended and nothing is claimed.
+    TurnEnded,
+    /// Its turn failed; the session says why.
+    TurnFailed,
+    /// It was cancelled.
+    Cancelled,
+    /// It cannot go on without an answer.
+    Waiting {
+        /// What it said with the signal.
+        summary: String,
+    },
+    /// A commitment is not kept.
+    NotKept {
+        /// What is not kept.
+        gaps: Vec<Gap>,
+        /// How many commitments there are.
+        commitments: usize,
+        /// How often the agent was told and could try again.
+        rounds: u32,
+    },
+    /// Not one commitment could be checked.
+    Uncheckable {
+        /// What is not known to be kept: all.
+        gaps: Vec<Gap>,
+    },
+    /// It was too long in one state.
+    TimedOut {
+        /// The state.
+        state: State,
+    },
+    /// A limit ended its turn; the session says which.
+    TurnOutOfBudget,
+    /// Its budget is spent.
+    BudgetExceeded,
+    /// Its session has ended.
+    SessionEnded,
+    /// It was dismissed.
+    Dismissed,
+}
+
+/// A commitment that is not kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// Which.
+    pub commitment: CommitmentId,
+    /// What was promised.
+    pub promise: String,
+    /// How its check ended.
+    pub end: CheckEnd,
+}

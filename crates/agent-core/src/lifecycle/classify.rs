@@ -1,0 +1,84 @@
+//! Which trigger an event is: guards are decided here, and nowhere else.
+
+use super::commitment::{CheckEnd, CheckReport, CommitmentId};
+use super::event::{Event, Signal, TurnEnd};
+use super::table::Trigger;
+use super::trace::Reason;
+use super::{Lifecycle, Ticket};
+
+impl Lifecycle {
+    pub(super) fn classify(&self, event: &Event) -> Result<Trigger, Reason> {
+        match event {
+            Event::InputReceived { text } => filled(text, Trigger::InputReceived),
+            Event::CommitmentAdded { commitment } => filled(&commitment.assertion.command, Trigger::CommitmentAdded),
+            Event::ModeChanged { .. } => Ok(Trigger::ModeChanged),
+            Event::Signalled { .. } => Ok(Trigger::Signalled),
+            Event::TurnEnded { inputs_taken, .. } if *inputs_taken < self.inputs_sent => Err(Reason::OldTurn),
+            Event::TurnEnded { end, .. } => Ok(self.turn_ended(*end)),
+            Event::CheckCompleted { ticket, commitment, report } => self.check_completed(*ticket, *commitment, report),
+            Event::CancelRequested => Ok(Trigger::CancelRequested),
+            Event::TimedOut { ticket } => open(self.timer, *ticket, Trigger::TimedOut),
+            Event::BudgetExceeded => Ok(Trigger::BudgetExceeded),
+            Event::SessionEnded => Ok(Trigger::SessionEnded),
+            Event::Dismissed => Ok(Trigger::Dismissed),
+            Event::CleanupCompleted { ticket } => open(self.cleanup, *ticket, Trigger::CleanupCompleted),
+        }
+    }
+
+    /// Only a turn that the model ended by itself, and that nobody wanted to stop, can claim anything.
+    fn turn_ended(&self, end: TurnEnd) -> Trigger {
+        let claims_without_signal = self.config.unsignalled_turn_claims;
+        match (end, self.signal.as_ref().map(|(signal, _)| *signal)) {
+            (TurnEnd::OutOfBudget, _) => Trigger::TurnOutOfBudget,
+            (TurnEnd::Failed | TurnEnd::Cancelled, _) => Trigger::TurnFailed,
+            (TurnEnd::Completed, _) if self.is_cancelled => Trigger::TurnFailed,
+            (TurnEnd::Completed, Some(Signal::Waiting)) => Trigger::WaitingSignalled,
+            (TurnEnd::Completed, None) if !claims_without_signal => Trigger::TurnEnded,
+            (TurnEnd::Completed, Some(Signal::Done) | None) => match self.commitments.is_empty() {
+                true => Trigger::CompletionClaimedUnbound,
+                false => Trigger::CompletionClaimed,
+            },
+        }
+    }
+
+    /// The last answer decides, over all of them.
+    fn check_completed(
+        &self,
+        ticket: Ticket,
+        commitment: CommitmentId,
+        report: &CheckReport,
+    ) -> Result<Trigger, Reason> {
+        let Some(verification) = self.verification.as_ref().filter(|open| open.is_open && open.ticket == ticket) else {
+            return Err(Reason::StaleTicket);
+        };
+        if !verification.expects(commitment) {
+            return Err(Reason::UnknownCommitment);
+        }
+        if !verification.expects_one() {
+            return Ok(Trigger::CheckCompletedMoreLeft);
+        }
+        let was_not_started = |report: &CheckReport| matches!(report.end, CheckEnd::NotStarted { .. });
+        let is_impossible = was_not_started(report) && verification.reports().all(was_not_started);
+        let is_kept = report.is_kept() && verification.reports().all(CheckReport::is_kept);
+        let may_try_again = self.rounds < self.config.max_rounds && !self.is_budget_spent;
+        Ok(if is_kept {
+            Trigger::ChecksPassed
+        } else if is_impossible {
+            Trigger::ChecksImpossible
+        } else if !self.config.continues_after_failure {
+            Trigger::ChecksFailedResting
+        } else if may_try_again {
+            Trigger::ChecksFailed
+        } else {
+            Trigger::ChecksFailedForGood
+        })
+    }
+}
+
+fn filled(text: &str, trigger: Trigger) -> Result<Trigger, Reason> {
+    if text.trim().is_empty() { Err(Reason::Blank) } else { Ok(trigger) }
+}
+
+fn open(expected: Option<Ticket>, ticket: Ticket, trigger: Trigger) -> Result<Trigger, Reason> {
+    if expected == Some(ticket) { Ok(trigger) } else { Err(Reason::StaleTicket) }
+}

@@ -1,0 +1,46 @@
+//! What a lifecycle is told when it is made.
+
+use super::commitment::Commitment;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Everything that shapes a lifecycle's decisions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LifecycleConfig {
+    /// What the agent is bound to from the start.
+    pub commitments: Vec<Commitment>,
+    /// How often the agent is told what is missing and may try again, counted from the last message that somebody sent.
+    pub max_rounds: u32,
+    /// Whether an agent that fell short goes on by itself. Without, it rests, and whoever started it decides.
+    pub continues_after_failure: bool,
+    /// Whether a turn that ends without a signal claims that the work is done, as it does where nobody is there to answer.
+    pub unsignalled_turn_claims: bool,
+    /// How long the agent may be idle, in milliseconds.
+    pub max_idle_ms: Option<u64>,
+    /// How long the agent may work before it says something, in milliseconds.
+    pub max_work_ms: Option<u64>,
+    /// How long the agent may wait for an answer, in milliseconds.
+    pub max_wait_ms: Option<u64>,
+}
+
+impl LifecycleConfig {
+    /// An agent that nobody sits in front of: it goes on by itself, and the end of a turn is a claim.
+    #[must_use]
+    pub fn headless(commitments: Vec<Commitment>) -> Self {
+        Self { commitments, continues_after_failure: true, unsignalled_turn_claims: true, ..Self::default() }
+    }
+}
+
+impl Default for LifecycleConfig {
+    fn default() -> Self {
+        Self {
+            commitments: Vec::new(),
+            max_rounds: 3,
+            continues_after_failure: false,
+            unsignalled_turn_claims: false,
+            max_idle_ms: None,
+            max_work_ms: None,
+            max_wait_ms: None,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the driver reports.
+
+use super::commitment::{CheckReport, Commitment, CommitmentId};
+use super::{TaskMode, Ticket};
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// Somebody sent a message. Blank ones are refused.
+    InputReceived {
+        /// The message.
+        text: String,
+    },
+    /// A commitment was added. One without a command is refused.
+    CommitmentAdded {
+        /// The commitment.
+        commitment: Commitment,
+    },
+    /// The agent works in another mode.
+    ModeChanged {
+        /// The mode.
+        mode: TaskMode,
+    },
+    /// The agent called the signal tool. The last signal of a turn counts.
+    Signalled {
+        /// What it signalled.
+        signal: Signal,
+        /// What it said with it.
+        summary: String,
+    },
+    /// A turn of the session ended.
+    TurnEnded {
+        /// How.
+        end: TurnEnd,
+        /// How many messages the session had taken by then, since this machine was made. A turn that ended before it took
+        /// everything that was sent is an old one.
+        inputs_taken: u64,
+    },
+    /// A check ended.
+    CheckCompleted {
+        /// Of the checks.
+        ticket: Ticket,
+        /// Of which commitment.
+        commitment: CommitmentId,
+        /// What it came to.
+        report: CheckReport,
+    },
+    /// Somebody asked to stop the turn or the checks.
+    CancelRequested,
+    /// The time of a timer is up.
+    TimedOut {
+        /// Of the timer.
+        ticket: Ticket,
+    },
+    /// The agent's budget is spent.
+    BudgetExceeded,
+    /// The agent's session has ended, for whatever reason.
+    SessionEnded,
+    /// The agent is not wanted any more.
+    Dismissed,
+    /// Nothing that the agent started is left.
+    CleanupCompleted {
+        /// Of the cleanup.
+        ticket: Ticket,
+    },
+}
+
+impl Event {
+    /// The event's name, for refusals and traces.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::InputReceived { .. } => "InputReceived",
+            Self::CommitmentAdded { .. } => "CommitmentAdded",
+            Self::ModeChanged { .. } => "ModeChanged",
+            Self::Signalled { .. } => "Signalled",
+            Self::TurnEnded { .. } => "TurnEnded",
+            Self::CheckCompleted { .. } => "CheckCompleted",
+            Self::CancelRequested => "CancelRequested",
+            Self::TimedOut { .. } => "TimedOut",
+            Self::BudgetExceeded => "BudgetExceeded",
+            Self::SessionEnded => "SessionEnded",
+            Self::Dismissed => "Dismissed",
+            Self::CleanupCompleted { .. } => "CleanupCompleted",
+        }
+    }
+}
+
+/// What an agent says about its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    /// It is done.
+    Done,
+    /// It cannot go on without an answer.
+    Waiting,
+}
+
+/// How a turn of the session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TurnEnd {
+    /// The model ended it.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+    /// A limit ended it.
+    OutOfBudget,
+}

@@ -1,0 +1,192 @@
+//! The lifecycle machine: an agent from its first message to its end, bound to commitments that are checked.
+//!
+//! A driver reports [`Event`]s and performs the [`Action`]s that [`Lifecycle::step`] returns. What moves where stands in [`table`]. The
+//! agent's conversation is another machine, the [`session`](crate::session); both meet in [`link`](crate::link) only.
+//!
+//! ```text
+//! message -> Working -> the session's turn ends -> is that a claim to be done?
+//!   no                      -> Idle or Waiting
+//!   yes, no commitments     -> Done
+//!   yes                     -> Verifying: every commitment is checked -> all kept -> Done
+//!                                          not -> told what is missing, back to Working, a bounded number of times -> Reaped
+//! ```
+//!
+//! 1. An agent with commitments is `Done` only if the last verification checked every one of them and found every one kept.
+//! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed.
+//! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message that somebody sent.
+//! 4. Stale, repeated and unknown answers change nothing, and a refusal leaves the machine as it was.
+//! 5. After a stop was asked for, the end of the turn is no claim.
+//! 6. After `Ended` there are no actions. `step` never panics.
+//!
+//! Absent on purpose: clock, processes, the words of the conversation. That the agent is done or waits is said by a signal or by the end of
+//! a turn, never found in prose.
+
+mod absorb;
+mod action;
+mod classify;
+mod commitment;
+mod config;
+mod event;
+mod labels;
+mod render;
+pub mod table;
+mod trace;
+mod verification;
+
+pub use action::{Action, Gap, Outcome};
+pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
+pub use config::LifecycleConfig;
+pub use event::{Event, Signal, TurnEnd};
+pub use table::{ActionKind, LifecycleTable, State, Trigger};
+pub use trace::{Reason, Rejected, Step, Trace, Transition};
+pub use verification::Verification;
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The life of one agent. See the [module](self) for how to drive it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lifecycle {
+    config: LifecycleConfig,
+    state: State,
+    now_ms: u64,
+    mode: TaskMode,
+    /// Those of the configuration and those added since.
+    commitments: Vec<Commitment>,
+    /// The last signal of the turn, and what was said with it.
+    signal: Option<(Signal, String)>,
+    verification: Option<Verification>,
+    /// How often the agent was told what is missing since the last message.
+    rounds: u32,
+    /// Messages given to the session.
+    inputs_sent: u64,
+    /// The message that is about to be given to the session.
+    input: String,
+    is_cancelled: bool,
+    is_budget_spent: bool,
+    outcome: Option<Outcome>,
+    timer: Option<Ticket>,
+    cleanup: Option<Ticket>,
+    next_ticket: u64,
+    trace: Trace,
+}
+
+impl Lifecycle {
+    /// An idle agent.
+    #[must_use]
+    pub fn new(config: LifecycleConfig) -> Self {
+        Self {
+            state: table::TABLE.initial,
+            now_ms: 0,
+            mode: TaskMode::default(),
+            commitments: config.commitments.clone(),
+            signal: None,
+            verification: None,
+            rounds: 0,
+            inputs_sent: 0,
+            input: String::new(),
+            is_cancelled: false,
+            is_budget_spent: false,
+            outcome: None,
+            timer: None,
+            cleanup: None,
+            next_ticket: 0,
+            trace: Trace::new(),
+            config,
+        }
+    }
+
+    /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
+    ///
+    /// # Errors
+    /// [`Rejected`] when the event does not fit; the machine is then as it was before.
+    pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
+        let name = event.name();
+        let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
+        let Some(row) = table::TABLE.row(self.state, trigger) else {
+            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
+        };
+        self.now_ms = self.now_ms.max(at_ms);
+        self.absorb(trigger, event);
+        let transition = self.trace.enter(self.now_ms, row.from, row.on, row.to);
+        self.state = row.to;
+        let actions = row.actions.iter().filter_map(|kind| self.render(*kind)).collect();
+        Ok(Step { transition, actions })
+    }
+
+    /// Where the agent stands.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// How the agent works while it works; nothing when it does not.
+    #[must_use]
+    pub fn mode(&self) -> Option<TaskMode> {
+        (self.state == State::Working).then_some(self.mode)
+    }
+
+    /// Everything the agent is bound to.
+    #[must_use]
+    pub fn commitments(&self) -> &[Commitment] {
+        &self.commitments
+    }
+
+    /// The last look at the commitments, complete or not.
+    #[must_use]
+    pub const fn verification(&self) -> Option<&Verification> {
+        self.verification.as_ref()
+    }
+
+    /// How often the agent was told what is missing since the last message.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// What the agent came to when it last came to rest; nothing while it works.
+    #[must_use]
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The last transitions and the time spent in each state.
+    #[must_use]
+    pub const fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
+        let accepted = table::TABLE.rows_from(self.state).map(|row| row.on).collect();
+        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.next_ticket += 1;
+        Ticket(self.next_ticket)
+    }
+}
+
+/// Names one thing that the driver was asked and has to answer. Never used twice in a lifecycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ticket(pub u64);
+
+/// How an agent works: an attribute of `Working` that changes nothing about what follows what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskMode {
+    /// It does the work itself.
+    #[default]
+    Execute,
+    /// It has others do the work.
+    Delegate,
+    /// It plans the work.
+    Plan,
+    /// It cuts the work into parts.
+    BreakUp,
+    /// It puts the parts together.
+    Unify,
+}

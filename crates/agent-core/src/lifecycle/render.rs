@@ -1,0 +1,52 @@
+//! Gives the actions of a row their data. An action that has nothing to say is left out.
+
+use super::Lifecycle;
+use super::action::Action;
+use super::table::ActionKind;
+use super::verification::{Verification, checks};
+use core::mem;
+
+impl Lifecycle {
+    pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
+        match kind {
+            ActionKind::SendInput => Some(Action::SendInput { text: mem::take(&mut self.input) }),
+            ActionKind::SendGapReport => {
+                let (round, max_rounds) = (self.rounds, self.config.max_rounds);
+                let verification = self.verification.as_ref()?;
+                Some(Action::SendGapReport {
+                    text: verification.gap_report(&self.commitments, round, max_rounds),
+                    round,
+                })
+            }
+            ActionKind::RunChecks => {
+                let ticket = self.ticket();
+                self.verification = Some(Verification::new(ticket, self.commitments.len()));
+                Some(Action::RunChecks { ticket, checks: checks(&self.commitments) })
+            }
+            ActionKind::CancelChecks => {
+                let verification = self.verification.as_mut().filter(|open| open.is_open)?;
+                verification.is_open = false;
+                Some(Action::CancelChecks { ticket: verification.ticket })
+            }
+            ActionKind::CancelTurn => Some(Action::CancelTurn),
+            ActionKind::StartIdleTimer => self.start_timer(self.config.max_idle_ms),
+            ActionKind::StartWorkTimer => self.start_timer(self.config.max_work_ms),
+            ActionKind::StartWaitTimer => self.start_timer(self.config.max_wait_ms),
+            ActionKind::StopTimer => self.timer.take().map(|ticket| Action::StopTimer { ticket }),
+            ActionKind::ReportOutcome => self.outcome.clone().map(|outcome| Action::ReportOutcome { outcome }),
+            ActionKind::CleanUp => {
+                let ticket = self.ticket();
+                self.cleanup = Some(ticket);
+                Some(Action::CleanUp { ticket })
+            }
+            ActionKind::ReleaseSession => Some(Action::ReleaseSession),
+        }
+    }
+
+    fn start_timer(&mut self, limit_ms: Option<u64>) -> Option<Action> {
+        let delay_ms = limit_ms?;
+        let ticket = self.ticket();
+        self.timer = Some(ticket);
+        Some(Action::StartTimer { ticket, delay_ms })
+    }
+}

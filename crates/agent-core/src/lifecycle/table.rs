@@ -1,0 +1,80 @@
+//! The lifecycle machine as data: every row. Its words stand in `labels.rs`.
+//!
+//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: whoever
+//! leaves `Idle`, `Working` or `Waiting` stops its timer, whoever enters one starts it, whoever comes to rest reports the outcome.
+
+pub use super::labels::{ActionKind, State, Trigger};
+
+use crate::table::Table;
+use crate::{prove, rows};
+
+/// The lifecycle's table.
+pub type LifecycleTable = Table<State, Trigger, ActionKind>;
+
+/// The table that drives every lifecycle.
+pub const TABLE: LifecycleTable =
+    Table { name: "lifecycle", initial: State::Idle, terminal: &[State::Ended], passing: &[], rows: ROWS };
+
+#[rustfmt::skip]
+const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Trigger, ActionKind;
+    Idle + InputReceived   => Working [StopTimer, SendInput, StartWorkTimer];
+    Idle + CommitmentAdded => Idle    [];
+    Idle + CancelRequested => Idle    [];
+    Idle + TimedOut        => Reaped  [ReportOutcome, CleanUp];
+    Idle + BudgetExceeded  => Reaped  [StopTimer, ReportOutcome, CleanUp];
+    Idle + SessionEnded    => Reaped  [StopTimer, ReportOutcome, CleanUp];
+    Idle + Dismissed       => Reaped  [StopTimer, ReportOutcome, CleanUp];
+
+    Working + InputReceived            => Working   [SendInput];
+    Working + CommitmentAdded          => Working   [];
+    Working + ModeChanged              => Working   [];
+    Working + Signalled                => Working   [];
+    Working + CancelRequested          => Working   [CancelTurn];
+    Working + TurnEnded                => Idle      [StopTimer, ReportOutcome, StartIdleTimer];
+    Working + TurnFailed               => Idle      [StopTimer, ReportOutcome, StartIdleTimer];
+    Working + TurnOutOfBudget          => Reaped    [StopTimer, ReportOutcome, CleanUp];
+    Working + WaitingSignalled         => Waiting   [StopTimer, ReportOutcome, StartWaitTimer];
+    Working + CompletionClaimed        => Verifying [StopTimer, RunChecks];
+    Working + CompletionClaimedUnbound => Done      [StopTimer, ReportOutcome];
+    Working + TimedOut                 => Reaped    [CancelTurn, ReportOutcome, CleanUp];
+    Working + BudgetExceeded           => Reaped    [StopTimer, CancelTurn, ReportOutcome, CleanUp];
+    Working + SessionEnded             => Reaped    [StopTimer, ReportOutcome, CleanUp];
+    Working + Dismissed                => Reaped    [StopTimer, CancelTurn, ReportOutcome, CleanUp];
+
+    Waiting + InputReceived   => Working [StopTimer, SendInput, StartWorkTimer];
+    Waiting + CommitmentAdded => Waiting [];
+    Waiting + CancelRequested => Waiting [];
+    Waiting + TimedOut        => Reaped  [ReportOutcome, CleanUp];
+    Waiting + BudgetExceeded  => Reaped  [StopTimer, ReportOutcome, CleanUp];
+    Waiting + SessionEnded    => Reaped  [StopTimer, ReportOutcome, CleanUp];
+    Waiting + Dismissed       => Reaped  [StopTimer, ReportOutcome, CleanUp];
+
+    Verifying + InputReceived          => Working   [CancelChecks, SendInput, StartWorkTimer];
+    Verifying + CommitmentAdded        => Verifying [CancelChecks, RunChecks];
+    Verifying + BudgetExceeded         => Verifying [];
+    Verifying + CheckCompletedMoreLeft => Verifying [];
+    Verifying + ChecksPassed           => Done      [ReportOutcome];
+    Verifying + ChecksFailed           => Working   [SendGapReport, StartWorkTimer];
+    Verifying + ChecksFailedResting    => Idle      [ReportOutcome, StartIdleTimer];
+    Verifying + ChecksFailedForGood    => Reaped    [ReportOutcome, CleanUp];
+    Verifying + ChecksImpossible       => Reaped    [ReportOutcome, CleanUp];
+    Verifying + CancelRequested        => Idle      [CancelChecks, ReportOutcome, StartIdleTimer];
+    Verifying + SessionEnded           => Reaped    [CancelChecks, ReportOutcome, CleanUp];
+    Verifying + Dismissed              => Reaped    [CancelChecks, ReportOutcome, CleanUp];
+
+    Done + Dismissed => Ended [ReleaseSession];
+
+    Reaped + CleanupCompleted => Ended [];
+};
+
+prove! { TABLE: State, Trigger, ActionKind;
+    action RunChecks only from [Working, Verifying];
+    action CancelChecks only from [Verifying];
+    action SendGapReport only from [Verifying];
+    action CancelTurn only from [Working];
+    action ReleaseSession only from [Done];
+    state Done only through Verifying unless [CompletionClaimedUnbound];
+    state Verifying only through Working;
+    state Waiting only through Working;
+}

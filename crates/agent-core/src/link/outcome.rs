@@ -1,0 +1,86 @@
+//! The one outcome of a run, out of what its turns and its commitments came to.
+
+use crate::lifecycle::{self, Gap};
+use crate::session::{Denial, Outcome, OutcomeKind};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What the turns of a run came to, taken together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turns {
+    last: Option<Outcome>,
+    /// Calls of all turns that were not allowed to run.
+    denials: Vec<Denial>,
+}
+
+impl Turns {
+    /// A turn ended.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.denials.extend(outcome.denials.iter().cloned());
+        self.last = Some(outcome.clone());
+    }
+
+    /// The outcome of the run: the gravest of what its last turn, its calls and the agent's end say. Nothing while the agent works.
+    #[must_use]
+    pub fn outcome(&self, agent: Option<&lifecycle::Outcome>) -> Option<Outcome> {
+        let agent = agent?;
+        let text = self.last.as_ref().map(|last| last.text.clone()).unwrap_or_default();
+        let of_turn = self.last.as_ref().map(|last| (last.kind, last.error.clone()));
+        let nobody_to_ask = self.denials.iter().any(|denial| denial.nobody_to_ask);
+        let of_calls = nobody_to_ask.then_some((OutcomeKind::Permission, None));
+        let claims = [of_turn, of_calls, Some(of_agent(agent))];
+        let gravest = claims.into_iter().flatten().min_by_key(|(kind, _)| rank(*kind));
+        let (kind, error) = gravest.unwrap_or((OutcomeKind::Success, None));
+        Some(Outcome { kind, text, error, denials: self.denials.clone() })
+    }
+}
+
+/// What the agent's end says by itself. Where the session knows better, it says nothing.
+fn of_agent(outcome: &lifecycle::Outcome) -> (OutcomeKind, Option<String>) {
+    match outcome {
+        lifecycle::Outcome::Done { .. }
+        | lifecycle::Outcome::TurnEnded
+        | lifecycle::Outcome::TurnFailed
+        | lifecycle::Outcome::TurnOutOfBudget => (OutcomeKind::Success, None),
+        lifecycle::Outcome::Cancelled | lifecycle::Outcome::Dismissed => (OutcomeKind::Cancelled, None),
+        lifecycle::Outcome::Waiting { summary } => {
+            (OutcomeKind::Waiting, Some(format!("the agent waits for an answer: {summary}")))
+        }
+        lifecycle::Outcome::NotKept { gaps, commitments, rounds } => {
+            let missing = gaps.len();
+            let text =
+                format!("{missing} of {commitments} commitments not kept after {rounds} reports: {}", listed(gaps));
+            (OutcomeKind::VerificationFailed, Some(text))
+        }
+        lifecycle::Outcome::Uncheckable { gaps } => {
+            (OutcomeKind::VerificationFailed, Some(format!("no commitment could be checked: {}", listed(gaps))))
+        }
+        lifecycle::Outcome::TimedOut { state } => {
+            (OutcomeKind::Budget, Some(format!("the agent was {state:?} for too long")))
+        }
+        lifecycle::Outcome::BudgetExceeded => (OutcomeKind::Budget, Some(String::from("the agent's budget is spent"))),
+        lifecycle::Outcome::SessionEnded => (OutcomeKind::Failed, Some(String::from("the session has ended"))),
+    }
+}
+
+fn listed(gaps: &[Gap]) -> String {
+    let lines: Vec<String> = gaps.iter().map(|gap| format!("`{}` {}", gap.promise, gap.end)).collect();
+    lines.join("; ")
+}
+
+/// Which of several holds: the lowest.
+const fn rank(kind: OutcomeKind) -> u8 {
+    match kind {
+        OutcomeKind::Cancelled => 0,
+        OutcomeKind::Failed => 1,
+        OutcomeKind::Authentication => 2,
+        OutcomeKind::Budget => 3,
+        OutcomeKind::CallLimit => 4,
+        OutcomeKind::Provider => 5,
+        OutcomeKind::Waiting => 6,
+        OutcomeKind::Permission => 7,
+        OutcomeKind::VerificationFailed => 8,
+        OutcomeKind::Success => 9,
+    }
+}

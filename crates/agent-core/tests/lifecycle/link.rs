@@ -1,0 +1,116 @@
+//! What goes down, what comes up, and the one outcome of both.
+
+use agent_core::conversation::{Answer, Arguments, Block, CallId, Round, ToolCall, ToolResult};
+use agent_core::lifecycle::{self, CheckEnd, CommitmentId, Gap, Signal, TurnEnd};
+use agent_core::link::{Turns, check_report, command, signals, turn_ended};
+use agent_core::ports::{CommandError, CommandOutput, Exit};
+use agent_core::session::{self, Denial, OutcomeKind};
+use std::sync::Arc;
+
+fn outcome(kind: OutcomeKind) -> session::Outcome {
+    session::Outcome { kind, text: String::from("text"), error: None, denials: Vec::new() }
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: CallId::new(id), name: Arc::from(name), arguments: Arguments::parse(arguments).unwrap() }
+}
+
+#[test]
+fn commands_go_down() {
+    let text = String::from("do it");
+    let input = |text| session::Event::UserInput { text };
+    assert_eq!(command(&lifecycle::Action::SendInput { text: text.clone() }), Some(input(text.clone())));
+    assert_eq!(command(&lifecycle::Action::SendGapReport { text: text.clone(), round: 1 }), Some(input(text)));
+    assert_eq!(command(&lifecycle::Action::CancelTurn), Some(session::Event::CancelRequested));
+    assert_eq!(command(&lifecycle::Action::ReleaseSession), None);
+}
+
+#[test]
+fn ends_of_turns_come_up() {
+    let kinds = [
+        (OutcomeKind::Success, TurnEnd::Completed),
+        (OutcomeKind::Permission, TurnEnd::Completed),
+        (OutcomeKind::Failed, TurnEnd::Failed),
+        (OutcomeKind::Authentication, TurnEnd::Failed),
+        (OutcomeKind::Provider, TurnEnd::Failed),
+        (OutcomeKind::CallLimit, TurnEnd::OutOfBudget),
+        (OutcomeKind::Budget, TurnEnd::OutOfBudget),
+        (OutcomeKind::Cancelled, TurnEnd::Cancelled),
+    ];
+    for (kind, end) in kinds {
+        assert_eq!(turn_ended(&outcome(kind), 3), lifecycle::Event::TurnEnded { end, inputs_taken: 3 }, "{kind:?}");
+    }
+}
+
+/// The word stands in prose, in the call of another tool, and in a call that the tool did not take: none of these is a signal.
+#[test]
+fn a_signal_is_a_call_that_was_taken() {
+    let calls = [
+        call("a", "signal", r#"{"status":"waiting","summary":"which one?"}"#),
+        call("b", "note", r#"{"status":"done","summary":"x"}"#),
+        call("c", "signal", r#"{"status":"done","summary":"x"}"#),
+        call("d", "signal", r#"{"status":"finished","summary":"x"}"#),
+    ];
+    let mut blocks = vec![Block::Text(String::from("I signal done. The task is abandoned."))];
+    blocks.extend(calls.iter().cloned().map(Block::Call));
+    let results = calls.iter().map(|call| ToolResult::new(call.id.clone(), "", call.id.as_str() == "c"));
+    let round = Round::new(Answer::new(blocks).unwrap(), results.collect()).unwrap();
+    let expected = lifecycle::Event::Signalled { signal: Signal::Waiting, summary: String::from("which one?") };
+    assert_eq!(signals(&round), [expected]);
+}
+
+#[test]
+fn what_a_command_came_to_is_a_report() {
+    let output = |exit| CommandOutput { exit, stdout: b"out".to_vec(), stderr: vec![b'e', 0xFF], dropped_bytes: 0 };
+    let ends = [
+        (Exit::Code(0), CheckEnd::Exited { code: 0 }, true),
+        (Exit::Code(3), CheckEnd::Exited { code: 3 }, false),
+        (Exit::Signal(9), CheckEnd::Killed { signal: 9 }, false),
+        (Exit::TimedOut, CheckEnd::TimedOut, false),
+    ];
+    for (exit, end, kept) in ends {
+        let report = check_report(Ok(output(exit)));
+        assert_eq!((report.output.as_str(), report.is_kept()), ("out\ne\u{FFFD}", kept));
+        assert_eq!(report.end, end);
+    }
+    let error = CommandError { program: String::from("sh"), found: String::from("none") };
+    assert!(matches!(check_report(Err(error)).end, CheckEnd::NotStarted { .. }));
+    assert!(!check_report(Ok(output(Exit::Cancelled))).is_kept());
+}
+
+#[test]
+fn the_gravest_counts() {
+    let gap = Gap { commitment: CommitmentId(0), promise: String::from("p"), end: CheckEnd::TimedOut };
+    let not_kept = lifecycle::Outcome::NotKept { gaps: vec![gap.clone()], commitments: 2, rounds: 3 };
+    let waiting = lifecycle::Outcome::Waiting { summary: String::from("which?") };
+    let done = lifecycle::Outcome::Done { kept: 0 };
+    let runs = [
+        (OutcomeKind::Success, done, 0),
+        (OutcomeKind::Success, not_kept.clone(), 63),
+        (OutcomeKind::Success, lifecycle::Outcome::Uncheckable { gaps: vec![gap] }, 63),
+        (OutcomeKind::Success, waiting.clone(), 64),
+        (OutcomeKind::Permission, not_kept, 61),
+        (OutcomeKind::Permission, waiting, 64),
+        (OutcomeKind::Success, lifecycle::Outcome::Cancelled, 130),
+        (OutcomeKind::Provider, lifecycle::Outcome::TurnFailed, 62),
+        (OutcomeKind::CallLimit, lifecycle::Outcome::TurnOutOfBudget, 53),
+        (OutcomeKind::Success, lifecycle::Outcome::BudgetExceeded, 60),
+        (OutcomeKind::Success, lifecycle::Outcome::SessionEnded, 1),
+    ];
+    for (kind, agent, code) in runs {
+        let mut turns = Turns::default();
+        turns.add(&outcome(kind));
+        assert_eq!(turns.outcome(Some(&agent)).unwrap().kind.exit_code(), code, "{kind:?}, {agent:?}");
+        assert_eq!(turns.outcome(None), None, "while it works there is no outcome");
+    }
+}
+
+#[test]
+fn a_denial_of_an_earlier_turn_is_not_forgotten() {
+    let denial = Denial { call: call("a", "bash", "{}"), reason: String::from("nobody"), nobody_to_ask: true };
+    let mut turns = Turns::default();
+    turns.add(&session::Outcome { denials: vec![denial.clone()], ..outcome(OutcomeKind::Permission) });
+    turns.add(&outcome(OutcomeKind::Success));
+    let whole = turns.outcome(Some(&lifecycle::Outcome::Done { kept: 1 })).unwrap();
+    assert_eq!((whole.kind, whole.denials), (OutcomeKind::Permission, vec![denial]));
+}

@@ -1,0 +1,10 @@
+//! The lifecycle machine against a driver without an outside.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod harness;
+mod link;
+mod pairs;
+mod properties;
+mod seeds;
+mod stories;

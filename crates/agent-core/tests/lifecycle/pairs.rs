@@ -1,0 +1,196 @@
+//! Every state with every event, every guard both ways: what follows stands here once more, independent of the table, and whatever does not
+//! stand here is refused and changes nothing.
+
+use crate::harness::{Harness, commitment, config, exited};
+use agent_core::lifecycle::{
+    Action, CheckEnd, CheckReport, CommitmentId, Event, Signal, State, TaskMode, Ticket, TurnEnd,
+};
+
+/// A machine in each state, with the timer of its state running; `Verifying` with one check answered.
+fn places() -> Vec<(&'static str, Harness)> {
+    let with = |steps: &dyn Fn(&mut Harness)| {
+        let mut harness = Harness::new(config());
+        harness.message();
+        steps(&mut harness);
+        harness
+    };
+    let verifying = |harness: &mut Harness, report| {
+        harness.turn(TurnEnd::Completed);
+        harness.answer(0, report);
+    };
+    let not_started = || CheckReport { end: CheckEnd::NotStarted { found: String::new() }, output: String::new() };
+    let again = |harness: &mut Harness| {
+        harness.turn(TurnEnd::Completed);
+        harness.answer(0, exited(0));
+        harness.answer(1, exited(1));
+    };
+    vec![
+        ("Idle", with(&|harness| harness.turn(TurnEnd::Failed))),
+        ("Working", with(&|_| {})),
+        ("Working, done signalled", with(&|harness| harness.signal(Signal::Done))),
+        ("Working, waiting signalled", with(&|harness| harness.signal(Signal::Waiting))),
+        ("Working, cancelled", with(&|harness| drop(harness.take(Event::CancelRequested).unwrap()))),
+        (
+            "Waiting",
+            with(&|harness| {
+                harness.signal(Signal::Waiting);
+                harness.turn(TurnEnd::Completed);
+            }),
+        ),
+        ("Verifying", with(&|harness| harness.turn(TurnEnd::Completed))),
+        ("Verifying, first kept", with(&|harness| verifying(harness, exited(0)))),
+        ("Verifying, first not kept", with(&|harness| verifying(harness, exited(2)))),
+        ("Verifying, first not started", with(&|harness| verifying(harness, not_started()))),
+        (
+            "Verifying, last round",
+            with(&|harness| {
+                (0..3).for_each(|_| again(harness));
+                verifying(harness, exited(0));
+            }),
+        ),
+        (
+            "Verifying, budget spent",
+            with(&|harness| {
+                verifying(harness, exited(0));
+                let _ = harness.take(Event::BudgetExceeded).unwrap();
+            }),
+        ),
+        (
+            "Done",
+            with(&|harness| {
+                verifying(harness, exited(0));
+                harness.answer(1, exited(0));
+            }),
+        ),
+        ("Reaped", with(&|harness| drop(harness.take(Event::Dismissed).unwrap()))),
+        (
+            "Ended",
+            with(&|harness| {
+                let _ = harness.take(Event::Dismissed).unwrap();
+                let ticket = harness.cleanup.unwrap();
+                let _ = harness.take(Event::CleanupCompleted { ticket }).unwrap();
+            }),
+        ),
+    ]
+}
+
+fn events(harness: &Harness) -> Vec<(&'static str, Event)> {
+    let turn = |end, behind| Event::TurnEnded { end, inputs_taken: harness.sent - behind };
+    let checks = harness.checks.last().copied().unwrap_or(Ticket(90));
+    let timer = harness.timers.last().copied().unwrap_or(Ticket(91));
+    let check = |ticket, id, report| Event::CheckCompleted { ticket, commitment: CommitmentId(id), report };
+    let signal = |signal| Event::Signalled { signal, summary: String::from("so") };
+    let not_started = CheckReport { end: CheckEnd::NotStarted { found: String::from("gone") }, output: String::new() };
+    let timed_out = CheckReport { end: CheckEnd::TimedOut, output: String::new() };
+    vec![
+        ("input", Event::InputReceived { text: String::from("more") }),
+        ("blank input", Event::InputReceived { text: String::from(" \n") }),
+        ("commitment", Event::CommitmentAdded { commitment: commitment("third") }),
+        ("blank commitment", Event::CommitmentAdded { commitment: commitment(" ") }),
+        ("mode", Event::ModeChanged { mode: TaskMode::Plan }),
+        ("signal done", signal(Signal::Done)),
+        ("signal waiting", signal(Signal::Waiting)),
+        ("turn completed", turn(TurnEnd::Completed, 0)),
+        ("turn failed", turn(TurnEnd::Failed, 0)),
+        ("turn cancelled", turn(TurnEnd::Cancelled, 0)),
+        ("turn out of budget", turn(TurnEnd::OutOfBudget, 0)),
+        ("old turn", turn(TurnEnd::Completed, 1)),
+        ("first kept", check(checks, 0, exited(0))),
+        ("second kept", check(checks, 1, exited(0))),
+        ("second not kept", check(checks, 1, exited(1))),
+        ("second too slow", check(checks, 1, timed_out)),
+        ("second not started", check(checks, 1, not_started)),
+        ("unknown check", check(checks, 2, exited(0))),
+        ("stale check", check(Ticket(0), 1, exited(0))),
+        ("cancel", Event::CancelRequested),
+        ("timeout", Event::TimedOut { ticket: timer }),
+        ("stale timeout", Event::TimedOut { ticket: Ticket(0) }),
+        ("budget", Event::BudgetExceeded),
+        ("session ended", Event::SessionEnded),
+        ("dismissed", Event::Dismissed),
+        ("cleanup", Event::CleanupCompleted { ticket: harness.cleanup.unwrap_or(Ticket(92)) }),
+        ("stale cleanup", Event::CleanupCompleted { ticket: Ticket(0) }),
+    ]
+}
+
+/// From (the beginning of the place's name), events, to, actions. The first line that fits counts.
+type Line = (&'static str, &'static [&'static str], State, &'static [&'static str]);
+
+#[rustfmt::skip]
+const EXPECTED: &[Line] = &[
+    ("Idle", &["input"], State::Working, &["StopTimer", "SendInput", "StartTimer"]),
+    ("Idle", &["commitment", "cancel"], State::Idle, &[]),
+    ("Idle", &["timeout"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Idle", &["budget", "session ended", "dismissed"], State::Reaped, &["StopTimer", "ReportOutcome", "CleanUp"]),
+
+    ("Working", &["input"], State::Working, &["SendInput"]),
+    ("Working", &["commitment", "mode", "signal done", "signal waiting"], State::Working, &[]),
+    ("Working", &["cancel"], State::Working, &["CancelTurn"]),
+    ("Working, cancelled", &["turn completed"], State::Idle, &["StopTimer", "ReportOutcome", "StartTimer"]),
+    ("Working, waiting", &["turn completed"], State::Waiting, &["StopTimer", "ReportOutcome", "StartTimer"]),
+    ("Working", &["turn completed"], State::Verifying, &["StopTimer", "RunChecks"]),
+    ("Working", &["turn failed", "turn cancelled"], State::Idle, &["StopTimer", "ReportOutcome", "StartTimer"]),
+    ("Working", &["turn out of budget"], State::Reaped, &["StopTimer", "ReportOutcome", "CleanUp"]),
+    ("Working", &["timeout"], State::Reaped, &["CancelTurn", "ReportOutcome", "CleanUp"]),
+    ("Working", &["session ended"], State::Reaped, &["StopTimer", "ReportOutcome", "CleanUp"]),
+    ("Working", &["budget", "dismissed"], State::Reaped, &["StopTimer", "CancelTurn", "ReportOutcome", "CleanUp"]),
+
+    ("Waiting", &["input"], State::Working, &["StopTimer", "SendInput", "StartTimer"]),
+    ("Waiting", &["commitment", "cancel"], State::Waiting, &[]),
+    ("Waiting", &["timeout"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Waiting", &["budget", "session ended", "dismissed"], State::Reaped, &["StopTimer", "ReportOutcome", "CleanUp"]),
+
+    ("Verifying", &["input"], State::Working, &["CancelChecks", "SendInput", "StartTimer"]),
+    ("Verifying", &["commitment"], State::Verifying, &["CancelChecks", "RunChecks"]),
+    ("Verifying", &["budget"], State::Verifying, &[]),
+    ("Verifying", &["cancel"], State::Idle, &["CancelChecks", "ReportOutcome", "StartTimer"]),
+    ("Verifying", &["session ended", "dismissed"], State::Reaped, &["CancelChecks", "ReportOutcome", "CleanUp"]),
+    ("Verifying, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, last round", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, budget spent", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, last round", &["second not kept", "second too slow", "second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Verifying, budget spent", &["second not kept", "second too slow", "second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Verifying, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Verifying, first", &["second kept", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
+
+    ("Done", &["dismissed"], State::Ended, &["ReleaseSession"]),
+    ("Reaped", &["cleanup"], State::Ended, &[]),
+];
+
+fn expected(place: &str, event: &str) -> Option<&'static Line> {
+    // Nothing is answered yet: any valid answer leaves one open.
+    const FIRST: Line = ("", &[], State::Verifying, &[]);
+    let opens = ["first kept", "second kept", "second not kept", "second too slow", "second not started"];
+    if place == "Verifying" && opens.contains(&event) {
+        return Some(&FIRST);
+    }
+    EXPECTED.iter().find(|(from, events, ..)| place.starts_with(from) && events.contains(&event))
+}
+
+fn name(action: &Action) -> String {
+    let text = format!("{action:?}");
+    text.split([' ', '{']).next().unwrap().to_owned()
+}
+
+#[test]
+fn every_event_in_every_state() {
+    let mut pairs = 0;
+    for (place, harness) in places() {
+        assert!(place.starts_with(&format!("{:?}", harness.state())), "{place}: {:?}", harness.state());
+        for (label, event) in events(&harness) {
+            pairs += 1;
+            let mut harness = harness.clone();
+            match (harness.take(event), expected(place, label)) {
+                (Ok(step), Some((_, _, to, actions))) => {
+                    assert_eq!(harness.state(), *to, "{place} + {label}");
+                    let names: Vec<_> = step.actions.iter().map(name).collect();
+                    assert_eq!(names, *actions, "{place} + {label}");
+                }
+                (Err(_), None) => {}
+                (outcome, line) => panic!("{place} + {label}: {outcome:?}, expected {line:?}"),
+            }
+            harness.check_replay();
+        }
+    }
+    assert_eq!(pairs, 15 * 27);
+}

@@ -1,0 +1,139 @@
+//! What the machine is for, told in single runs.
+
+use crate::harness::{Harness, commitment, config, exited};
+use agent_core::lifecycle::{
+    Action, CheckEnd, CheckReport, Event, LifecycleConfig, Outcome, Signal, State, TaskMode, TurnEnd,
+};
+
+/// One predecessor let an always failing commitment pass at the second claim, because only open ones were checked.
+#[test]
+fn what_was_kept_once_is_checked_again() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(0));
+    harness.answer(1, exited(1));
+    harness.turn(TurnEnd::Completed);
+    harness.answer(1, exited(0));
+    let actions = harness.answer(0, exited(1));
+    assert_eq!(harness.state(), State::Working, "the first was kept once and is not any more");
+    assert!(matches!(&actions[0], Action::SendGapReport { text, round: 2 } if text.contains("NOT KEPT: first")));
+}
+
+#[test]
+fn three_reports_then_it_is_over() {
+    let mut harness = Harness::new(LifecycleConfig { commitments: vec![commitment("never")], ..config() });
+    harness.message();
+    for _ in 0..3 {
+        harness.turn(TurnEnd::Completed);
+        harness.answer(0, exited(7));
+        assert_eq!(harness.state(), State::Working);
+    }
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(7));
+    assert_eq!(harness.state(), State::Reaped);
+    let outcome = harness.machine.outcome().unwrap();
+    let Outcome::NotKept { gaps, commitments: 1, rounds: 3 } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(gaps[0].end, CheckEnd::Exited { code: 7 });
+}
+
+#[test]
+fn the_gap_report_names_everything() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(1, exited(0));
+    let noise = format!("{}é the end", "x".repeat(9_000));
+    let actions = harness.answer(0, CheckReport { end: CheckEnd::TimedOut, output: noise });
+    let Action::SendGapReport { text, round: 1 } = &actions[0] else { panic!("{actions:?}") };
+    for part in [
+        "1 of 2 commitments not kept",
+        "round 1 of 3",
+        "1. NOT KEPT: first\n   `first` was not done in time (1000 ms)",
+        "The end of what it printed",
+        "é the end",
+        "2. kept: second",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.len() < 9_000);
+}
+
+#[test]
+fn without_commitments_a_claim_is_believed() {
+    let mut harness = Harness::new(LifecycleConfig::headless(Vec::new()));
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    assert_eq!((harness.state(), harness.machine.outcome()), (State::Done, Some(&Outcome::Done { kept: 0 })));
+}
+
+#[test]
+fn in_company_only_a_signal_claims() {
+    let mut harness = Harness::new(LifecycleConfig { unsignalled_turn_claims: false, ..config() });
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    assert_eq!(harness.state(), State::Idle);
+    harness.message();
+    harness.signal(Signal::Waiting);
+    harness.signal(Signal::Done);
+    harness.turn(TurnEnd::Completed);
+    assert_eq!(harness.state(), State::Verifying, "the last signal counts");
+}
+
+#[test]
+fn a_signal_ends_with_its_turn() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.signal(Signal::Waiting);
+    harness.turn(TurnEnd::Completed);
+    assert_eq!(harness.machine.outcome(), Some(&Outcome::Waiting { summary: String::from("so it is") }));
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    assert_eq!(harness.state(), State::Verifying);
+}
+
+#[test]
+fn a_message_begins_the_count_anew() {
+    let mut harness = Harness::new(LifecycleConfig { max_rounds: 1, commitments: vec![commitment("c")], ..config() });
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(1));
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(1));
+    assert_eq!((harness.state(), harness.machine.rounds()), (State::Working, 1));
+}
+
+#[test]
+fn a_commitment_added_while_checks_run_is_checked_too() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(0));
+    let step = harness.take(Event::CommitmentAdded { commitment: commitment("third") }).unwrap();
+    assert!(
+        matches!(&step.actions[..], [Action::CancelChecks { .. }, Action::RunChecks { checks, .. }] if checks.len() == 3)
+    );
+}
+
+#[test]
+fn the_mode_can_be_seen_while_it_works() {
+    let mut harness = Harness::new(config());
+    assert_eq!(harness.machine.mode(), None);
+    harness.message();
+    assert_eq!(harness.machine.mode(), Some(TaskMode::Execute));
+    let _ = harness.take(Event::ModeChanged { mode: TaskMode::BreakUp }).unwrap();
+    assert_eq!(harness.machine.mode(), Some(TaskMode::BreakUp));
+}
+
+#[test]
+fn the_trace_is_bounded_and_times_are_added_up() {
+    let mut harness = Harness::new(LifecycleConfig::default());
+    for _ in 0..80 {
+        harness.message();
+        harness.turn(TurnEnd::Failed);
+    }
+    let trace = harness.machine.trace();
+    assert_eq!((trace.recent().count(), trace.dropped()), (100, 60));
+    assert_eq!(trace.total(State::Working), (80, 800));
+}
