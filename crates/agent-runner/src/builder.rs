@@ -87,7 +87,7 @@ impl Builder {
         self
     }
 
-    /// How long one step of the hook may take, in milliseconds. Default: 60,000.
+    /// How long one step of the hook may take, in milliseconds. Default: 60,000. A verdict on a call that is not there by then is a denial.
     #[must_use]
     pub const fn hook_timeout_ms(mut self, timeout_ms: u64) -> Self {
         self.hook_timeout_ms = timeout_ms;

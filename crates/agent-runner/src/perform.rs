@@ -1,6 +1,6 @@
 //! Performs actions: each becomes a task whose answer is an event, or something to show.
 
-use crate::hooks::{self, HookStep};
+use crate::hooks::{self, HookStep, Verdicts};
 use crate::model_call;
 use crate::notice::Notice;
 use crate::runner::{Inbox, Message};
@@ -8,7 +8,9 @@ use crate::tool_calls::{self, Toolbox};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};
 use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
 use agent_core::session::{Action, Event, Session, Ticket};
+use futures_util::FutureExt;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -44,8 +46,9 @@ impl Performer {
                 self.start(ticket, |stop| model_call::run(provider, request, ticket, chance, inbox, stop));
             }
             Action::PrepareTools { ticket, calls } => {
-                let (toolbox, hook, inbox) = (self.toolbox.clone(), self.hook.clone(), self.inbox.clone());
-                self.start(ticket, |stop| tool_calls::prepare(toolbox, hook, calls, ticket, inbox, stop));
+                let (toolbox, inbox) = (self.toolbox.clone(), self.inbox.clone());
+                let verdicts = self.verdicts();
+                self.start(ticket, |stop| tool_calls::prepare(toolbox, verdicts, calls, ticket, inbox, stop));
             }
             Action::RequestApproval { ticket, questions } => {
                 let (approver, inbox) = (self.approver.clone(), self.inbox.clone());
@@ -123,10 +126,15 @@ impl Performer {
         self.start(ticket, |stop| hooks::run(hook, step, ticket, clock, timeout_ms, inbox, stop));
     }
 
+    fn verdicts(&self) -> Verdicts {
+        Verdicts { hook: self.hook.clone(), clock: self.clock.clone(), timeout_ms: self.hook_timeout_ms }
+    }
+
     fn start_timer(&mut self, ticket: Ticket, delay_ms: u64, then: Event) {
         let (clock, inbox) = (self.clock.clone(), self.inbox.clone());
         self.start(ticket, |stop| async move {
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = clock.sleep_ms(delay_ms) => send(&inbox, then),
             }
@@ -167,8 +175,10 @@ async fn ask(
         let answer = match &approver {
             None => ApprovalAnswer::Nobody,
             Some(approver) => tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
-                answer = approver.ask(&question) => answer,
+                // An approver that fails has allowed nothing.
+                answer = AssertUnwindSafe(approver.ask(&question)).catch_unwind() => answer.unwrap_or(ApprovalAnswer::Nobody),
             },
         };
         send(&inbox, Event::ApprovalAnswered { ticket, call, answer });

@@ -1,9 +1,10 @@
 //! Tool calls: what they would do, and doing it.
 
+use crate::hooks::Verdicts;
 use crate::perform::send;
 use crate::runner::Inbox;
 use agent_core::conversation::{CallId, ToolCall};
-use agent_core::ports::{CancelSignal, Hook, ProgressSink, Tool, ToolContext};
+use agent_core::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
@@ -58,7 +59,7 @@ impl Toolbox {
 /// Finds out what the calls would do and what the user's hooks say about them.
 pub(crate) async fn prepare(
     toolbox: Arc<Toolbox>,
-    hook: Arc<dyn Hook>,
+    verdicts: Verdicts,
     calls: Vec<ToolCall>,
     ticket: Ticket,
     inbox: Inbox,
@@ -68,17 +69,7 @@ pub(crate) async fn prepare(
     for call in calls {
         let finding = toolbox.inspect(&call);
         let verdict = match &finding {
-            Finding::Runnable(inspection) => {
-                let asked = AssertUnwindSafe(hook.before_tool(&call, inspection)).catch_unwind();
-                tokio::select! {
-                    biased;
-                    // Nothing will run after a cancel, so what the hook would have said does not matter.
-                    () = stop.cancelled() => HookVerdict::None,
-                    verdict = asked => verdict.unwrap_or_else(|_| HookVerdict::Deny {
-                        reason: String::from("the hook failed"),
-                    }),
-                }
-            }
+            Finding::Runnable(inspection) => verdicts.on(&call, inspection, &stop).await,
             Finding::UnknownTool { .. } | Finding::InvalidArguments { .. } => HookVerdict::None,
         };
         facts.push(CallFacts { call: call.id, finding, verdict });
