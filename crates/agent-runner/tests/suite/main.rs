@@ -1,0 +1,13 @@
+//! The runner as a host sees it: scripted model, fake tools, and time that moves only when nothing else can.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod approvals;
+mod cancel;
+mod hooks;
+mod input;
+mod limits;
+mod retry;
+mod support;
+mod tools;
+mod turn;
