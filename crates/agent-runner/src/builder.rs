@@ -8,7 +8,8 @@ use crate::runner::{Handle, Runner};
 use crate::tool_calls::Toolbox;
 use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
 use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
-use agent_core::session::{Session, SessionConfig};
+use agent_core::session::table::TABLE;
+use agent_core::session::{Session, SessionConfig, SessionTable};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -33,6 +34,7 @@ pub struct Builder {
     directory: String,
     program: String,
     resumed: Option<(Session, u64)>,
+    table: &'static SessionTable,
     chance: Option<Box<dyn FnMut() -> u16 + Send>>,
 }
 
@@ -55,6 +57,7 @@ impl Builder {
             directory: String::new(),
             program: format!("agent-runner {}", env!("CARGO_PKG_VERSION")),
             resumed: None,
+            table: &TABLE,
             chance: None,
         }
     }
@@ -158,6 +161,14 @@ impl Builder {
         self
     }
 
+    /// Another table for the session, for tests that take rows out and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn table(mut self, table: &'static SessionTable) -> Self {
+        self.table = table;
+        self
+    }
+
     /// The session's configuration with the tools that were added, as a resumed session has to be told it.
     #[must_use]
     pub fn effective_config(&self) -> SessionConfig {
@@ -170,7 +181,9 @@ impl Builder {
     /// # Errors
     /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name.
     pub fn build(self) -> Result<(Runner, Handle, Notices), BuildError> {
-        let config = self.effective_config();
+        let redactor = Redactor::new(&self.secrets);
+        let mut config = self.effective_config();
+        redactor.config(&mut config);
         let provider = self.provider.ok_or(BuildError::NoProvider)?;
         for (i, tool) in config.tools.iter().enumerate() {
             if config.tools.iter().take(i).any(|other| other.name == tool.name) {
@@ -178,6 +191,7 @@ impl Builder {
             }
         }
         let (inbox_sender, inbox) = mpsc::unbounded_channel();
+        let (handle, handles_gone) = Handle::new(inbox_sender.clone());
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let header = Header {
@@ -190,7 +204,7 @@ impl Builder {
         let header = Record { seq: 0, at_ms: clock.now_ms(), entry: Entry::Header(Box::new(header)) };
         let (session, next_seq, header) = match self.resumed {
             Some((session, next_seq)) => (session, next_seq, None),
-            None => (Session::new(config), 0, Some(header)),
+            None => (Session::with_table(config, self.table), 0, Some(header)),
         };
         let performer = Performer {
             provider,
@@ -200,7 +214,8 @@ impl Builder {
             approver: self.approver,
             clock,
             chance: self.chance.unwrap_or_else(|| Box::new(chance)),
-            inbox: inbox_sender.clone(),
+            redactor: redactor.clone(),
+            inbox: inbox_sender,
             notices: notices.clone(),
             flights: HashMap::new(),
             tasks: TaskTracker::new(),
@@ -212,11 +227,12 @@ impl Builder {
             notices,
             journal: self.journal,
             next_seq,
-            redactor: Redactor::new(self.secrets),
+            redactor,
             observers: observe(self.observers),
             header,
+            handles_gone,
         };
-        Ok((runner, Handle { inbox: inbox_sender }, notices_receiver))
+        Ok((runner, handle, notices_receiver))
     }
 }
 

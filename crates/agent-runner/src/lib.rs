@@ -22,6 +22,8 @@ pub mod journal;
 mod model_call;
 mod notice;
 mod perform;
+mod pieces;
+mod progress;
 mod redact;
 mod resume;
 mod runner;

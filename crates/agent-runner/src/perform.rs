@@ -3,6 +3,8 @@
 use crate::hooks::{self, HookStep, Verdicts};
 use crate::model_call;
 use crate::notice::Notice;
+use crate::progress::Progress;
+use crate::redact::Redactor;
 use crate::runner::{Inbox, Message};
 use crate::tool_calls::{self, Toolbox};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};
@@ -26,6 +28,7 @@ pub(crate) struct Performer {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) chance: Box<dyn FnMut() -> u16 + Send>,
+    pub(crate) redactor: Redactor,
     pub(crate) inbox: Inbox,
     pub(crate) notices: mpsc::UnboundedSender<Notice>,
     /// What is in flight, with the token that stops it.
@@ -43,7 +46,8 @@ impl Performer {
         match action {
             Action::SendLlmRequest { ticket, request } => {
                 let (provider, inbox, chance) = (self.provider.clone(), self.inbox.clone(), (self.chance)());
-                self.start(ticket, |stop| model_call::run(provider, request, ticket, chance, inbox, stop));
+                let redactor = self.redactor.clone();
+                self.start(ticket, |stop| model_call::run(provider, request, ticket, chance, redactor, inbox, stop));
             }
             Action::PrepareTools { ticket, calls } => {
                 let (toolbox, inbox) = (self.toolbox.clone(), self.inbox.clone());
@@ -58,8 +62,8 @@ impl Performer {
                 let stop = self.token(ticket);
                 for call in calls {
                     self.show(Notice::ToolStarted(call.clone()));
-                    let run = tool_calls::run(self.toolbox.clone(), call, ticket, self.inbox.clone(), stop.clone());
-                    self.tasks.spawn(run);
+                    let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
+                    self.tasks.spawn(tool_calls::run(self.toolbox.clone(), call, progress, stop.clone()));
                 }
             }
             Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),
@@ -101,6 +105,11 @@ impl Performer {
             }
             is_open
         });
+    }
+
+    /// Whether nothing is running whose answer is waited for.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.flights.is_empty()
     }
 
     /// Stops everything and waits until it has stopped, for a moment.
@@ -154,6 +163,13 @@ impl Performer {
     fn show(&self, notice: Notice) {
         // A host that does not listen any more still gets its work done and recorded.
         let _ = self.notices.send(notice);
+    }
+}
+
+/// A runner that is dropped in the middle leaves nothing running either.
+impl Drop for Performer {
+    fn drop(&mut self) {
+        self.flights.values().for_each(CancellationToken::cancel);
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::hooks::Verdicts;
 use crate::perform::send;
+use crate::progress::Progress;
 use crate::runner::Inbox;
-use agent_core::conversation::{CallId, ToolCall};
-use agent_core::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
+use agent_core::conversation::ToolCall;
+use agent_core::ports::{CancelSignal, Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
@@ -78,10 +79,9 @@ pub(crate) async fn prepare(
 }
 
 /// Runs a call and reports what it came to. After a cancel it has a moment to end by itself; then it is dropped.
-pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, ticket: Ticket, inbox: Inbox, stop: CancellationToken) {
-    let id = call.id.clone();
-    let progress = Arc::new(Progress { ticket, call: id.clone(), inbox: inbox.clone() });
-    let context = ToolContext { progress, cancel: Arc::new(Stop(stop.clone())) };
+pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, progress: Progress, stop: CancellationToken) {
+    let progress = Arc::new(progress);
+    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())) };
     let work = async {
         match toolbox.find(&call.name) {
             Some(tool) => tool.run(&call, &context).await,
@@ -95,7 +95,7 @@ pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, ticket: Ticket, i
         }
         () = past_grace(&stop) => ToolOutcome::interrupted("stopped by the user"),
     };
-    send(&inbox, Event::ToolCompleted { ticket, call: id, outcome });
+    progress.end(outcome);
 }
 
 /// Resolves a moment after stopping was asked for.
@@ -115,19 +115,6 @@ impl CancelSignal for Stop {
 
     async fn cancelled(&self) {
         self.0.cancelled().await;
-    }
-}
-
-struct Progress {
-    ticket: Ticket,
-    call: CallId,
-    inbox: Inbox,
-}
-
-impl ProgressSink for Progress {
-    fn report(&self, text: &str) {
-        let event = Event::ToolProgress { ticket: self.ticket, call: self.call.clone(), text: text.to_owned() };
-        send(&self.inbox, event);
     }
 }
 

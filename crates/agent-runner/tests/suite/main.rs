@@ -7,6 +7,7 @@ mod cancel;
 mod hooks;
 mod input;
 mod limits;
+mod redaction;
 mod retry;
 mod support;
 mod tools;

@@ -113,3 +113,17 @@ async fn two_tools_of_one_name_are_refused() {
     let built = builder(provider).tool(tool(&FakeTool::reads("a"))).tool(tool(&FakeTool::reads("a"))).build();
     assert_eq!(built.err().unwrap().to_string(), "build the runner: there are two tools named `a`");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_prints_without_end_fills_no_memory() {
+    // Ten thousand reports in one go, while the runner gets no turn.
+    let flood: Vec<String> = (0..10_000).map(|n| format!("line {n}")).collect();
+    let flood: Vec<&str> = flood.iter().map(String::as_str).collect();
+    let yes = FakeTool::reads("yes").reports(&flood);
+    let provider = ScriptedProvider::new(Script::new().call("yes", json!({})).text("done"));
+    let mut host = Host::start(builder(provider).tool(tool(&yes)));
+    host.ask("go").await;
+    let shown = host.seen.iter().filter(|notice| matches!(notice, agent_runner::Notice::ToolProgress { .. })).count();
+    assert_eq!(shown, 256);
+    assert!(host.text().contains("finished call_1_0 Ok ok"));
+}
