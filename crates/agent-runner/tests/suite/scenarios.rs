@@ -84,8 +84,12 @@ fn turns() -> Vec<Scenario> {
     vec![
         scenario("plain", &[Say("hello"), Prompt], || Script::new().text("hi")),
         scenario("typed ahead", &[Say("1"), Until(State::CallingLlm), Say("2"), Prompt], slow),
-        scenario("idle", &[RaiseLimits, Reconfigure, Cancel, Say("hello"), Prompt, ShutDown], || Script::new().text("hi")),
-        configured("limit before the call", &[Say("go"), Prompt, RaiseLimits, Prompt], no_calls, || Script::new().text("hi")),
+        scenario("idle", &[RaiseLimits, Reconfigure, Cancel, Say("hello"), Prompt, ShutDown], || {
+            Script::new().text("hi")
+        }),
+        configured("limit before the call", &[Say("go"), Prompt, RaiseLimits, Prompt], no_calls, || {
+            Script::new().text("hi")
+        }),
         configured("out of time", &[Say("go"), Prompt], short, || Script::new().hang()),
         scenario("paused", &[Say("go"), Prompt], || {
             Script::new().answer(Reply::new().text("half").stop(StopReason::Paused)).text("whole")
@@ -103,12 +107,8 @@ fn turns() -> Vec<Scenario> {
 /// Each failure in both kinds of model call: with a message and with results.
 fn failures() -> Vec<Scenario> {
     let two_models = |config: &mut SessionConfig| config.models.push(ModelConfig::new("model-b"));
-    let kinds = [
-        LlmErrorKind::Server,
-        LlmErrorKind::Overloaded,
-        LlmErrorKind::Authentication,
-        LlmErrorKind::ContextOverflow,
-    ];
+    let kinds =
+        [LlmErrorKind::Server, LlmErrorKind::Overloaded, LlmErrorKind::Authentication, LlmErrorKind::ContextOverflow];
     let mut all = Vec::new();
     for kind in kinds {
         for after_tools in [false, true] {
@@ -136,9 +136,11 @@ fn summaries() -> Vec<Scenario> {
     let ask = [Say("tell me"), Prompt, Compact, Prompt];
     vec![
         scenario("summary", &ask, move || long().text("short")),
-        scenario("summary with input", &[Say("tell me"), Prompt, Compact, Until(State::Compacting), Say("go"), Prompt], move || {
-            long().answer(Reply::new().text("short").first_delay(ms(300))).text("done")
-        }),
+        scenario(
+            "summary with input",
+            &[Say("tell me"), Prompt, Compact, Until(State::Compacting), Say("go"), Prompt],
+            move || long().answer(Reply::new().text("short").first_delay(ms(300))).text("done"),
+        ),
         scenario("useless summary", &ask, move || long().text("long ".repeat(600))),
         scenario("summary at the second try", &ask, move || {
             long().error(LlmError::new(LlmErrorKind::Server, "broken")).text("short")
@@ -164,6 +166,10 @@ fn tools() -> Vec<Scenario> {
     };
     let asking = |config: &mut SessionConfig| config.permissions.mode = PermissionMode::Default;
     let one_call = |config: &mut SessionConfig| config.limits.max_model_calls = Some(1);
+    let both = |config: &mut SessionConfig| {
+        config.limits.max_model_calls = Some(1);
+        config.limits.max_repetitions = Some(1);
+    };
     let no_repeats = |config: &mut SessionConfig| config.limits.max_repetitions = Some(2);
     let go = [Say("go"), Prompt];
     vec![
@@ -172,8 +178,14 @@ fn tools() -> Vec<Scenario> {
         scenario("an edit", &go, calls(&["edit"])),
         scenario("edits", &go, calls(&["edit", "edit"])),
         scenario("unknown tool", &go, calls(&["unheard_of"])),
-        scenario("edits cancelled", &[Say("go"), Until(State::ExecutingTools), Cancel, Prompt], calls(&["hang", "edit"])),
+        scenario(
+            "edits cancelled",
+            &[Say("go"), Until(State::ExecutingTools), Cancel, Prompt],
+            calls(&["hang", "edit"]),
+        ),
         configured("limit after tools", &go, one_call, calls(&["look"])),
+        // The limit has the word before the repetition: without its row behind the tools, the one before the next call is too late.
+        configured("limit and repetition", &go, both, calls(&["look"])),
         configured("repetition", &go, no_repeats, || {
             Script::new().call("look", json!({})).call("look", json!({})).text("never")
         }),
@@ -191,7 +203,8 @@ fn tools() -> Vec<Scenario> {
 fn hooks() -> Vec<Scenario> {
     let failed = || HookError::Failed { message: String::from("broken") };
     let stop = || HookError::StopTurn { reason: String::from("freeze") };
-    let format_due = || RecordingHook::new().on_check_git(Ok(GitReport { formatting_due: true, ..GitReport::default() }));
+    let format_due =
+        || RecordingHook::new().on_check_git(Ok(GitReport { formatting_due: true, ..GitReport::default() }));
     let commit_due = || RecordingHook::new().on_check_git(Ok(GitReport { commit_due: true, ..GitReport::default() }));
     let formatted = || Ok(FormatReport { changed_paths: vec![String::from("a.rs")], ..FormatReport::default() });
     vec![
@@ -247,8 +260,9 @@ fn approved(
 }
 
 fn hooked<H: Hook + 'static>(name: &str, hook: impl Fn() -> H + 'static) -> Scenario {
-    let mut scenario =
-        scenario(name, &[Say("go"), Prompt], || Script::new().call("edit", json!({})).call("look", json!({})).text("done"));
+    let mut scenario = scenario(name, &[Say("go"), Prompt], || {
+        Script::new().call("edit", json!({})).call("look", json!({})).text("done")
+    });
     let around = scenario.stage;
     scenario.stage = Box::new(move || {
         let stage = around();
