@@ -4,6 +4,7 @@
 
 mod approvals;
 mod cancel;
+mod example;
 mod hooks;
 mod input;
 mod journal_files;
