@@ -106,7 +106,7 @@ fn run(scenario: &Scenario, table: &'static SessionTable) -> Run {
             Err(_) => String::from("never ended\n"),
         };
         seen.rest();
-        seen.run(&stage.provider, &stage.tools, trouble + &ended)
+        seen.run(&stage.provider, &stage.tools, &(trouble + &ended))
     })
 }
 
@@ -155,7 +155,7 @@ impl Seen {
         }
     }
 
-    fn run(self, provider: &agent_testkit::ScriptedProvider, tools: &[agent_testkit::ToolLog], ended: String) -> Run {
+    fn run(self, provider: &agent_testkit::ScriptedProvider, tools: &[agent_testkit::ToolLog], ended: &str) -> Run {
         let transitions = self.log.iter().filter_map(|notice| match notice {
             Notice::Transition(transition) => Some(*transition),
             _ => None,
@@ -171,7 +171,7 @@ impl Seen {
             let calls: Vec<String> = log.calls().iter().map(|call| format!("{} {}", call.name, call.id)).collect();
             summary += &format!("ran {calls:?}, {} to the end\n", log.finished());
         }
-        Run { summary: summary + &ended, fired, visited }
+        Run { summary: summary + ended, fired, visited }
     }
 }
 

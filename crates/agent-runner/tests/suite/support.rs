@@ -74,7 +74,7 @@ impl Host {
 
     /// Waits for the runner to end by itself, and reads the rest.
     pub(crate) async fn end(&mut self) -> (End, Session) {
-        let ended = timeout(PATIENCE, &mut self.task).await.expect("the runner should end").unwrap();
+        let ended = timeout(PATIENCE, &mut self.task).await.unwrap().unwrap();
         while let Ok(notice) = self.notices.try_recv() {
             self.seen.push(notice);
         }
