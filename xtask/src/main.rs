@@ -1,5 +1,6 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
+mod docs;
 mod source;
 mod tidy;
 
@@ -7,11 +8,13 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let chore = std::env::args().nth(1);
-    let done = match chore.as_deref() {
-        Some("tidy") => tidy::run(),
-        Some(other) => Err(format!("no chore is called `{other}`\n{USAGE}")),
-        None => Err(USAGE.to_owned()),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["tidy"] => tidy::run(),
+        ["docs"] => docs::run(false),
+        ["docs", "--check"] => docs::run(true),
+        _ => Err(USAGE.to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -23,4 +26,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check]";

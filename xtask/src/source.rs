@@ -8,28 +8,19 @@ const FILE_LINES: usize = 450;
 /// What is wrong with a file: `:line: what`. Files of tests may be long.
 pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
     let mut faults = Vec::new();
-    if !text
-        .lines()
-        .find(|line| !line.starts_with("#!"))
-        .is_some_and(|line| line.starts_with("//!"))
-    {
+    if !text.lines().find(|line| !line.starts_with("#!")).is_some_and(|line| line.starts_with("//!")) {
         faults.push(":1: does not start with `//!`".to_owned());
     }
     if !is_test {
         let code = without_tests(text);
         if code.len() > FILE_LINES {
-            faults.push(format!(
-                ":1: has {} lines without its tests, more than {FILE_LINES}",
-                code.len()
-            ));
+            faults.push(format!(":1: has {} lines without its tests, more than {FILE_LINES}", code.len()));
         }
         faults.extend(long_functions(&code));
     }
     for (number, line) in (1..).zip(text.lines()) {
         if line.contains(WORKPLACE) {
-            faults.push(format!(
-                ":{number}: names a directory of the machine it was written on"
-            ));
+            faults.push(format!(":{number}: names a directory of the machine it was written on"));
         }
         if mentions_a_number(line) {
             faults.push(format!(":{number}: names an issue by its number"));
@@ -42,8 +33,7 @@ pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
 pub(crate) fn declares(text: &str, module: &str) -> bool {
     let declaration = format!("mod {module};");
     text.lines().map(str::trim).any(|line| {
-        line.strip_suffix(declaration.as_str())
-            .is_some_and(|before| before.is_empty() || before.starts_with("pub"))
+        line.strip_suffix(declaration.as_str()).is_some_and(|before| before.is_empty() || before.starts_with("pub"))
     })
 }
 
@@ -63,9 +53,8 @@ fn mentions_a_number(line: &str) -> bool {
 /// The lines before `#[cfg(test)] mod tests {`.
 fn without_tests(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
-    let begins_tests = |pair: &[&str]| {
-        pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
-    };
+    let begins_tests =
+        |pair: &[&str]| pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{');
     let end = lines.windows(2).position(begins_tests);
     lines[..end.unwrap_or(lines.len())].to_vec()
 }
@@ -73,19 +62,11 @@ fn without_tests(text: &str) -> Vec<&str> {
 /// Functions end at the indentation of their beginning; rustfmt sees to it.
 fn long_functions(code: &[&str]) -> Vec<String> {
     let mut faults = Vec::new();
-    for (start, line) in code
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| begins_function(line))
-    {
-        let is_over =
-            |later: &&str| indentation(later) <= indentation(line) && later.ends_with([';', '}']);
+    for (start, line) in code.iter().enumerate().filter(|(_, line)| begins_function(line)) {
+        let is_over = |later: &&str| indentation(later) <= indentation(line) && later.ends_with([';', '}']);
         let length = 1 + code[start..].iter().position(is_over).unwrap_or(0);
         if length > FUNCTION_LINES {
-            faults.push(format!(
-                ":{}: a function of {length} lines, more than {FUNCTION_LINES}",
-                start + 1
-            ));
+            faults.push(format!(":{}: a function of {length} lines, more than {FUNCTION_LINES}", start + 1));
         }
     }
     faults
@@ -96,29 +77,19 @@ fn indentation(line: &str) -> usize {
 }
 
 fn begins_function(line: &str) -> bool {
-    let words: Vec<&str> = line
-        .split_whitespace()
-        .take_while(|word| *word != "fn")
-        .collect();
-    let qualified = words
-        .iter()
-        .all(|word| QUALIFIERS.contains(word) || word.starts_with("pub("));
+    let words: Vec<&str> = line.split_whitespace().take_while(|word| *word != "fn").collect();
+    let qualified = words.iter().all(|word| QUALIFIERS.contains(word) || word.starts_with("pub("));
     qualified && line.split_whitespace().any(|word| word == "fn")
 }
 
-const QUALIFIERS: &[&str] = &[
-    "pub", "const", "async", "unsafe", "extern", "super)", "crate)",
-];
+const QUALIFIERS: &[&str] = &["pub", "const", "async", "unsafe", "extern", "super)", "crate)"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn function(lines: usize) -> String {
-        format!(
-            "//! x\npub(crate) async fn f(\n    a: u8,\n) {{\n{}}}\n",
-            "    a;\n".repeat(lines - 4)
-        )
+        format!("//! x\npub(crate) async fn f(\n    a: u8,\n) {{\n{}}}\n", "    a;\n".repeat(lines - 4))
     }
 
     #[test]
@@ -131,13 +102,7 @@ mod tests {
             (function(FUNCTION_LINES), 0),
             (function(FUNCTION_LINES + 1), 1),
             (format!("//! x\n{}", "a;\n".repeat(FILE_LINES)), 1),
-            (
-                format!(
-                    "//! x\n#[cfg(test)]\nmod tests {{\n{}",
-                    "a;\n".repeat(FILE_LINES)
-                ),
-                0,
-            ),
+            (format!("//! x\n#[cfg(test)]\nmod tests {{\n{}", "a;\n".repeat(FILE_LINES)), 0),
             (format!("//! see {WORKPLACE}x\n"), 1),
             (format!("//! see issue{}12\n", " #"), 1),
             (format!("//! see Issue{}12\n", " "), 1),
@@ -149,10 +114,7 @@ mod tests {
 
     #[test]
     fn tests_may_be_long() {
-        assert_eq!(
-            faults(&function(FILE_LINES + 1), true),
-            Vec::<String>::new()
-        );
+        assert_eq!(faults(&function(FILE_LINES + 1), true), Vec::<String>::new());
     }
 
     #[test]

@@ -17,15 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-testkit", &["agent-core", "agent-runner"]),
     (
         "agent-cli",
-        &[
-            "agent-core",
-            "agent-exec",
-            "agent-runner",
-            "agent-llm",
-            "agent-tools",
-            "agent-hooks",
-            "agent-testkit",
-        ],
+        &["agent-core", "agent-exec", "agent-runner", "agent-llm", "agent-tools", "agent-hooks", "agent-testkit"],
     ),
     ("xtask", &["agent-core"]),
 ];
@@ -40,11 +32,7 @@ pub(crate) fn run() -> Result<(), String> {
     for directory in package_directories(&root)? {
         for kind in ["src", "tests", "benches", "examples"] {
             for file in rust_files(&directory.join(kind)) {
-                let shown = file
-                    .strip_prefix(&root)
-                    .unwrap_or(&file)
-                    .display()
-                    .to_string();
+                let shown = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
                 match fs::read_to_string(&file) {
                     Ok(text) => faults.extend(
                         source::faults(&text, kind != "src" || holds_tests(&file))
@@ -59,18 +47,12 @@ pub(crate) fn run() -> Result<(), String> {
             }
         }
     }
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(faults.join("\n"))
-    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
 fn root() -> Result<PathBuf, String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent()
-        .map(Path::to_path_buf)
-        .ok_or_else(|| "the workspace is not there".to_owned())
+    here.parent().map(Path::to_path_buf).ok_or_else(|| "the workspace is not there".to_owned())
 }
 
 fn metadata(root: &Path) -> Result<Value, String> {
@@ -98,9 +80,7 @@ fn arrow_faults(metadata: &Value) -> Vec<String> {
             .filter(|dependency| text(&dependency["kind"]) != "dev")
             .map(|dependency| text(&dependency["name"]))
             .collect();
-        let siblings = dependencies
-            .iter()
-            .filter(|name| ARROWS.iter().any(|(known, _)| known == *name));
+        let siblings = dependencies.iter().filter(|name| ARROWS.iter().any(|(known, _)| known == *name));
         faults.extend(
             siblings
                 .filter(|sibling| !allowed.contains(sibling))
@@ -127,13 +107,8 @@ fn purity_faults(root: &Path) -> Vec<String> {
 }
 
 fn package_directories(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let crates =
-        fs::read_dir(root.join("crates")).map_err(|error| format!("list crates: {error}"))?;
-    let mut found: Vec<PathBuf> = crates
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
+    let crates = fs::read_dir(root.join("crates")).map_err(|error| format!("list crates: {error}"))?;
+    let mut found: Vec<PathBuf> = crates.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     found.push(root.join("xtask"));
     found.sort();
     Ok(found)
@@ -143,12 +118,7 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_path_buf()];
     while let Some(directory) = open.pop() {
-        for path in fs::read_dir(&directory)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-        {
+        for path in fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.path()) {
             if path.is_dir() {
                 open.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -162,34 +132,24 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
 
 /// Whether a file below `src` is a module of tests: `tests.rs`, or one below a `tests` directory.
 fn holds_tests(file: &Path) -> bool {
-    file.with_extension("")
-        .components()
-        .any(|part| part.as_os_str() == "tests")
+    file.with_extension("").components().any(|part| part.as_os_str() == "tests")
 }
 
 /// Whether a file is a root of its crate or some parent says `mod` of it.
 fn is_declared(src: &Path, file: &Path) -> bool {
     let inside = file.strip_prefix(src).unwrap_or(file);
-    if inside == Path::new("lib.rs") || inside == Path::new("main.rs") || inside.starts_with("bin")
-    {
+    if inside == Path::new("lib.rs") || inside == Path::new("main.rs") || inside.starts_with("bin") {
         return true;
     }
     let is_mod = file.file_name().is_some_and(|name| name == "mod.rs");
     let module = if is_mod { file.parent() } else { Some(file) };
-    let (Some(name), Some(directory)) = (
-        module
-            .and_then(Path::file_stem)
-            .and_then(|stem| stem.to_str()),
-        module.and_then(Path::parent),
-    ) else {
+    let (Some(name), Some(directory)) =
+        (module.and_then(Path::file_stem).and_then(|stem| stem.to_str()), module.and_then(Path::parent))
+    else {
         return false;
     };
-    let parents = [
-        directory.join("lib.rs"),
-        directory.join("main.rs"),
-        directory.join("mod.rs"),
-        directory.with_extension("rs"),
-    ];
+    let parents =
+        [directory.join("lib.rs"), directory.join("main.rs"), directory.join("mod.rs"), directory.with_extension("rs")];
     parents
         .iter()
         .filter(|parent| parent.as_path() != file)

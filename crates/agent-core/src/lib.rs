@@ -35,6 +35,7 @@ extern crate std;
 
 pub mod budget;
 pub mod conversation;
+pub mod diagram;
 pub mod hook;
 pub mod journal;
 pub mod llm;

@@ -62,8 +62,7 @@ impl RetryPolicy {
             Backoff::Exponential => 1_u64.checked_shl(step).unwrap_or(u64::MAX),
         };
         let delay_ms = self.base_delay_ms.saturating_mul(factor).min(self.max_delay_ms);
-        let most_off_ms = delay_ms / 1_000 * u64::from(self.jitter_permille.min(1_000));
-        Some(delay_ms - most_off_ms / 1_000 * u64::from(chance_permille.min(1_000)))
+        Some(delay_ms - permille(permille(delay_ms, self.jitter_permille), chance_permille))
     }
 
     /// The delay after this failure, or nothing when repeating is no use or not allowed any more.
@@ -73,5 +72,35 @@ impl RetryPolicy {
             return None;
         }
         self.delay_ms(failed_attempts, error.retry_after_ms, chance_permille)
+    }
+}
+
+/// So many thousandths of a number, at most all of it. Exact also where the product would not fit.
+fn permille(whole: u64, part: u16) -> u64 {
+    let part = u64::from(part.min(1_000));
+    whole / 1_000 * part + whole % 1_000 * part / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RetryPolicy, permille};
+
+    #[test]
+    fn chance_takes_off_its_part_of_short_and_long_delays() {
+        let policy = RetryPolicy::default();
+        let delays = |chance| [1, 2, 3].map(|attempts| policy.delay_ms(attempts, None, chance));
+        assert_eq!(delays(0), [Some(1_000), Some(2_000), Some(4_000)]);
+        assert_eq!(delays(1_000), [Some(750), Some(1_500), Some(3_000)]);
+        assert_eq!(delays(500), [Some(875), Some(1_750), Some(3_500)]);
+        assert_eq!(delays(u16::MAX), delays(1_000), "no more than all of the jitter");
+        assert_eq!((permille(50, 250), permille(u64::MAX, 1_000)), (12, u64::MAX));
+    }
+
+    #[test]
+    fn delays_end_with_the_retries_and_never_overflow() {
+        let policy = RetryPolicy { max_retries: u32::MAX, max_delay_ms: u64::MAX, ..RetryPolicy::default() };
+        assert_eq!(RetryPolicy::default().delay_ms(4, None, 0), None);
+        assert_eq!(policy.delay_ms(200, None, 0), Some(u64::MAX));
+        assert!(policy.delay_ms(u32::MAX, None, 1_000).is_some());
     }
 }

@@ -11,6 +11,8 @@
 //! machine's code decides which trigger an event is, never where it leads. A *waiting* state rests until an event; a *passing* state
 //! decides at once by its automatic rows (triggers named `Auto…`), tried in the written order.
 
+#[cfg(doctest)]
+mod broken;
 pub mod proof;
 
 use core::fmt::Debug;
@@ -121,11 +123,13 @@ macro_rules! rows {
 /// Proves a table at compile time (see [`proof::check`] for what), together with what the machine claims about itself:
 ///
 /// * `action A only from [S, …];`: the action stands only on rows out of these states,
+/// * `order A in S after [T, …];`: out of this state, it stands only after the rows on these triggers,
 /// * `state S only through G;`: the first cannot be reached when the second is removed.
 #[macro_export]
 macro_rules! prove {
     ($table:ident: $state:ident, $trigger:ident, $action:ident;
      $(action $act:ident only from [$($from:ident),+];)*
+     $(order $late:ident in $place:ident after [$($first:ident),+];)*
      $(state $goal:ident only through $gate:ident;)*) => {
         #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
         const _: () = {
@@ -172,7 +176,11 @@ macro_rules! prove {
             };
             proof::check(&shape);
             $(proof::action_only_from(&shape, $action::$act as u8, 0 $(| 1 << $state::$from as u8)+);)*
+            $(proof::action_after(&shape, $action::$late as u8, $state::$place as u8, 0 $(| 1 << $trigger::$first as u8)+);)*
             $(proof::only_through(&shape, $state::$goal as u8, $state::$gate as u8);)*
         };
     };
 }
+
+#[cfg(test)]
+mod tests;

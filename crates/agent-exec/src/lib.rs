@@ -1,1 +1,32 @@
-//! placeholder
+//! Processes that can be stopped.
+//!
+//! [`Processes`] runs one program to its end, its time-out or a cancel, and leaves nothing behind: not the program's children, not a daemon
+//! that left its process group or its session, not a stopped process.
+//!
+//! ```text
+//! start   clean environment + a marker, own process group, no descriptor of ours
+//! wait    for the program, the clock and the signal, while the output is drained (head and tail are kept, the rest is counted)
+//! end     TERM to the whole tree, a short grace, KILL until nothing is left
+//! ```
+//!
+//! 1. When a call returns, or its future is dropped, no process that it started is alive (within [`LIMIT_OF_ENDING`]).
+//! 2. Memory is bounded by the output limit, whatever the program prints; a program that prints is never blocked by us.
+//! 3. A process that the host started by itself is neither signalled nor reaped.
+//!
+//! Absent: shells (the caller names a program), sandboxes, signal handlers.
+
+mod capture;
+mod environment;
+mod error;
+mod program;
+mod pump;
+mod run;
+mod start;
+mod tree;
+
+pub use capture::Captured;
+pub use environment::Environment;
+pub use error::StartError;
+pub use pump::OnOutput;
+pub use run::{Finished, Processes, Streams, SystemRunner};
+pub use tree::LIMIT_OF_ENDING;

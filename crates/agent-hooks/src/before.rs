@@ -36,19 +36,14 @@ impl BeforeImages {
         let now = self.within_limit(now);
         match self.records.get_mut(path) {
             Some(record) if record.bases.last() == Some(&now) => {}
-            Some(record)
-                if record.left == Some(now.digest()) && record.bases.len() < CHAIN_LIMIT =>
-            {
+            Some(record) if record.left == Some(now.digest()) && record.bases.len() < CHAIN_LIMIT => {
                 self.kept_bytes += size(&now);
                 record.bases.push(now);
             }
             _ => {
                 self.forget(path);
                 self.kept_bytes += size(&now);
-                let record = Record {
-                    bases: vec![now],
-                    left: None,
-                };
+                let record = Record { bases: vec![now], left: None };
                 self.records.insert(path.to_owned(), record);
             }
         }
@@ -68,12 +63,7 @@ impl BeforeImages {
 
     /// A batch is over and these paths changed: calls that were to change others did not run.
     pub(crate) fn keep_only(&mut self, changed: &BTreeSet<String>) {
-        let others: Vec<String> = self
-            .records
-            .keys()
-            .filter(|path| !changed.contains(*path))
-            .cloned()
-            .collect();
+        let others: Vec<String> = self.records.keys().filter(|path| !changed.contains(*path)).cloned().collect();
         for path in others {
             self.forget(&path);
         }
@@ -107,10 +97,7 @@ mod tests {
     use super::*;
 
     fn file(text: &str) -> Image {
-        Image::File {
-            bytes: text.as_bytes().into(),
-            executable: false,
-        }
+        Image::File { bytes: text.as_bytes().into(), executable: false }
     }
 
     #[test]

@@ -73,9 +73,7 @@ pub(crate) enum CommitError {
 
 impl From<CommitError> for HookError {
     fn from(error: CommitError) -> Self {
-        Self::Failed {
-            message: format!("commit the agent's changes: {error}"),
-        }
+        Self::Failed { message: format!("commit the agent's changes: {error}") }
     }
 }
 
@@ -94,17 +92,14 @@ pub(crate) async fn commit(
         return Err(CommitError::Damaged);
     }
     let settings = query::settings(git).await?;
-    let decisions =
-        gather_and_decide(git, &scratch, head.as_deref(), &settings, candidates).await?;
+    let decisions = gather_and_decide(git, &scratch, head.as_deref(), &settings, candidates).await?;
 
     let mut done = Committed::default();
     let mut chosen = Vec::new();
     for (candidate, decision) in candidates.iter().zip(decisions) {
         match decision {
             Decision::Nothing => {}
-            Decision::LeaveOut(reason) => done
-                .notes
-                .push(format!("{} was not committed: {reason}", candidate.path)),
+            Decision::LeaveOut(reason) => done.notes.push(format!("{} was not committed: {reason}", candidate.path)),
             Decision::Commit(entry) => chosen.push((candidate, entry)),
         }
     }
@@ -122,27 +117,16 @@ type Chosen<'a> = (&'a Candidate, Option<Entry>);
 
 /// The configuration of a repository can name another working tree (`core.worktree`); nothing is committed then.
 async fn check_same_repository(git: &Git<'_>, repository: &Repository) -> Result<(), CommitError> {
-    let found = git
-        .line(
-            &["rev-parse", "--absolute-git-dir", "--show-toplevel"],
-            Vec::new(),
-        )
-        .await?;
+    let found = git.line(&["rev-parse", "--absolute-git-dir", "--show-toplevel"], Vec::new()).await?;
     let same = |line: Option<&str>, expected: &Path| {
-        line.is_some_and(|line| {
-            Path::new(line)
-                .canonicalize()
-                .is_ok_and(|found| found == expected)
-        })
+        line.is_some_and(|line| Path::new(line).canonicalize().is_ok_and(|found| found == expected))
     };
     let mut lines = found.lines();
     let expected = repository.top.canonicalize()?;
     if same(lines.next(), &repository.git_dir) && same(lines.next(), &expected) {
         return Ok(());
     }
-    Err(CommitError::OtherRepository {
-        found: found.replace('\n', " with "),
-    })
+    Err(CommitError::OtherRepository { found: found.replace('\n', " with ") })
 }
 
 async fn gather_and_decide(
@@ -152,36 +136,24 @@ async fn gather_and_decide(
     settings: &Settings,
     candidates: &[Candidate],
 ) -> Result<Vec<Decision>, CommitError> {
-    let paths: Vec<&str> = candidates
-        .iter()
-        .map(|candidate| candidate.git_path.as_str())
-        .collect();
+    let paths: Vec<&str> = candidates.iter().map(|candidate| candidate.git_path.as_str()).collect();
     let in_head = match head {
         Some(head) => query::in_commit(git, head, &with_parents(&paths)).await?,
         None => BTreeMap::new(),
     };
     let in_index = query::in_index(git, &paths).await?;
     let conversions = query::conversions(git, &paths).await?;
-    let below_entry = |path: &str| {
-        parents(path).any(|parent| {
-            in_head
-                .get(parent)
-                .is_some_and(|entry| entry.mode != DIRECTORY)
-        })
-    };
+    let below_entry =
+        |path: &str| parents(path).any(|parent| in_head.get(parent).is_some_and(|entry| entry.mode != DIRECTORY));
     let new: Vec<&str> = paths
         .iter()
         .copied()
-        .filter(|path| {
-            !in_head.contains_key(*path) && !in_index.contains_key(*path) && !below_entry(path)
-        })
+        .filter(|path| !in_head.contains_key(*path) && !in_index.contains_key(*path) && !below_entry(path))
         .collect();
     let ignored = query::ignored(git, &new).await?;
 
-    let images: Vec<&Image> = candidates
-        .iter()
-        .flat_map(|candidate| candidate.before.iter().chain([&candidate.now]))
-        .collect();
+    let images: Vec<&Image> =
+        candidates.iter().flat_map(|candidate| candidate.before.iter().chain([&candidate.now])).collect();
     let mut ids = scratch.object_ids(git, &images, false).await?.into_iter();
     let mut decisions = Vec::new();
     for candidate in candidates {
@@ -191,10 +163,7 @@ async fn gather_and_decide(
         let before = candidate.before.iter().map(&mut version).collect();
         let now = version(&candidate.now);
         let conversion = conversions.get(path).copied().unwrap_or_default();
-        let converted = candidate
-            .now
-            .bytes()
-            .is_some_and(|bytes| converts(bytes, conversion, settings));
+        let converted = candidate.now.bytes().is_some_and(|bytes| converts(bytes, conversion, settings));
         decisions.push(decide(&Facts {
             head: head.cloned(),
             staged: in_index.get(path).cloned(),
@@ -209,28 +178,17 @@ async fn gather_and_decide(
 }
 
 /// What git would keep of an image. Where the executable bit does not count, it stays as in `HEAD`.
-fn version_of(
-    image: &Image,
-    id: Option<String>,
-    head: Option<&Entry>,
-    settings: &Settings,
-) -> Version {
+fn version_of(image: &Image, id: Option<String>, head: Option<&Entry>, settings: &Settings) -> Version {
     let kept_mode = head.map_or(Entry::FILE, |head| head.mode);
     let mode = match image {
         Image::Absent => return Version::Absent,
         Image::Opaque(reason) => return Version::Opaque(reason),
         Image::Link(_) => Entry::LINK,
         Image::File { .. } if !settings.executable_bit && kept_mode != Entry::LINK => kept_mode,
-        Image::File {
-            executable: true, ..
-        } => Entry::EXECUTABLE,
-        Image::File {
-            executable: false, ..
-        } => Entry::FILE,
+        Image::File { executable: true, .. } => Entry::EXECUTABLE,
+        Image::File { executable: false, .. } => Entry::FILE,
     };
-    id.map_or(Version::Opaque("git gave it no object id"), |id| {
-        Version::Entry(Entry { mode, id })
-    })
+    id.map_or(Version::Opaque("git gave it no object id"), |id| Version::Entry(Entry { mode, id }))
 }
 
 /// Writes the objects: contents, tree, commit. Nothing refers to them yet.
@@ -249,24 +207,14 @@ async fn write_commit(
     if let Some(head) = head {
         index.run(&["read-tree", head], Vec::new()).await?;
     }
-    index
-        .run(
-            &["update-index", "-z", "--index-info"],
-            index_info(chosen, head),
-        )
-        .await?;
+    index.run(&["update-index", "-z", "--index-info"], index_info(chosen, head)).await?;
     let tree = index.line(&["write-tree"], Vec::new()).await?;
 
-    let paths: Vec<&str> = chosen
-        .iter()
-        .map(|(candidate, _)| candidate.path.as_str())
-        .collect();
+    let paths: Vec<&str> = chosen.iter().map(|(candidate, _)| candidate.path.as_str()).collect();
     let message = message::message(intent, &paths, git.config.trailer.as_deref());
     let mut arguments = vec!["commit-tree", &tree, "-F", "-"];
     arguments.extend(head.iter().flat_map(|head| ["-p", head]));
-    let id = with_identity(git, settings)
-        .line(&arguments, message.clone().into_bytes())
-        .await?;
+    let id = with_identity(git, settings).line(&arguments, message.clone().into_bytes()).await?;
     let subject = message.lines().next().unwrap_or_default().to_owned();
     Ok(CommitInfo { id, subject })
 }
@@ -287,30 +235,13 @@ async fn publish(
         std::fs::write(&copy, content)?;
     }
     let index = git.with_variable("GIT_INDEX_FILE", &copy);
-    index
-        .run(
-            &["update-index", "-z", "--index-info"],
-            index_info(chosen, head),
-        )
-        .await?;
+    index.run(&["update-index", "-z", "--index-info"], index_info(chosen, head)).await?;
     lock.prepare(&std::fs::read(&copy)?)?;
 
     let reason = format!("commit: {}", commit.subject);
     let none = "0".repeat(commit.id.len());
     let expected = head.unwrap_or(&none);
-    git.run(
-        &[
-            "update-ref",
-            "--create-reflog",
-            "-m",
-            &reason,
-            "HEAD",
-            &commit.id,
-            expected,
-        ],
-        Vec::new(),
-    )
-    .await?;
+    git.run(&["update-ref", "--create-reflog", "-m", &reason, "HEAD", &commit.id, expected], Vec::new()).await?;
     lock.publish()?;
     Ok(())
 }
@@ -320,9 +251,7 @@ fn index_info(chosen: &[Chosen<'_>], head: Option<&str>) -> Vec<u8> {
     let none = "0".repeat(head.map_or(40, str::len));
     let mut lines = String::new();
     for (candidate, entry) in chosen {
-        let (mode, id) = entry
-            .as_ref()
-            .map_or((0, &none), |entry| (entry.mode, &entry.id));
+        let (mode, id) = entry.as_ref().map_or((0, &none), |entry| (entry.mode, &entry.id));
         lines.push_str(&format!("{mode:o} {id}\t{}\0", candidate.git_path));
     }
     lines.into_bytes()
@@ -348,10 +277,7 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
 }
 
 fn with_parents<'a>(paths: &[&'a str]) -> Vec<&'a str> {
-    let mut all: Vec<&str> = paths
-        .iter()
-        .flat_map(|path| parents(path).chain([*path]))
-        .collect();
+    let mut all: Vec<&str> = paths.iter().flat_map(|path| parents(path).chain([*path])).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -362,10 +288,7 @@ struct Scratch(TempDir);
 
 impl Scratch {
     fn new() -> io::Result<Self> {
-        tempfile::Builder::new()
-            .prefix("agent-hooks-")
-            .tempdir()
-            .map(Self)
+        tempfile::Builder::new().prefix("agent-hooks-").tempdir().map(Self)
     }
 
     fn path(&self, name: &str) -> String {
@@ -398,9 +321,6 @@ impl Scratch {
         arguments.extend(write.then_some("-w"));
         let output = git.line(&arguments, names.into_bytes()).await?;
         let mut ids = output.lines().map(str::to_owned);
-        Ok(positions
-            .into_iter()
-            .map(|has_bytes| if has_bytes { ids.next() } else { None })
-            .collect())
+        Ok(positions.into_iter().map(|has_bytes| if has_bytes { ids.next() } else { None }).collect())
     }
 }

@@ -53,10 +53,7 @@ impl Identity {
     /// Who commits where nobody is configured.
     #[must_use]
     pub fn agent() -> Self {
-        Self {
-            name: "agent".to_owned(),
-            email: "agent@localhost".to_owned(),
-        }
+        Self { name: "agent".to_owned(), email: "agent@localhost".to_owned() }
     }
 }
 

@@ -102,10 +102,7 @@ mod tests {
     use super::*;
 
     fn entry(id: &str) -> Entry {
-        Entry {
-            mode: Entry::FILE,
-            id: id.to_owned(),
-        }
+        Entry { mode: Entry::FILE, id: id.to_owned() }
     }
 
     fn version(id: &str) -> Version {
@@ -130,24 +127,14 @@ mod tests {
     #[test]
     fn only_what_the_agent_alone_changed_is_committed() {
         let other = Staged::Entry(entry("3"));
-        let tree = Entry {
-            mode: 0o040_000,
-            id: "t".to_owned(),
-        };
+        let tree = Entry { mode: 0o040_000, id: "t".to_owned() };
         assert_eq!(case(|_| {}), Decision::Commit(Some(entry("2"))));
         assert_eq!(case(|f| f.now = Version::Absent), Decision::Commit(None));
         assert_eq!(case(|f| f.now = version("1")), Decision::Nothing);
-        assert_eq!(
-            case(|f| f.before.insert(0, version("0"))),
-            Decision::Commit(Some(entry("2")))
-        );
+        assert_eq!(case(|f| f.before.insert(0, version("0"))), Decision::Commit(Some(entry("2"))));
         // A file that is ignored but tracked is a tracked file.
-        assert_eq!(
-            case(|f| f.ignored = true),
-            Decision::Commit(Some(entry("2")))
-        );
-        let left_out =
-            |decision| assert!(matches!(decision, Decision::LeaveOut(_)), "{decision:?}");
+        assert_eq!(case(|f| f.ignored = true), Decision::Commit(Some(entry("2"))));
+        let left_out = |decision| assert!(matches!(decision, Decision::LeaveOut(_)), "{decision:?}");
         left_out(case(|f| f.before = vec![version("0")]));
         left_out(case(|f| f.before = vec![Version::Absent]));
         left_out(case(|f| f.before = vec![Version::Opaque("too large")]));
@@ -173,12 +160,8 @@ mod tests {
         assert_eq!(new(&|_| {}), Decision::Commit(Some(entry("2"))));
         assert_eq!(new(&|f| f.now = Version::Absent), Decision::Nothing);
         assert!(matches!(new(&|f| f.ignored = true), Decision::LeaveOut(_)));
-        assert!(matches!(
-            new(&|f| f.before = vec![version("1")]),
-            Decision::LeaveOut(_)
-        ));
-        let intent_to_add =
-            case(|f| (f.head, f.staged, f.before) = (None, Some(staged), vec![Version::Absent]));
+        assert!(matches!(new(&|f| f.before = vec![version("1")]), Decision::LeaveOut(_)));
+        let intent_to_add = case(|f| (f.head, f.staged, f.before) = (None, Some(staged), vec![Version::Absent]));
         assert!(matches!(intent_to_add, Decision::LeaveOut(_)));
     }
 }

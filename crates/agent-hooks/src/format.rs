@@ -66,20 +66,14 @@ pub(crate) struct Formatter<'a> {
 impl FormatterConfig {
     /// Whether it handles the file.
     pub(crate) fn handles(&self, path: &str) -> bool {
-        let extension = Path::new(path)
-            .extension()
-            .and_then(|extension| extension.to_str());
+        let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
         extension.is_some_and(|extension| self.extensions.iter().any(|known| known == extension))
     }
 }
 
 impl Formatter<'_> {
     /// Formats a file, given how it was before the agent's changes.
-    pub(crate) async fn format(
-        &self,
-        path: &str,
-        before: &[Image],
-    ) -> Result<Formatted, FormatError> {
+    pub(crate) async fn format(&self, path: &str, before: &[Image]) -> Result<Formatted, FormatError> {
         if !self.config.program.is_absolute() {
             return Err(FormatError::NotAbsolute(self.config.program.clone()));
         }
@@ -128,9 +122,7 @@ impl Formatter<'_> {
             }
             FormatterInput::File => {
                 let scratch = tempfile::Builder::new().prefix("agent-hooks-").tempdir()?;
-                let copy = scratch
-                    .path()
-                    .join(Path::new(path).file_name().unwrap_or_default());
+                let copy = scratch.path().join(Path::new(path).file_name().unwrap_or_default());
                 std::fs::write(&copy, text)?;
                 self.call(&copy, Vec::new()).await?;
                 self.checked(std::fs::read(&copy)?, text)
@@ -142,12 +134,7 @@ impl Formatter<'_> {
         let file = file.to_string_lossy();
         let command = Command {
             program: self.config.program.to_string_lossy().into_owned(),
-            arguments: self
-                .config
-                .arguments
-                .iter()
-                .map(|argument| argument.replace("{file}", &file))
-                .collect(),
+            arguments: self.config.arguments.iter().map(|argument| argument.replace("{file}", &file)).collect(),
             directory: self.workspace.to_string_lossy().into_owned(),
             environment: Vec::new(),
             stdin,
@@ -162,10 +149,7 @@ impl Formatter<'_> {
             Exit::TimedOut => Err(self.failed("took too long")),
             Exit::Code(code) => {
                 let stderr = String::from_utf8_lossy(&output.stderr);
-                let line = stderr
-                    .lines()
-                    .find(|line| !line.trim().is_empty())
-                    .unwrap_or_default();
+                let line = stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
                 Err(self.failed(&format!("ended with status {code}: {line}")))
             }
             _ => Err(self.failed("was killed")),
@@ -184,10 +168,7 @@ impl Formatter<'_> {
     }
 
     fn failed(&self, found: &str) -> FormatError {
-        FormatError::Failed {
-            program: self.config.program.to_string_lossy().into_owned(),
-            found: found.to_owned(),
-        }
+        FormatError::Failed { program: self.config.program.to_string_lossy().into_owned(), found: found.to_owned() }
     }
 }
 
@@ -196,8 +177,7 @@ fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
     let directory = target.parent().unwrap_or(target);
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     file.write_all(content)?;
-    file.as_file()
-        .set_permissions(target.metadata()?.permissions())?;
+    file.as_file().set_permissions(target.metadata()?.permissions())?;
     file.as_file().sync_all()?;
     file.persist(target)?;
     Ok(())

@@ -39,9 +39,7 @@ pub(crate) enum GitError {
         found: String,
     },
     /// The repository belongs to somebody else and git refuses to work in it.
-    #[error(
-        "git refuses this repository because it belongs to another user (see safe.directory in `git help config`)"
-    )]
+    #[error("git refuses this repository because it belongs to another user (see safe.directory in `git help config`)")]
     DubiousOwnership,
     /// The hook is to stop.
     #[error("stopped: cancelled")]
@@ -50,9 +48,7 @@ pub(crate) enum GitError {
 
 impl From<GitError> for HookError {
     fn from(error: GitError) -> Self {
-        Self::Failed {
-            message: error.to_string(),
-        }
+        Self::Failed { message: error.to_string() }
     }
 }
 
@@ -61,27 +57,16 @@ impl<'a> Git<'a> {
     pub(crate) fn with_variable(&self, name: &str, value: &str) -> Self {
         let mut environment = self.environment.clone();
         environment.push((name.to_owned(), value.to_owned()));
-        Self {
-            environment,
-            ..*self
-        }
+        Self { environment, ..*self }
     }
 
     /// The same git, which is not stopped any more: for the steps that belong together.
     pub(crate) fn uninterrupted(&self) -> Self {
-        Self {
-            cancel: &Never,
-            environment: self.environment.clone(),
-            ..*self
-        }
+        Self { cancel: &Never, environment: self.environment.clone(), ..*self }
     }
 
     /// Runs git and returns what it wrote.
-    pub(crate) async fn run(
-        &self,
-        arguments: &[&str],
-        stdin: Vec<u8>,
-    ) -> Result<Vec<u8>, GitError> {
+    pub(crate) async fn run(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<Vec<u8>, GitError> {
         let output = self.call(arguments, stdin).await?;
         match output.exit {
             Exit::Code(0) => Ok(output.stdout),
@@ -90,11 +75,7 @@ impl<'a> Git<'a> {
     }
 
     /// Runs git and returns what it wrote, or nothing when it ended with status 1, which means "no" for the caller's question.
-    pub(crate) async fn ask(
-        &self,
-        arguments: &[&str],
-        stdin: Vec<u8>,
-    ) -> Result<Option<Vec<u8>>, GitError> {
+    pub(crate) async fn ask(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<Option<Vec<u8>>, GitError> {
         let output = self.call(arguments, stdin).await?;
         match output.exit {
             Exit::Code(0) => Ok(Some(output.stdout)),
@@ -104,31 +85,21 @@ impl<'a> Git<'a> {
     }
 
     /// Runs git and returns the one line it wrote.
-    pub(crate) async fn line(
-        &self,
-        arguments: &[&str],
-        stdin: Vec<u8>,
-    ) -> Result<String, GitError> {
+    pub(crate) async fn line(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<String, GitError> {
         let output = self.run(arguments, stdin).await?;
         Ok(String::from_utf8_lossy(&output).trim_end().to_owned())
     }
 
     async fn call(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<CommandOutput, GitError> {
-        let mut environment: Vec<(String, String)> = ENVIRONMENT
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let mut environment: Vec<(String, String)> =
+            ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         if let Some(home) = &self.config.home {
             environment.push(("HOME".to_owned(), home.to_string_lossy().into_owned()));
         }
         environment.extend(self.environment.iter().cloned());
         let command = Command {
             program: self.config.git_program.clone(),
-            arguments: HARDENING
-                .iter()
-                .chain(arguments)
-                .map(|argument| (*argument).to_owned())
-                .collect(),
+            arguments: HARDENING.iter().chain(arguments).map(|argument| (*argument).to_owned()).collect(),
             directory: self.directory.to_string_lossy().into_owned(),
             environment,
             stdin,
@@ -151,9 +122,7 @@ fn failure(arguments: &[&str], output: &CommandOutput) -> GitError {
     if stderr.contains("detected dubious ownership") {
         return GitError::DubiousOwnership;
     }
-    let line = stderr
-        .lines()
-        .find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let line = stderr.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     match (output.exit, line) {
         (Exit::TimedOut, _) => failed(arguments, "it took too long"),
         (_, Some(line)) => failed(arguments, line),
@@ -162,14 +131,8 @@ fn failure(arguments: &[&str], output: &CommandOutput) -> GitError {
 }
 
 fn failed(arguments: &[&str], found: &str) -> GitError {
-    let subcommand = arguments
-        .iter()
-        .copied()
-        .find(|argument| !argument.starts_with('-'));
-    GitError::Failed {
-        subcommand: subcommand.unwrap_or_default().to_owned(),
-        found: found.to_owned(),
-    }
+    let subcommand = arguments.iter().copied().find(|argument| !argument.starts_with('-'));
+    GitError::Failed { subcommand: subcommand.unwrap_or_default().to_owned(), found: found.to_owned() }
 }
 
 /// A signal that never fires.

@@ -38,9 +38,7 @@ struct Memory {
 
 impl std::fmt::Debug for RepositoryHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RepositoryHooks")
-            .field("config", &self.config)
-            .finish_non_exhaustive()
+        f.debug_struct("RepositoryHooks").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
@@ -52,15 +50,8 @@ impl RepositoryHooks {
             config.workspace = workspace;
         }
         let watch = HeadWatch::start(&Discovery::look(&config.workspace));
-        let memory = Mutex::new(Memory {
-            before: BeforeImages::default(),
-            watch,
-        });
-        Self {
-            config,
-            runner,
-            memory,
-        }
+        let memory = Mutex::new(Memory { before: BeforeImages::default(), watch });
+        Self { config, runner, memory }
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -69,20 +60,11 @@ impl RepositoryHooks {
     }
 
     fn git<'a>(&'a self, repository: &'a Repository, cancel: &'a dyn CancelSignal) -> Git<'a> {
-        Git {
-            config: &self.config,
-            runner: &*self.runner,
-            directory: &repository.top,
-            cancel,
-            environment: Vec::new(),
-        }
+        Git { config: &self.config, runner: &*self.runner, directory: &repository.top, cancel, environment: Vec::new() }
     }
 
     fn formatter_for(&self, path: &str) -> Option<&FormatterConfig> {
-        self.config
-            .formatters
-            .iter()
-            .find(|formatter| formatter.handles(path))
+        self.config.formatters.iter().find(|formatter| formatter.handles(path))
     }
 
     /// The changed paths that are paths of this workspace; the others as notes.
@@ -98,12 +80,7 @@ impl RepositoryHooks {
     }
 
     /// Whether a commit is due, or why it is not although it is configured.
-    fn commit_due(
-        &self,
-        discovery: &Discovery,
-        paths: &BTreeSet<String>,
-        notes: &mut Vec<String>,
-    ) -> bool {
+    fn commit_due(&self, discovery: &Discovery, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> bool {
         if !self.config.auto_commit || paths.is_empty() {
             return false;
         }
@@ -136,15 +113,11 @@ impl RepositoryHooks {
         let git = self.git(repository, cancel);
         let head = watch::head_commit(&git).await?;
         let mut found = match &head {
-            Some(head) if seen.last() != Some(head) => {
-                watch::list_commits(&git, head, &seen).await?
-            }
+            Some(head) if seen.last() != Some(head) => watch::list_commits(&git, head, &seen).await?,
             _ => watch::NewCommits::default(),
         };
         if found.truncated {
-            report
-                .notes
-                .push("there are more new commits than are told".to_owned());
+            report.notes.push("there are more new commits than are told".to_owned());
         }
         self.memory().watch.advance(mark, head, &mut found);
         report.commits = found.commits;
@@ -152,17 +125,8 @@ impl RepositoryHooks {
     }
 
     /// Sorts out what can be left out without asking git.
-    fn candidates(
-        &self,
-        repository: &Repository,
-        paths: &BTreeSet<String>,
-        notes: &mut Vec<String>,
-    ) -> Vec<Candidate> {
-        let prefix = self
-            .config
-            .workspace
-            .strip_prefix(&repository.top)
-            .map_or(PathBuf::new(), PathBuf::from);
+    fn candidates(&self, repository: &Repository, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> Vec<Candidate> {
+        let prefix = self.config.workspace.strip_prefix(&repository.top).map_or(PathBuf::new(), PathBuf::from);
         let memory = self.memory();
         let mut candidates = Vec::new();
         for path in paths {
@@ -173,9 +137,7 @@ impl RepositoryHooks {
             };
             match (reason, prefix.join(path).to_str()) {
                 (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
-                (Ok(()), None) => notes.push(format!(
-                    "{path} was not committed: its directory's name is not text"
-                )),
+                (Ok(()), None) => notes.push(format!("{path} was not committed: its directory's name is not text")),
                 (Ok(()), Some(git_path)) => candidates.push(Candidate {
                     path: path.clone(),
                     git_path: git_path.to_owned(),
@@ -187,22 +149,13 @@ impl RepositoryHooks {
         candidates
     }
 
-    async fn format_one(
-        &self,
-        path: &str,
-        cancel: &dyn CancelSignal,
-    ) -> Result<Formatted, FormatError> {
+    async fn format_one(&self, path: &str, cancel: &dyn CancelSignal) -> Result<Formatted, FormatError> {
         let Some(config) = self.formatter_for(path) else {
             return Ok(Formatted::Unchanged);
         };
         paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
         let before = self.memory().before.bases(path).to_vec();
-        let formatter = Formatter {
-            config,
-            runner: &*self.runner,
-            workspace: &self.config.workspace,
-            cancel,
-        };
+        let formatter = Formatter { config, runner: &*self.runner, workspace: &self.config.workspace, cancel };
         formatter.format(path, &before).await
     }
 }
@@ -234,20 +187,14 @@ impl Hook for RepositoryHooks {
         HookVerdict::None
     }
 
-    async fn check_git(
-        &self,
-        changes: &Changes,
-        cancel: &dyn CancelSignal,
-    ) -> Result<GitReport, HookError> {
+    async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
         let mut report = GitReport::default();
         let discovery = Discovery::look(&self.config.workspace);
         match self.new_commits(&discovery, cancel, &mut report).await {
             Ok(()) => {}
             Err(GitError::Cancelled) => return Err(GitError::Cancelled.into()),
             // Looking for news is no reason to fail the work that is due.
-            Err(error) => report
-                .notes
-                .push(format!("new commits are not known: {error}")),
+            Err(error) => report.notes.push(format!("new commits are not known: {error}")),
         }
         let paths = self.usable_paths(changes, &mut report.notes);
         report.formatting_due = paths.iter().any(|path| self.formatter_for(path).is_some());
@@ -256,18 +203,12 @@ impl Hook for RepositoryHooks {
         let mut memory = self.memory();
         memory.before.keep_only(&paths);
         for path in &paths {
-            memory
-                .before
-                .note_left(path, &Image::take(&self.config.workspace.join(path)));
+            memory.before.note_left(path, &Image::take(&self.config.workspace.join(path)));
         }
         Ok(report)
     }
 
-    async fn format(
-        &self,
-        changes: &Changes,
-        cancel: &dyn CancelSignal,
-    ) -> Result<FormatReport, HookError> {
+    async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         let mut report = FormatReport::default();
         let paths = self.usable_paths(changes, &mut Vec::new());
         for path in &paths {
@@ -279,33 +220,21 @@ impl Hook for RepositoryHooks {
                     report.changed_paths.push(path.clone());
                 }
                 Err(FormatError::Cancelled) => return Err(GitError::Cancelled.into()),
-                Err(error) => report
-                    .notes
-                    .push(format!("{path} was not formatted: {error}")),
+                Err(error) => report.notes.push(format!("{path} was not formatted: {error}")),
             }
         }
-        report.commit_due = self.commit_due(
-            &Discovery::look(&self.config.workspace),
-            &paths,
-            &mut report.notes,
-        );
+        report.commit_due = self.commit_due(&Discovery::look(&self.config.workspace), &paths, &mut report.notes);
         Ok(report)
     }
 
-    async fn commit(
-        &self,
-        changes: &Changes,
-        cancel: &dyn CancelSignal,
-    ) -> Result<CommitReport, HookError> {
+    async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         let mut report = CommitReport::default();
         let paths = self.usable_paths(changes, &mut report.notes);
         let discovery = Discovery::look(&self.config.workspace);
         let repository = match committable(&discovery) {
             Ok(repository) => repository,
             Err(reason) => {
-                report
-                    .notes
-                    .push(format!("nothing was committed: {reason}"));
+                report.notes.push(format!("nothing was committed: {reason}"));
                 return Ok(report);
             }
         };
@@ -326,14 +255,10 @@ impl Hook for RepositoryHooks {
         let mut memory = self.memory();
         memory.before.clear();
         if let Some((commit, parent)) = done.commit {
-            memory
-                .watch
-                .committed(repository, parent.as_deref(), &commit.id);
+            memory.watch.committed(repository, parent.as_deref(), &commit.id);
             report.commit = Some(commit);
             if repository.is_detached() {
-                report
-                    .notes
-                    .push("HEAD is detached: the commit is on no branch".to_owned());
+                report.notes.push("HEAD is detached: the commit is on no branch".to_owned());
             }
         }
         Ok(report)

@@ -48,14 +48,10 @@ impl Image {
             return Self::Opaque("it is too large");
         }
         let mut bytes = Vec::new();
-        let read = fs::File::open(path)
-            .and_then(|file| file.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes));
+        let read = fs::File::open(path).and_then(|file| file.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes));
         match read {
             Ok(length) if length as u64 > FILE_LIMIT_BYTES => Self::Opaque("it is too large"),
-            Ok(_) => Self::File {
-                bytes: bytes.into(),
-                executable: is_executable(&found),
-            },
+            Ok(_) => Self::File { bytes: bytes.into(), executable: is_executable(&found) },
             Err(_) => Self::Opaque("it cannot be read"),
         }
     }
@@ -77,10 +73,7 @@ impl Image {
 }
 
 fn is_absence(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-    )
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 #[cfg(unix)]

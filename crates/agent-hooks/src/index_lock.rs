@@ -30,19 +30,9 @@ impl IndexLock {
     /// Takes the lock, without waiting.
     pub(crate) fn take(git_dir: &std::path::Path) -> Result<Self, LockError> {
         let lock = git_dir.join("index.lock");
-        match fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&lock)
-        {
-            Ok(_) => Ok(Self {
-                index: git_dir.join("index"),
-                lock,
-                held: true,
-            }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(LockError::Held(lock))
-            }
+        match fs::OpenOptions::new().write(true).create_new(true).open(&lock) {
+            Ok(_) => Ok(Self { index: git_dir.join("index"), lock, held: true }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(LockError::Held(lock)),
             Err(error) => Err(error.into()),
         }
     }

@@ -33,36 +33,22 @@ pub(crate) fn subject(intent: &str, paths: &[&str]) -> String {
     if is_conventional(&said) {
         return shortened(&said);
     }
-    shortened(&format!(
-        "{}: {}",
-        kind(&said, paths),
-        lowercase_first(&said)
-    ))
+    shortened(&format!("{}: {}", kind(&said, paths), lowercase_first(&said)))
 }
 
 /// What the model said first, without the ways in which models begin.
 fn first_sentence(intent: &str) -> String {
     let line = intent
         .lines()
-        .map(|line| {
-            plain(
-                line.trim()
-                    .trim_start_matches(['#', '*', '-', '>', '`', ' ']),
-            )
-        })
+        .filter(|line| !line.trim_start().starts_with("```"))
+        .map(|line| plain(line.trim().trim_start_matches(['#', '*', '-', '>', ' '])))
         .find(|line| line.chars().any(char::is_alphanumeric))
         .unwrap_or_default();
-    let end = line
-        .find(". ")
-        .or_else(|| line.find(": ").filter(|_| !is_conventional(&line)));
+    let colon = line.find(": ").filter(|_| !is_conventional(&line));
+    let end = line.find(". ").into_iter().chain(colon).min();
     let sentence = end.map_or(line.as_str(), |end| &line[..end]);
-    let mut sentence = sentence
-        .trim()
-        .trim_end_matches(['.', ':', '!', '`', '*', ' ']);
-    while let Some(rest) = BEGINNINGS
-        .iter()
-        .find_map(|start| strip_prefix_ignore_case(sentence, start))
-    {
+    let mut sentence = sentence.trim().trim_end_matches(['.', ':', '!', '*', ' ']);
+    while let Some(rest) = BEGINNINGS.iter().find_map(|start| strip_prefix_ignore_case(sentence, start)) {
         sentence = rest;
     }
     sentence.to_owned()
@@ -87,49 +73,29 @@ const BEGINNINGS: &[&str] = &[
     "now, ",
 ];
 
-const KINDS: &[&str] = &[
-    "feat", "fix", "docs", "test", "refactor", "perf", "style", "build", "ci", "chore", "revert",
-];
+const KINDS: &[&str] = &["feat", "fix", "docs", "test", "refactor", "perf", "style", "build", "ci", "chore", "revert"];
 
 /// Words that tell the kind of a change, with the kind.
 const WORDS: &[(&str, &[&str])] = &[
-    (
-        "fix",
-        &[
-            "fix", "fixes", "fixed", "bug", "repair", "correct", "broken",
-        ],
-    ),
-    (
-        "refactor",
-        &["refactor", "rename", "move", "extract", "simplify", "clean"],
-    ),
+    ("fix", &["fix", "fixes", "fixed", "bug", "repair", "correct", "broken"]),
+    ("refactor", &["refactor", "rename", "move", "extract", "simplify", "clean"]),
     ("perf", &["faster", "speed", "optimize", "optimise"]),
-    (
-        "feat",
-        &["add", "adds", "implement", "create", "introduce", "support"],
-    ),
+    ("feat", &["add", "adds", "implement", "create", "introduce", "support"]),
 ];
 
 fn kind(said: &str, paths: &[&str]) -> &'static str {
-    let all =
-        |test: &dyn Fn(&str) -> bool| !paths.is_empty() && paths.iter().all(|path| test(path));
+    let all = |test: &dyn Fn(&str) -> bool| !paths.is_empty() && paths.iter().all(|path| test(path));
     if all(&|path| path.ends_with(".md") || path.starts_with("docs/")) {
         return "docs";
     }
     if all(&|path| {
-        path.starts_with("tests/")
-            || path.contains("/tests/")
-            || path.contains("_test.")
-            || path.contains(".test.")
+        path.starts_with("tests/") || path.contains("/tests/") || path.contains("_test.") || path.contains(".test.")
     }) {
         return "test";
     }
     let said = said.to_lowercase();
     let words: Vec<&str> = said.split(|c: char| !c.is_alphanumeric()).collect();
-    WORDS
-        .iter()
-        .find(|(_, telling)| telling.iter().any(|word| words.contains(word)))
-        .map_or("chore", |(kind, _)| kind)
+    WORDS.iter().find(|(_, telling)| telling.iter().any(|word| words.contains(word))).map_or("chore", |(kind, _)| kind)
 }
 
 fn named(paths: &[&str]) -> String {
@@ -173,17 +139,13 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     }
     let cut: String = text.chars().take(SUBJECT_LIMIT - 1).collect();
-    let end = cut
-        .rfind(' ')
-        .filter(|end| *end > SUBJECT_LIMIT / 2)
-        .unwrap_or(cut.len());
+    let end = cut.rfind(' ').filter(|end| *end > SUBJECT_LIMIT / 2).unwrap_or(cut.len());
     format!("{}…", cut[..end].trim_end())
 }
 
 fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;
-    head.eq_ignore_ascii_case(prefix)
-        .then(|| text[prefix.len()..].trim_start())
+    head.eq_ignore_ascii_case(prefix).then(|| text[prefix.len()..].trim_start())
 }
 
 #[cfg(test)]
@@ -198,44 +160,20 @@ mod tests {
                 &["src/a.rs"][..],
                 "fix: fix the off-by-one in the parser",
             ),
-            (
-                "Let me add a retry limit:",
-                &["src/a.rs"],
-                "feat: add a retry limit",
-            ),
-            (
-                "fix(parser): keep the last line",
-                &["src/a.rs"],
-                "fix(parser): keep the last line",
-            ),
+            ("Let me add a retry limit:", &["src/a.rs"], "feat: add a retry limit"),
+            ("fix(parser): keep the last line", &["src/a.rs"], "fix(parser): keep the last line"),
             ("", &["src/a.rs"], "chore: update src/a.rs"),
             ("", &["a.md", "docs/b.txt"], "docs: update 2 files"),
             ("```\n", &["tests/a.rs"], "test: update tests/a.rs"),
-            (
-                "README needs a section",
-                &["README.md"],
-                "docs: README needs a section",
-            ),
-            (
-                "\u{1b}[31mRename\u{202e} it",
-                &["a.rs"],
-                "chore: [31mRename it",
-            ),
+            ("README needs a section", &["README.md"], "docs: README needs a section"),
+            ("\u{1b}[31mRename\u{202e} it", &["a.rs"], "chore: [31mRename it"),
             ("I’ll rename it", &["a.rs"], "refactor: rename it"),
         ] {
             assert_eq!(subject(intent, paths), expected, "{intent:?}");
         }
-        for long in [
-            "word ".repeat(60),
-            "x".repeat(300),
-            "ä".repeat(300),
-            "語 ".repeat(99),
-        ] {
+        for long in ["word ".repeat(60), "x".repeat(300), "ä".repeat(300), "語 ".repeat(99)] {
             let subject = subject(&long, &["a"]);
-            assert!(
-                subject.chars().count() <= SUBJECT_LIMIT && !subject.contains('\n'),
-                "{subject}"
-            );
+            assert!(subject.chars().count() <= SUBJECT_LIMIT && !subject.contains('\n'), "{subject}");
         }
     }
 
@@ -246,9 +184,6 @@ mod tests {
             &["a\nSigned-off-by: x"],
             Some("Assisted-by: agent"),
         );
-        assert_eq!(
-            text,
-            "fix: fix it\n\n- aSigned-off-by: x\n\nAssisted-by: agent\n"
-        );
+        assert_eq!(text, "fix: fix it\n\n- aSigned-off-by: x\n\nAssisted-by: agent\n");
     }
 }

@@ -78,11 +78,7 @@ mod tests {
             (".", Err("it is the workspace itself")),
             ("", Err("it is the workspace itself")),
         ] {
-            assert_eq!(
-                normalize(workspace, path),
-                expected.map(str::to_owned),
-                "{path:?}"
-            );
+            assert_eq!(normalize(workspace, path), expected.map(str::to_owned), "{path:?}");
         }
     }
 }

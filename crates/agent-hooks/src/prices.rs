@@ -23,12 +23,7 @@ pub struct ModelPrice {
 /// The price of a model, by its id or by its id with a date (`…-20250929`, `…-2025-08-07`).
 #[must_use]
 pub fn lookup(model: &str) -> Option<ModelPrice> {
-    let exact = |id: &str| {
-        PRICES
-            .iter()
-            .find(|(known, _)| *known == id)
-            .map(|(_, price)| *price)
-    };
+    let exact = |id: &str| PRICES.iter().find(|(known, _)| *known == id).map(|(_, price)| *price);
     // A known id that is followed by a date is the longest prefix there can be.
     exact(model).or_else(|| exact(without_date(model)?))
 }
@@ -43,11 +38,7 @@ fn without_date(model: &str) -> Option<&str> {
     FORMS.iter().find_map(|form| {
         let (id, end) = model.split_at_checked(model.len().checked_sub(form.len())?)?;
         let fits = |(expected, found)| {
-            if expected == b'#' {
-                u8::is_ascii_digit(&found)
-            } else {
-                expected == found
-            }
+            if expected == b'#' { u8::is_ascii_digit(&found) } else { expected == found }
         };
         form.bytes().zip(end.bytes()).all(fits).then_some(id)
     })
@@ -132,23 +123,13 @@ mod tests {
     #[test]
     fn every_model_is_listed_once_with_sensible_prices() {
         for (index, (id, price)) in all().enumerate() {
+            assert!(all().skip(index + 1).all(|(other, _)| other != id), "{id} twice");
             assert!(
-                all().skip(index + 1).all(|(other, _)| other != id),
-                "{id} twice"
-            );
-            assert!(
-                price.input_nano_usd_per_token > 0
-                    && price.output_nano_usd_per_token > price.input_nano_usd_per_token,
+                price.input_nano_usd_per_token > 0 && price.output_nano_usd_per_token > price.input_nano_usd_per_token,
                 "{id}"
             );
-            assert!(
-                price.cache_read_nano_usd_per_token <= price.input_nano_usd_per_token,
-                "{id}"
-            );
-            assert!(
-                price.cache_write_nano_usd_per_token >= price.input_nano_usd_per_token,
-                "{id}"
-            );
+            assert!(price.cache_read_nano_usd_per_token <= price.input_nano_usd_per_token, "{id}");
+            assert!(price.cache_write_nano_usd_per_token >= price.input_nano_usd_per_token, "{id}");
         }
     }
 }

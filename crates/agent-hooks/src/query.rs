@@ -10,14 +10,7 @@ const LITERAL: &str = "--literal-pathspecs";
 /// Paths on one command line.
 const PATHS_PER_CALL: usize = 200;
 /// Attributes that make git keep other bytes than the file has.
-const ATTRIBUTES: &[&str] = &[
-    "filter",
-    "ident",
-    "working-tree-encoding",
-    "text",
-    "crlf",
-    "eol",
-];
+const ATTRIBUTES: &[&str] = &["filter", "ident", "working-tree-encoding", "text", "crlf", "eol"];
 
 /// A file as git keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,21 +87,10 @@ pub(crate) async fn in_commit(
 }
 
 /// What the user's index has at the paths.
-pub(crate) async fn in_index(
-    git: &Git<'_>,
-    paths: &[&str],
-) -> Result<BTreeMap<String, Staged>, GitError> {
+pub(crate) async fn in_index(git: &Git<'_>, paths: &[&str]) -> Result<BTreeMap<String, Staged>, GitError> {
     let mut entries = BTreeMap::new();
     for chunk in paths.chunks(PATHS_PER_CALL) {
-        let mut arguments = vec![
-            LITERAL,
-            "ls-files",
-            "-z",
-            "--stage",
-            "-v",
-            "--full-name",
-            "--",
-        ];
+        let mut arguments = vec![LITERAL, "ls-files", "-z", "--stage", "-v", "--full-name", "--"];
         arguments.extend(chunk);
         let output = git.run(&arguments, Vec::new()).await?;
         // <tag> SP <mode> SP <id> SP <stage> TAB <path>
@@ -132,28 +114,19 @@ pub(crate) async fn ignored(git: &Git<'_>, paths: &[&str]) -> Result<BTreeSet<St
     // A name that looks like a pattern's magic (`:(top)`) is a name again behind `./`.
     let named: Vec<String> = paths.iter().map(|path| format!("./{path}")).collect();
     let named: Vec<&str> = named.iter().map(String::as_str).collect();
-    let answer = git
-        .ask(&["check-ignore", "-z", "--stdin"], terminated(&named))
-        .await?;
+    let answer = git.ask(&["check-ignore", "-z", "--stdin"], terminated(&named)).await?;
     let answer = answer.unwrap_or_default();
-    Ok(fields(&answer)
-        .filter_map(|path| path.strip_prefix("./").map(str::to_owned))
-        .collect())
+    Ok(fields(&answer).filter_map(|path| path.strip_prefix("./").map(str::to_owned)).collect())
 }
 
 /// How git would change the bytes of the files.
-pub(crate) async fn conversions(
-    git: &Git<'_>,
-    paths: &[&str],
-) -> Result<BTreeMap<String, Conversion>, GitError> {
+pub(crate) async fn conversions(git: &Git<'_>, paths: &[&str]) -> Result<BTreeMap<String, Conversion>, GitError> {
     let mut arguments = vec!["check-attr", "-z", "--stdin"];
     arguments.extend(ATTRIBUTES);
     let output = git.run(&arguments, terminated(paths)).await?;
     let mut found: BTreeMap<String, Conversion> = BTreeMap::new();
     let mut values = fields(&output);
-    while let (Some(path), Some(attribute), Some(value)) =
-        (values.next(), values.next(), values.next())
-    {
+    while let (Some(path), Some(attribute), Some(value)) = (values.next(), values.next(), values.next()) {
         let conversion = found.entry(path).or_default();
         match (attribute.as_str(), value.as_str()) {
             (_, "unspecified") => {}
@@ -172,9 +145,7 @@ pub(crate) async fn conversions(
 /// What the configuration of user and repository says.
 pub(crate) async fn settings(git: &Git<'_>) -> Result<Settings, GitError> {
     let pattern = r"^(user\.(name|email)|core\.(autocrlf|filemode))$";
-    let answer = git
-        .ask(&["config", "-z", "--get-regexp", pattern], Vec::new())
-        .await?;
+    let answer = git.ask(&["config", "-z", "--get-regexp", pattern], Vec::new()).await?;
     let answer = answer.unwrap_or_default();
     let values: BTreeMap<String, String> = fields(&answer)
         .map(|pair| match pair.split_once('\n') {
@@ -183,16 +154,9 @@ pub(crate) async fn settings(git: &Git<'_>) -> Result<Settings, GitError> {
             None => (pair, "true".to_owned()),
         })
         .collect();
-    let is_set = |name: &str| {
-        values
-            .get(name)
-            .is_some_and(|value| !value.trim().is_empty())
-    };
-    let is_false = |name: &str| {
-        values
-            .get(name)
-            .is_some_and(|value| FALSE.contains(&value.to_ascii_lowercase().as_str()))
-    };
+    let is_set = |name: &str| values.get(name).is_some_and(|value| !value.trim().is_empty());
+    let is_false =
+        |name: &str| values.get(name).is_some_and(|value| FALSE.contains(&value.to_ascii_lowercase().as_str()));
     Ok(Settings {
         has_identity: is_set("user.name") && is_set("user.email"),
         converts_line_ends: values.contains_key("core.autocrlf") && !is_false("core.autocrlf"),
@@ -204,26 +168,17 @@ pub(crate) async fn settings(git: &Git<'_>) -> Result<Settings, GitError> {
 const FALSE: &[&str] = &["false", "no", "off", "0", ""];
 
 fn entry(mode: &str, id: &str) -> Entry {
-    Entry {
-        mode: u32::from_str_radix(mode, 8).unwrap_or(0),
-        id: id.to_owned(),
-    }
+    Entry { mode: u32::from_str_radix(mode, 8).unwrap_or(0), id: id.to_owned() }
 }
 
 fn terminated(paths: &[&str]) -> Vec<u8> {
-    paths
-        .iter()
-        .flat_map(|path| path.bytes().chain([0]))
-        .collect()
+    paths.iter().flat_map(|path| path.bytes().chain([0])).collect()
 }
 
 fn fields(output: &[u8]) -> impl Iterator<Item = String> {
     let output = output.strip_suffix(&[0]).unwrap_or(output);
     let empty = output.is_empty();
-    output
-        .split(|byte| *byte == 0)
-        .filter(move |_| !empty)
-        .map(|field| String::from_utf8_lossy(field).into_owned())
+    output.split(|byte| *byte == 0).filter(move |_| !empty).map(|field| String::from_utf8_lossy(field).into_owned())
 }
 
 fn records(output: &[u8]) -> impl Iterator<Item = (String, String)> {

@@ -65,10 +65,7 @@ impl Discovery {
 impl Repository {
     /// What is under way and makes committing wrong now, if anything.
     pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
-        OPERATIONS
-            .iter()
-            .find(|(file, _)| self.git_dir.join(file).symlink_metadata().is_ok())
-            .map(|(_, name)| *name)
+        OPERATIONS.iter().find(|(file, _)| self.git_dir.join(file).symlink_metadata().is_ok()).map(|(_, name)| *name)
     }
 
     /// Whether `HEAD` is a commit and not a branch.
@@ -86,8 +83,7 @@ impl Repository {
             chain.push(text);
             let Some(target) = target else { break };
             // Branches are shared by all worktrees; some references belong to one.
-            next = read_small(&self.common_dir.join(&target))
-                .or_else(|| read_small(&self.git_dir.join(&target)));
+            next = read_small(&self.common_dir.join(&target)).or_else(|| read_small(&self.git_dir.join(&target)));
             if next.is_none() {
                 packed = stamp(&self.common_dir.join("packed-refs"));
             }
@@ -96,11 +92,7 @@ impl Repository {
             .into_iter()
             .filter_map(|directory| read_small(&directory.join("reftable/tables.list")))
             .collect();
-        HeadMark {
-            chain,
-            packed,
-            tables,
-        }
+        HeadMark { chain, packed, tables }
     }
 
     /// The commit at `HEAD` where a file says it: not without commits, not for references in tables.
@@ -122,11 +114,7 @@ impl Repository {
 impl HeadMark {
     /// Whether `HEAD` leads to something that should be a commit, so that a missing commit is damage and not a new repository.
     pub(crate) fn leads_somewhere(&self) -> bool {
-        self.chain.len() > 1
-            || self
-                .chain
-                .first()
-                .is_some_and(|text| symbolic_target(text).is_none())
+        self.chain.len() > 1 || self.chain.first().is_some_and(|text| symbolic_target(text).is_none())
     }
 
     /// Whether the references are kept in tables, which only git reads.
@@ -161,9 +149,7 @@ fn git_dir_at(dot_git: &Path) -> Option<PathBuf> {
 
 fn is_git_dir(directory: &Path) -> bool {
     let common = common_dir_of(directory);
-    directory.join("HEAD").symlink_metadata().is_ok()
-        && common.join("objects").is_dir()
-        && common.join("refs").exists()
+    directory.join("HEAD").symlink_metadata().is_ok() && common.join("objects").is_dir() && common.join("refs").exists()
 }
 
 fn common_dir_of(git_dir: &Path) -> PathBuf {

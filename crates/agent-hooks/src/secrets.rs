@@ -14,21 +14,11 @@ pub(crate) fn looks_secret(path: &str) -> bool {
         || STEMS.iter().any(|stem| stem_is(stem))
         || KEY_NAMES.iter().any(|start| name.starts_with(start))
         || ENDS.iter().any(|end| name.ends_with(end))
-        || DIRECTORIES
-            .iter()
-            .any(|part| path.split('/').rev().skip(1).any(|p| p == *part))
+        || DIRECTORIES.iter().any(|part| path.split('/').rev().skip(1).any(|p| p == *part))
 }
 
 /// Templates without values, and public halves.
-const HARMLESS_ENDS: &[&str] = &[
-    ".example",
-    ".sample",
-    ".template",
-    ".dist",
-    ".pub",
-    ".rs",
-    ".md",
-];
+const HARMLESS_ENDS: &[&str] = &[".example", ".sample", ".template", ".dist", ".pub", ".rs", ".md"];
 const STEMS: &[&str] = &[
     "credentials",
     ".credentials",
@@ -44,18 +34,7 @@ const STEMS: &[&str] = &[
     "service-account",
 ];
 const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-const ENDS: &[&str] = &[
-    ".env",
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    ".tfstate",
-];
+const ENDS: &[&str] = &[".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfstate"];
 const DIRECTORIES: &[&str] = &[".ssh", ".aws", ".gnupg"];
 
 #[cfg(test)]

@@ -33,10 +33,7 @@ pub(crate) struct NewCommits {
 impl HeadWatch {
     /// Takes the position from which commits are new. Without a repository, or without commits, every later commit is.
     pub(crate) fn start(discovery: &Discovery) -> Self {
-        let mut watch = Self {
-            started: true,
-            ..Self::default()
-        };
+        let mut watch = Self { started: true, ..Self::default() };
         if let Discovery::Found(repository) = discovery {
             let mark = repository.head_mark();
             if mark.needs_git() {
@@ -78,9 +75,7 @@ impl HeadWatch {
     pub(crate) fn advance(&mut self, mark: HeadMark, head: Option<String>, found: &mut NewCommits) {
         self.mark = Some(mark);
         self.started = true;
-        found
-            .commits
-            .retain(|commit| !self.own.contains(&commit.id));
+        found.commits.retain(|commit| !self.own.contains(&commit.id));
         self.own.clear();
         if let Some(head) = head {
             self.seen.retain(|seen| *seen != head);
@@ -94,8 +89,8 @@ impl HeadWatch {
     /// The hook itself committed. If nobody else did, the next look finds nothing new and needs no process.
     pub(crate) fn committed(&mut self, repository: &Repository, parent: Option<&str>, id: &str) {
         let mark = repository.head_mark();
-        let alone = self.seen.last().map(String::as_str) == parent
-            && repository.head_commit(&mark).as_deref() == Some(id);
+        let alone =
+            self.seen.last().map(String::as_str) == parent && repository.head_commit(&mark).as_deref() == Some(id);
         if alone {
             self.advance(mark, Some(id.to_owned()), &mut NewCommits::default());
         } else {
@@ -106,28 +101,15 @@ impl HeadWatch {
 
 /// The commit at `HEAD`, or nothing when there is none yet.
 pub(crate) async fn head_commit(git: &Git<'_>) -> Result<Option<String>, GitError> {
-    let answer = git
-        .ask(&["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new())
-        .await?;
+    let answer = git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new()).await?;
     Ok(answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()))
 }
 
 /// The commits at `head` that cannot be reached from those seen, oldest first.
-pub(crate) async fn list_commits(
-    git: &Git<'_>,
-    head: &str,
-    seen: &[String],
-) -> Result<NewCommits, GitError> {
+pub(crate) async fn list_commits(git: &Git<'_>, head: &str, seen: &[String]) -> Result<NewCommits, GitError> {
     let limit = format!("--max-count={}", TOLD_LIMIT + 1);
-    let mut arguments = vec![
-        "log",
-        "--no-color",
-        "--no-decorate",
-        "--format=%H%x00%s",
-        &limit,
-        "--ignore-missing",
-        head,
-    ];
+    let mut arguments =
+        vec!["log", "--no-color", "--no-decorate", "--format=%H%x00%s", &limit, "--ignore-missing", head];
     if !seen.is_empty() {
         arguments.push("--not");
         arguments.extend(seen.iter().map(String::as_str));
@@ -137,10 +119,7 @@ pub(crate) async fn list_commits(
     let mut commits: Vec<CommitInfo> = String::from_utf8_lossy(&output)
         .lines()
         .filter_map(|line| line.split_once('\0'))
-        .map(|(id, subject)| CommitInfo {
-            id: id.to_owned(),
-            subject: subject.to_owned(),
-        })
+        .map(|(id, subject)| CommitInfo { id: id.to_owned(), subject: subject.to_owned() })
         .collect();
     let truncated = commits.len() > TOLD_LIMIT;
     commits.truncate(TOLD_LIMIT);

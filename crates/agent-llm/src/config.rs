@@ -61,11 +61,7 @@ pub struct Timeouts {
 impl Default for Timeouts {
     /// 10 s, 300 s and 120 s.
     fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(300),
-            idle: Duration::from_secs(120),
-        }
+        Self { connect: Duration::from_secs(10), first_byte: Duration::from_secs(300), idle: Duration::from_secs(120) }
     }
 }
 

@@ -53,11 +53,7 @@ struct Rendered {
 
 impl Fragments {
     pub(crate) fn new(render: Render, render_head: RenderHead) -> Self {
-        Self {
-            render,
-            render_head,
-            kept: Mutex::default(),
-        }
+        Self { render, render_head, kept: Mutex::default() }
     }
 
     /// Gives the wire form of the system prompt and the tools, and that of the conversation, to `write`.
@@ -73,11 +69,9 @@ impl Fragments {
 
         let head = match head.take() {
             Some(same) if same.is_of(system, tools) => same,
-            _ => Head {
-                system: Arc::clone(system),
-                tools: Arc::clone(tools),
-                bytes: (self.render_head)(system, tools)?,
-            },
+            _ => {
+                Head { system: Arc::clone(system), tools: Arc::clone(tools), bytes: (self.render_head)(system, tools)? }
+            }
         };
         let mut history = take_history(histories, conversation);
         let shared = history
@@ -87,15 +81,9 @@ impl Fragments {
             .count();
         history.truncate(shared);
         for item in conversation.iter().skip(shared) {
-            history.push(Rendered {
-                item: Arc::clone(item),
-                fragment: (self.render)(item)?,
-            });
+            history.push(Rendered { item: Arc::clone(item), fragment: (self.render)(item)? });
         }
-        write(
-            &head.bytes,
-            &mut history.iter().map(|rendered| &rendered.fragment),
-        );
+        write(&head.bytes, &mut history.iter().map(|rendered| &rendered.fragment));
         histories.push(history);
         kept.head = Some(head);
         Ok(())
@@ -111,12 +99,10 @@ impl Head {
 /// Takes the history that begins as this conversation does, or an empty one in the place of the one unused for longest.
 fn take_history(histories: &mut Vec<Vec<Rendered>>, conversation: &Conversation) -> Vec<Rendered> {
     let first = conversation.iter().next();
-    let same = histories
-        .iter()
-        .position(|history| match (history.first(), first) {
-            (Some(rendered), Some(first)) => Arc::ptr_eq(&rendered.item, first),
-            _ => false,
-        });
+    let same = histories.iter().position(|history| match (history.first(), first) {
+        (Some(rendered), Some(first)) => Arc::ptr_eq(&rendered.item, first),
+        _ => false,
+    });
     match same {
         Some(index) => histories.remove(index),
         None => {
@@ -142,10 +128,7 @@ mod tests {
     fn render(item: &Item) -> serde_json::Result<Fragment> {
         RENDERED.fetch_add(1, Ordering::Relaxed);
         let user = format!("{};", item.bytes()).into_bytes();
-        Ok(Fragment {
-            user,
-            ..Fragment::default()
-        })
+        Ok(Fragment { user, ..Fragment::default() })
     }
 
     fn written(fragments: &Fragments, conversation: &Conversation) -> String {

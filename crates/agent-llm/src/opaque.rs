@@ -28,11 +28,7 @@ impl OpaqueBlock {
     pub(crate) fn starting_as(block: &RawValue) -> serde_json::Result<Self> {
         // A block that is no object could not be sent back.
         members_of(block)?;
-        Ok(Self {
-            start: block.to_owned(),
-            members: None,
-            input: String::new(),
-        })
+        Ok(Self { start: block.to_owned(), members: None, input: String::new() })
     }
 
     pub(crate) fn add(&mut self, piece: &RawValue) -> serde_json::Result<()> {
@@ -118,15 +114,10 @@ mod tests {
             r#"{"type":"input_json_delta","partial_json":"{\"q\":"}"#,
             r#"{"type":"input_json_delta","partial_json":"1.0}"}"#,
         ];
-        assert_eq!(
-            built(start, &pieces).as_deref(),
-            Some(r#"{"id":"s1","input":{"q":1.0},"type":"server_tool_use"}"#)
-        );
+        assert_eq!(built(start, &pieces).as_deref(), Some(r#"{"id":"s1","input":{"q":1.0},"type":"server_tool_use"}"#));
         assert_eq!(built(start, &pieces[..1]), None);
-        let pieces = [
-            r#"{"type":"compaction_delta","content":"a"}"#,
-            r#"{"type":"compaction_delta","content":"b","n":[1]}"#,
-        ];
+        let pieces =
+            [r#"{"type":"compaction_delta","content":"a"}"#, r#"{"type":"compaction_delta","content":"b","n":[1]}"#];
         assert_eq!(
             built(r#"{"type":"compaction","content":null}"#, &pieces).as_deref(),
             Some(r#"{"content":"ab","n":[1],"type":"compaction"}"#)

@@ -61,10 +61,7 @@ impl From<EventTooLarge> for Broken {
 }
 
 /// The stream of an answer.
-pub(crate) async fn read<A: Assemble>(
-    mut answered: Answered,
-    mut assembly: A,
-) -> Result<LlmStream, LlmError> {
+pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -> Result<LlmStream, LlmError> {
     if answered.content_type_has("json") {
         // The server does not stream.
         let body = answered.whole_body(ANSWER_LIMIT_BYTES).await?;
@@ -75,10 +72,7 @@ pub(crate) async fn read<A: Assemble>(
     }
     if answered.content_type_has("html") {
         let body = answered.beginning_of_body().await;
-        let found = format!(
-            "expected an event stream, found {}; check the base URL",
-            Detail::of_body(&body).message
-        );
+        let found = format!("expected an event stream, found {}; check the base URL", Detail::of_body(&body).message);
         return Err(answered.reporter.protocol(&answered.attempted, &found));
     }
     let reader = Reader {
@@ -149,14 +143,8 @@ impl<A: Assemble> Reader<A> {
                 self.take_end();
                 return;
             }
-            Ok(Err(error)) => self
-                .answered
-                .reporter
-                .transport(&self.answered.attempted, &error),
-            Err(_) => self
-                .answered
-                .reporter
-                .timeout(&self.answered.attempted, self.waited()),
+            Ok(Err(error)) => self.answered.reporter.transport(&self.answered.attempted, &error),
+            Err(_) => self.answered.reporter.timeout(&self.answered.attempted, self.waited()),
         };
         if self.assembly.progress() == Progress::Open {
             self.failure = Some(outcome);
@@ -173,9 +161,7 @@ impl<A: Assemble> Reader<A> {
             return;
         }
         let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
-        let outcome = self
-            .scanner
-            .feed(piece, &mut |event| assembly.event(event.data, deltas));
+        let outcome = self.scanner.feed(piece, &mut |event| assembly.event(event.data, deltas));
         if let Err(broken) = outcome {
             self.failure = Some(error_of(&self.answered, &broken));
         }
@@ -189,8 +175,7 @@ impl<A: Assemble> Reader<A> {
     fn take_end(&mut self) {
         self.at_end = true;
         let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
-        let outcome = core::mem::take(&mut self.scanner)
-            .finish(&mut |event| assembly.event(event.data, deltas));
+        let outcome = core::mem::take(&mut self.scanner).finish(&mut |event| assembly.event(event.data, deltas));
         self.failure = match outcome {
             Ok(()) => None,
             // What the end of the stream cut through is no event: the cut is what is to be reported, if anything.
@@ -218,18 +203,12 @@ impl<A: Assemble> Reader<A> {
     }
 
     fn protocol(&self, found: &str) -> LlmError {
-        self.answered
-            .reporter
-            .protocol(&self.answered.attempted, found)
+        self.answered.reporter.protocol(&self.answered.attempted, found)
     }
 
     /// The limit that was reached when nothing came.
     fn waited(&self) -> Duration {
-        if self.bytes_read == 0 {
-            self.answered.timeouts.first_byte
-        } else {
-            self.answered.timeouts.idle
-        }
+        if self.bytes_read == 0 { self.answered.timeouts.first_byte } else { self.answered.timeouts.idle }
     }
 }
 

@@ -11,8 +11,7 @@ impl Secrets {
         if secret.len() >= SHORTEST {
             self.0.push(secret.to_owned());
             // The longest first, so that a secret that contains another one goes as a whole.
-            self.0
-                .sort_by_key(|secret| core::cmp::Reverse(secret.len()));
+            self.0.sort_by_key(|secret| core::cmp::Reverse(secret.len()));
         }
     }
 
@@ -47,10 +46,7 @@ mod tests {
         secrets.add("sk-123456");
         secrets.add("Bearer sk-123456");
         secrets.add("on");
-        assert_eq!(
-            secrets.redact("on: Bearer sk-123456, sk-123456, sk-12345"),
-            "on: [redacted], [redacted], sk-12345"
-        );
+        assert_eq!(secrets.redact("on: Bearer sk-123456, sk-123456, sk-12345"), "on: [redacted], [redacted], sk-12345");
         assert_eq!(format!("{secrets:?}"), "Secrets(..)");
     }
 }

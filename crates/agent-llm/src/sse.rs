@@ -56,14 +56,7 @@ impl Scanner {
     /// A scanner that refuses events larger than this.
     #[must_use]
     pub const fn with_limit(limit_bytes: usize) -> Self {
-        Self {
-            line: Vec::new(),
-            data: Vec::new(),
-            name: Vec::new(),
-            limit_bytes,
-            at_start: true,
-            after_cr: false,
-        }
+        Self { line: Vec::new(), data: Vec::new(), name: Vec::new(), limit_bytes, at_start: true, after_cr: false }
     }
 
     /// Takes in bytes and gives every event that they complete to `sink`.
@@ -135,11 +128,8 @@ impl Scanner {
         line: &[u8],
         sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let line = if core::mem::take(&mut self.at_start) {
-            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
-        } else {
-            line
-        };
+        let line =
+            if core::mem::take(&mut self.at_start) { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
         if line.is_empty() {
             return self.dispatch(sink);
         }
@@ -157,10 +147,7 @@ impl Scanner {
 
     fn dispatch<E>(&mut self, sink: &mut impl FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
         let outcome = match self.data.split_last() {
-            Some((_, data)) => sink(Event {
-                name: &self.name,
-                data,
-            }),
+            Some((_, data)) => sink(Event { name: &self.name, data }),
             None => Ok(()),
         };
         self.data.clear();
@@ -170,9 +157,7 @@ impl Scanner {
 
     fn check(&self, more: usize) -> Result<(), EventTooLarge> {
         if self.data.len() + self.name.len() + more > self.limit_bytes {
-            return Err(EventTooLarge {
-                limit_bytes: self.limit_bytes,
-            });
+            return Err(EventTooLarge { limit_bytes: self.limit_bytes });
         }
         Ok(())
     }

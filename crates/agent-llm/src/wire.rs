@@ -5,18 +5,12 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// Appends a value as JSON.
-pub(crate) fn push_json<T: Serialize + ?Sized>(
-    out: &mut Vec<u8>,
-    value: &T,
-) -> serde_json::Result<()> {
+pub(crate) fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> serde_json::Result<()> {
     serde_json::to_writer(out, value)
 }
 
 /// Appends the elements of a list, separated by commas, behind what `out` holds.
-pub(crate) fn push_element<T: Serialize + ?Sized>(
-    out: &mut Vec<u8>,
-    value: &T,
-) -> serde_json::Result<()> {
+pub(crate) fn push_element<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> serde_json::Result<()> {
     if !out.is_empty() {
         out.push(b',');
     }

@@ -51,12 +51,7 @@ async fn recorded_errors_get_their_class() {
         let reply = || {
             let status = u16::try_from(status).unwrap();
             let content_type = record["headers"]["content-type"].as_str();
-            Reply::document(
-                status,
-                content_type.unwrap_or("text/plain"),
-                "",
-                body.as_bytes(),
-            )
+            Reply::document(status, content_type.unwrap_or("text/plain"), "", body.as_bytes())
         };
         let server = Server::start([reply(), reply()]).await;
         let error = call(&anthropic(&server)).await.unwrap_err();
@@ -64,9 +59,7 @@ async fn recorded_errors_get_their_class() {
         assert_eq!(error.status.map(u64::from), Some(status));
         let by_the_other = call(&openai(&server)).await.unwrap_err();
         assert_eq!(by_the_other.kind, error.kind);
-        let message = record["body"]
-            .pointer("/error/message")
-            .and_then(Value::as_str);
+        let message = record["body"].pointer("/error/message").and_then(Value::as_str);
         if let Some(message) = message.filter(|message| message.len() < 300) {
             assert!(error.message.contains(message.trim()), "{error}");
         }

@@ -1,10 +1,6 @@
 //! Recorded streams of real servers, sent in pieces of several sizes: what the official clients make of them is what we make of them.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -43,19 +39,12 @@ async fn outcome(path: &Path, speaks_anthropic: bool) -> Result<LlmResponse, Llm
     let smallest = if body.len() > 60_000 { 7 } else { 1 };
     let sizes = [body.len().max(1), 4096, 97, 7, smallest];
     let server = Server::start(sizes.map(|size| Reply::stream(&body, size))).await;
-    let provider: Box<dyn LlmProvider> = if speaks_anthropic {
-        Box::new(anthropic(&server))
-    } else {
-        Box::new(openai(&server))
-    };
+    let provider: Box<dyn LlmProvider> =
+        if speaks_anthropic { Box::new(anthropic(&server)) } else { Box::new(openai(&server)) };
     let mut outcomes = Vec::new();
     for _ in sizes {
         let outcome = call(&*provider).await;
-        outcomes.push(
-            outcome
-                .map(|(_, response)| response)
-                .map_err(|error| error.kind),
-        );
+        outcomes.push(outcome.map(|(_, response)| response).map_err(|error| error.kind));
     }
     for other in &outcomes {
         assert_eq!(other, &outcomes[0], "{}", path.display());
@@ -94,7 +83,6 @@ fn as_anthropic(response: &LlmResponse) -> Vec<Value> {
             "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.arguments),
         }),
         ResponseBlock::Opaque { json, .. } => serde_json::from_str(json).unwrap(),
-        other => panic!("{other:?}"),
     });
     blocks.map(without_nulls).collect()
 }
@@ -151,30 +139,14 @@ fn same_anthropic(path: &Path, response: &LlmResponse, message: &Value) {
     } else {
         assert_eq!(ours, theirs, "{at}");
     }
-    assert_eq!(
-        response.stop,
-        anthropic_stop(&message["stop_reason"]),
-        "{at}"
-    );
-    assert_eq!(
-        response.model,
-        message["model"].as_str().unwrap_or_default(),
-        "{at}"
-    );
+    assert_eq!(response.stop, anthropic_stop(&message["stop_reason"]), "{at}");
+    assert_eq!(response.model, message["model"].as_str().unwrap_or_default(), "{at}");
     let usage = response.usage.expect("usage");
     let count = |name: &str| message["usage"][name].as_u64().unwrap_or(0);
     assert_eq!(usage.input_tokens, count("input_tokens"), "{at}");
     assert_eq!(usage.output_tokens, count("output_tokens"), "{at}");
-    assert_eq!(
-        usage.cache_read_tokens,
-        count("cache_read_input_tokens"),
-        "{at}"
-    );
-    assert_eq!(
-        usage.cache_write_tokens,
-        count("cache_creation_input_tokens"),
-        "{at}"
-    );
+    assert_eq!(usage.cache_read_tokens, count("cache_read_input_tokens"), "{at}");
+    assert_eq!(usage.cache_write_tokens, count("cache_creation_input_tokens"), "{at}");
 }
 
 /// Our answer in the shape of a Chat Completions message: content and calls.
@@ -198,49 +170,23 @@ fn same_openai(path: &Path, response: &LlmResponse, completion: &Value) {
     let empty = Map::new();
     let choice = &completion["choices"][0];
     let message = choice["message"].as_object().unwrap_or(&empty);
-    let string = |name: &str| {
-        message
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
+    let string = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
     let (text, thinking, calls) = as_openai(response);
     // The client loses content that comes as a list of parts.
-    let has_parts = std::fs::read_to_string(path)
-        .unwrap()
-        .contains("\"content\":[");
+    let has_parts = std::fs::read_to_string(path).unwrap().contains("\"content\":[");
     if has_parts {
         assert!(text.ends_with(string("content")), "{at}");
         return;
     }
-    assert_eq!(
-        text,
-        format!("{}{}", string("content"), string("refusal")),
-        "{at}"
-    );
-    let details = message
-        .get("reasoning_details")
-        .and_then(|details| details[0]["text"].as_str());
-    let their_thinking = [
-        string("reasoning_content"),
-        string("reasoning"),
-        details.unwrap_or_default(),
-    ];
-    assert!(
-        their_thinking.contains(&thinking.as_str()),
-        "{at}: {thinking}"
-    );
+    assert_eq!(text, format!("{}{}", string("content"), string("refusal")), "{at}");
+    let details = message.get("reasoning_details").and_then(|details| details[0]["text"].as_str());
+    let their_thinking = [string("reasoning_content"), string("reasoning"), details.unwrap_or_default()];
+    assert!(their_thinking.contains(&thinking.as_str()), "{at}: {thinking}");
     let theirs = message.get("tool_calls").and_then(Value::as_array).cloned();
     let theirs: Vec<Value> = theirs
         .unwrap_or_default()
         .iter()
-        .map(|call| {
-            json!([
-                call["id"],
-                call["function"]["name"],
-                call["function"]["arguments"]
-            ])
-        })
+        .map(|call| json!([call["id"], call["function"]["name"], call["function"]["arguments"]]))
         .collect();
     assert_eq!(calls, theirs, "{at}");
     let stop = match choice["finish_reason"].as_str() {
@@ -257,11 +203,7 @@ fn same_openai(path: &Path, response: &LlmResponse, completion: &Value) {
         let usage = response.usage.expect("usage");
         assert_eq!(usage.context_tokens(), prompt, "{at}");
         let cached = &completion["usage"]["prompt_tokens_details"]["cached_tokens"];
-        assert_eq!(
-            usage.cache_read_tokens,
-            cached.as_u64().unwrap_or(0),
-            "{at}"
-        );
+        assert_eq!(usage.cache_read_tokens, cached.as_u64().unwrap_or(0), "{at}");
         let output = completion["usage"]["completion_tokens"].as_u64().unwrap();
         assert!(usage.output_tokens >= output, "{at}");
     }

@@ -90,10 +90,7 @@ async fn what_is_sent() {
 
     let (head, body) = &requests[1];
     assert!(head.starts_with("POST /v1/chat/completions "), "{head}");
-    assert!(
-        head.contains(&format!("authorization: Bearer {KEY}")),
-        "{head}"
-    );
+    assert!(head.contains(&format!("authorization: Bearer {KEY}")), "{head}");
     assert!(head.contains("x-more: 1"), "{head}");
     let body: Value = serde_json::from_str(body).unwrap();
     for parameter in ["temperature", "top_p", "top_k", "seed"] {
@@ -104,13 +101,8 @@ async fn what_is_sent() {
 #[tokio::test]
 async fn no_key_no_header() {
     let server = Server::start([stream(ANTHROPIC)]).await;
-    let config = ProviderConfig {
-        api_key: None,
-        ..config(&format!("{}/v1", server.address))
-    };
-    call(&AnthropicProvider::new(config).unwrap())
-        .await
-        .unwrap();
+    let config = ProviderConfig { api_key: None, ..config(&format!("{}/v1", server.address)) };
+    call(&AnthropicProvider::new(config).unwrap()).await.unwrap();
     let (head, _) = &server.seen().requests[0];
     assert!(head.starts_with("POST /v1/messages "), "{head}");
     assert!(!head.contains("x-api-key"), "{head}");
@@ -154,11 +146,7 @@ async fn a_broken_connection_is_told_from_a_cut_and_harmless_after_the_end() {
 
 #[tokio::test]
 async fn silence_ends_in_a_timeout_before_and_within_the_answer() {
-    for reply in [
-        Reply::silence(),
-        stream("").hanging(),
-        stream(&ANTHROPIC[..300]).hanging(),
-    ] {
+    for reply in [Reply::silence(), stream("").hanging(), stream(&ANTHROPIC[..300]).hanging()] {
         let begin = Instant::now();
         let error = failure(reply).await;
         assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
@@ -234,10 +222,7 @@ async fn an_error_within_the_answer_is_classified_and_clean() {
     );
     let error = failure(stream(&event)).await;
     assert_eq!(error.kind, LlmErrorKind::Overloaded);
-    assert!(
-        error.message.ends_with("broke off: busy [redacted]"),
-        "{error}"
-    );
+    assert!(error.message.ends_with("broke off: busy [redacted]"), "{error}");
 }
 
 #[tokio::test]
@@ -249,10 +234,7 @@ async fn servers_that_do_not_stream() {
     let hi = [ResponseBlock::Text("hi".to_owned())];
     assert_eq!(call(&anthropic(&server)).await.unwrap().1.blocks, hi);
     let (_, response) = call(&openai(&server)).await.unwrap();
-    assert_eq!(
-        (response.blocks.as_slice(), response.usage),
-        (&hi[..], None)
-    );
+    assert_eq!((response.blocks.as_slice(), response.usage), (&hi[..], None));
     let error = call(&openai(&server)).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Protocol);
 }
@@ -267,10 +249,7 @@ async fn what_is_no_model_server() {
     let headers = "location: http://elsewhere/\r\n";
     let error = failure(Reply::document(302, "text/html", headers, b"")).await;
     assert_eq!(error.kind, LlmErrorKind::InvalidRequest);
-    assert!(
-        error.message.contains("redirect to http://elsewhere/"),
-        "{error}"
-    );
+    assert!(error.message.contains("redirect to http://elsewhere/"), "{error}");
 
     let headers = "content-encoding: gzip\r\n";
     let error = failure(Reply::document(200, "text/event-stream", headers, b"xx")).await;
@@ -289,12 +268,8 @@ async fn lists_of_models() {
     assert_eq!(error.kind, LlmErrorKind::Protocol);
     let error = openai(&server).list_models().await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Permission);
-    let paths: Vec<String> = server
-        .seen()
-        .requests
-        .iter()
-        .map(|(head, _)| head.lines().next().unwrap_or_default().to_owned())
-        .collect();
+    let paths: Vec<String> =
+        server.seen().requests.iter().map(|(head, _)| head.lines().next().unwrap_or_default().to_owned()).collect();
     assert_eq!(paths[0], "GET /v1/models?limit=1000 HTTP/1.1");
     assert_eq!(paths[1], "GET /v1/models HTTP/1.1");
 }
@@ -305,21 +280,13 @@ async fn an_endless_line_is_stopped() {
     let server = Server::start([Reply::stream(&line, 1 << 20)]).await;
     let error = call(&anthropic(&server)).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Protocol);
-    assert!(
-        error.message.contains("larger than 16777216 bytes"),
-        "{error}"
-    );
+    assert!(error.message.contains("larger than 16777216 bytes"), "{error}");
 }
 
 #[tokio::test]
 async fn debug_output_shows_no_key() {
     let server = Server::start([]).await;
-    let shown = format!(
-        "{:?} {:?} {:?}",
-        anthropic(&server),
-        openai(&server),
-        config("http://h")
-    );
+    let shown = format!("{:?} {:?} {:?}", anthropic(&server), openai(&server), config("http://h"));
     assert!(!shown.contains("sk-test"), "{shown}");
 }
 
@@ -328,9 +295,7 @@ async fn the_same_provider_serves_calls_side_by_side() {
     let server = Server::start((0..8).map(|_| stream(ANTHROPIC))).await;
     let provider = anthropic(&server);
     let calls = (0..8).map(|n| {
-        let request = LlmRequest {
-            ..request(&format!("question {n}"))
-        };
+        let request = LlmRequest { ..request(&format!("question {n}")) };
         let provider = &provider;
         async move {
             let chunks = provider.stream(request).await.unwrap();

@@ -1,1 +1,47 @@
-//! placeholder
+//! The tools of a coding agent: files in one workspace, search, and a shell.
+//!
+//! ```text
+//! arguments (JSON) -> typed, checked -> inspect: effect and subject, for the permission policy
+//!                                    -> run: the work, off the async threads, with an outcome that a model can act on
+//! ```
+//!
+//! 1. No file tool leaves the workspace, whatever links point where ([`Workspace`]).
+//! 2. A file is replaced as a whole or not at all, and only if it is as the model last saw it.
+//! 3. Every output is bounded, and says what is missing and how to get it.
+//!
+//! Absent: escaping for terminals (the program that prints does it) and permission (the session decides from what `inspect` says).
+
+mod bash;
+mod edit;
+mod edit_file;
+mod file_tool;
+mod glob;
+mod grep;
+mod list_files;
+mod plain_commands;
+mod read_file;
+mod spec;
+mod text;
+mod walk;
+mod workspace;
+mod write_file;
+
+pub use workspace::{OpenError, Workspace};
+
+use agent_core::ports::Tool;
+use agent_exec::Processes;
+use std::sync::Arc;
+
+/// The tools, always in the same order: the prompt cache of a provider keys on it.
+#[must_use]
+pub fn standard_tools(workspace: &Arc<Workspace>, processes: Processes) -> Vec<Arc<dyn Tool>> {
+    vec![
+        file_tool::boxed::<read_file::ReadFile>(workspace),
+        file_tool::boxed::<write_file::WriteFile>(workspace),
+        file_tool::boxed::<edit_file::EditFile>(workspace),
+        file_tool::boxed::<list_files::ListFiles>(workspace),
+        file_tool::boxed::<glob::Glob>(workspace),
+        file_tool::boxed::<grep::Grep>(workspace),
+        Arc::new(bash::Bash::new(Arc::clone(workspace), processes)),
+    ]
+}

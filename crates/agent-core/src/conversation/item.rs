@@ -260,6 +260,7 @@ pub struct ToolCall {
 
 /// What a tool call came to, as the model will read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ResultParts")]
 pub struct ToolResult {
     call: CallId,
     content: String,
@@ -301,6 +302,19 @@ impl ToolResult {
         let head = self.content.get(..end).unwrap_or_default();
         let content = alloc::format!("{head}\n[{} bytes left out]", self.content.len() - end);
         Self { call: self.call.clone(), content, is_error: self.is_error }
+    }
+}
+
+#[derive(Deserialize)]
+struct ResultParts {
+    call: CallId,
+    content: String,
+    is_error: bool,
+}
+
+impl From<ResultParts> for ToolResult {
+    fn from(parts: ResultParts) -> Self {
+        Self::new(parts.call, &parts.content, parts.is_error)
     }
 }
 

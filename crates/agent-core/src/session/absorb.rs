@@ -17,6 +17,10 @@ impl Session {
                 self.tool_calls_refused = false;
                 if trigger == Trigger::BudgetRaisedWorkDue {
                     self.begin_turn();
+                    // A paused answer is continued first, as it would have been without the limit.
+                    if !self.conversation.is_paused() {
+                        self.pending.append(&mut self.queue);
+                    }
                 }
             }
             Event::Reconfigured { config } => {
@@ -26,7 +30,10 @@ impl Session {
                 self.measured = None;
             }
             Event::CompactionRequested => {
+                // Work that a limit stopped still waits for the limit, whatever becomes of the summary.
+                let stopped_by_limit = self.stopped_by_limit;
                 self.begin_turn();
+                self.stopped_by_limit = stopped_by_limit;
                 self.compaction.due = Some(Cause::Requested);
             }
             Event::CancelRequested => self.absorb_cancel(CancelReason::Requested),
@@ -42,15 +49,7 @@ impl Session {
                 self.asked = None;
                 self.retry = None;
             }
-            Event::ToolsPrepared { facts, .. } => {
-                self.asked = None;
-                let left = self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.tool_calls));
-                if let Some(batch) = &mut self.batch {
-                    let denials = batch.decide(facts, &self.config.permissions);
-                    self.tool_calls_refused = batch.limit(left) > 0;
-                    self.run.get_or_insert_default().denials.extend(denials);
-                }
-            }
+            Event::ToolsPrepared { facts, .. } => self.absorb_facts(facts),
             Event::ApprovalAnswered { call, answer, .. } => self.absorb_approval(trigger, &call, answer),
             Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, &outcome),
             Event::GitChecked { report, .. } => {

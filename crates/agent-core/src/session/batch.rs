@@ -101,6 +101,14 @@ impl Batch {
         denials
     }
 
+    /// Calls that are answered already, with what the model reads: before any of them runs, those that cannot run.
+    pub(super) fn answered(&self) -> impl Iterator<Item = (&ToolCall, &str)> {
+        self.calls.iter().filter_map(|open| match &open.status {
+            Status::Answered { content, .. } => Some((&open.call, content.as_str())),
+            Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted => None,
+        })
+    }
+
     /// Answers calls beyond a limit: at most `left` more may run. Returns how many were refused.
     pub(super) fn limit(&mut self, left: Option<u64>) -> u64 {
         let mut left = left.unwrap_or(u64::MAX);
@@ -211,7 +219,10 @@ impl Batch {
         let result = ToolResult::new(call.clone(), &outcome.content, is_error).clipped(limit_bytes);
         let content = match outcome.status {
             ToolStatus::Ok | ToolStatus::Failed => String::from(result.content()),
-            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{}", outcome.content),
+            ToolStatus::Interrupted if outcome.content.trim().is_empty() => {
+                String::from("interrupted, outcome unknown")
+            }
+            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{}", result.content()),
         };
         open.status = Status::Answered { content, is_error };
     }

@@ -10,12 +10,14 @@ use crate::permission::ApprovalAnswer;
 
 impl Session {
     /// The trigger that an event is here and now.
-    pub(super) fn classify(&self, event: &Event) -> Result<Trigger, Reason> {
+    pub(super) fn classify(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::Started => Ok(Trigger::Started),
             Event::UserInput { text } if text.trim().is_empty() => Err(Reason::Blank),
             Event::UserInput { .. } => Ok(Trigger::UserInput),
-            Event::BudgetRaised { .. } if self.stopped_by_limit => Ok(Trigger::BudgetRaisedWorkDue),
+            Event::BudgetRaised { .. } if self.stopped_by_limit && self.asked.is_none() => {
+                Ok(Trigger::BudgetRaisedWorkDue)
+            }
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
             Event::Reconfigured { .. } => Ok(Trigger::Reconfigured),
             Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
@@ -34,7 +36,7 @@ impl Session {
             }
             Event::LlmFailed { ticket, error, chance_permille } => {
                 self.answers(*ticket, Trigger::LlmAborted)?;
-                Ok(self.failed(error, *chance_permille))
+                Ok(self.failed(at_ms, error, *chance_permille))
             }
             Event::ToolsPrepared { ticket, facts } => {
                 self.answers(*ticket, Trigger::ToolsPrepared)?;
@@ -167,7 +169,7 @@ impl Session {
     }
 
     /// A model call failed: what can be done about it?
-    fn failed(&self, error: &LlmError, chance_permille: u16) -> Trigger {
+    fn failed(&self, at_ms: u64, error: &LlmError, chance_permille: u16) -> Trigger {
         if self.cancel.is_some() {
             return Trigger::LlmAborted;
         }
@@ -177,13 +179,30 @@ impl Session {
             return if helps { Trigger::ContextOverflowed } else { for_good };
         }
         let attempts = self.failed_attempts.saturating_add(1);
-        let again = self.config.retry.delay_after_ms(attempts, error, chance_permille).is_some();
+        let in_time = error.retry_after_ms.is_none_or(|asked_ms| asked_ms <= self.longest_retry_after_ms(at_ms).0);
+        let again = in_time && self.config.retry.delay_after_ms(attempts, error, chance_permille).is_some();
         let has_fallback = self.model_index + 1 < self.config.models.len();
         let is_overloaded = error.kind == LlmErrorKind::Overloaded;
         if has_fallback && error.kind.is_retryable() && (is_overloaded || !again) {
             return Trigger::LlmFailedFallback;
         }
         if again { Trigger::LlmFailedRetryable } else { for_good }
+    }
+
+    /// The longest wait that a provider may ask for, in milliseconds, and whether it is the turn's deadline that limits it.
+    pub(super) fn longest_retry_after_ms(&self, at_ms: u64) -> (u64, bool) {
+        let allowed_ms = self.config.retry.max_retry_after_ms;
+        match self.time_left_ms(at_ms) {
+            Some(left_ms) if left_ms < allowed_ms => (left_ms, true),
+            Some(_) | None => (allowed_ms, false),
+        }
+    }
+
+    /// What is left of the turn's time, if its clock is running.
+    pub(super) fn time_left_ms(&self, at_ms: u64) -> Option<u64> {
+        let (_, armed_at_ms) = self.deadline.armed?;
+        let used_ms = self.deadline.used_ms + at_ms.max(self.now_ms).saturating_sub(armed_at_ms);
+        self.config.limits.max_wall_time_ms.map(|limit_ms| limit_ms.saturating_sub(used_ms))
     }
 
     fn approval(&self, ticket: Ticket, call: &CallId, answer: &ApprovalAnswer) -> Result<Trigger, Reason> {
@@ -223,7 +242,7 @@ impl Session {
     fn can_shorten(&self) -> bool {
         match self.compaction.overflows {
             0 if !self.can_compact() => false,
-            0 if !self.compaction.tried => true,
+            0 if self.may_summarise() => true,
             0 | 1 => compaction::last_round_clipped(&self.conversation).is_some(),
             _ => false,
         }
@@ -234,8 +253,14 @@ impl Session {
             return true;
         }
         let Some(window) = self.config.model(self.model_index).context_window_tokens else { return false };
-        let full = window / 1_000 * u64::from(self.config.compact_at_permille);
-        !self.compaction.tried && self.context_estimate() > full && self.can_compact()
+        let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
+        self.context_estimate() > full && self.may_summarise()
+    }
+
+    /// Whether the session may summarise by itself: once between two answers, and only when that can help. A summary that cannot would
+    /// end the turn, although the last round can still be clipped.
+    pub(super) fn may_summarise(&self) -> bool {
+        !self.compaction.tried && compaction::may_help(&self.conversation)
     }
 
     fn is_work_due_after_compaction(&self) -> bool {

@@ -38,6 +38,12 @@ pub(super) fn cut(conversation: &Conversation) -> usize {
     conversation.len() - usize::from(conversation.has_results_due())
 }
 
+/// Whether a summary, however short, could save a fifth: what lies behind the cut stays.
+pub(super) fn may_help(conversation: &Conversation) -> bool {
+    let kept = conversation.last().filter(|_| conversation.has_results_due()).map_or(0, |item| item.bytes());
+    cut(conversation) > 0 && saves_a_fifth(kept, conversation.bytes())
+}
+
 /// What the model is asked to summarise: everything before the cut, long results clipped so that it fits, then the instruction.
 pub(super) fn request(conversation: &Conversation, window_tokens: Option<u64>) -> Conversation {
     let cut = cut(conversation);
@@ -84,7 +90,11 @@ pub(super) fn replaced(conversation: &Conversation, summary: &str) -> Option<Con
     for item in conversation.iter().skip(cut(conversation)) {
         push(&mut out, item.clone());
     }
-    (out.bytes().saturating_mul(5) <= conversation.bytes().saturating_mul(4)).then_some(out)
+    saves_a_fifth(out.bytes(), conversation.bytes()).then_some(out)
+}
+
+const fn saves_a_fifth(after: u64, before: u64) -> bool {
+    after.saturating_mul(5) <= before.saturating_mul(4)
 }
 
 /// The conversation with the results of its last round clipped, or nothing when there is nothing to clip.

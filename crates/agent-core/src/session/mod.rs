@@ -170,7 +170,7 @@ impl Session {
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
         let name = event.name();
-        let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
+        let trigger = self.classify(at_ms, &event).map_err(|reason| self.rejected(name, None, reason))?;
         let Some(row) = self.table.0.row(self.state, trigger) else {
             return Err(self.rejected(name, Some(trigger), Reason::NoRow));
         };

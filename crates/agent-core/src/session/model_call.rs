@@ -197,7 +197,7 @@ impl Session {
 
     /// After an overflow: summarise first, then clip the last round.
     fn shorten(&mut self) {
-        let by_summary = self.compaction.overflows == 0 && !self.compaction.tried;
+        let by_summary = self.compaction.overflows == 0 && self.may_summarise();
         self.compaction.overflows += 1;
         self.measured = None;
         if by_summary {
@@ -225,12 +225,14 @@ impl Session {
     /// Why it is not tried again.
     fn final_message(&self, error: &LlmError) -> String {
         let attempts = self.failed_attempts.saturating_add(1);
+        let (longest_ms, is_deadline) = self.longest_retry_after_ms(self.now_ms);
         match error.retry_after_ms {
-            Some(asked_ms) if error.kind.is_retryable() && asked_ms > self.config.retry.max_retry_after_ms => format!(
-                "{}; the provider asks to wait {} s, which is longer than the {} s allowed",
+            Some(asked_ms) if error.kind.is_retryable() && asked_ms > longest_ms => format!(
+                "{}; the provider asks to wait {} s, which is longer than the {} s {}",
                 error.message,
-                asked_ms / 1_000,
-                self.config.retry.max_retry_after_ms / 1_000
+                asked_ms.div_ceil(1_000),
+                longest_ms / 1_000,
+                if is_deadline { "left of the turn" } else { "allowed" }
             ),
             _ if error.kind.is_retryable() && attempts > 1 => {
                 format!("{}; gave up after {attempts} attempts", error.message)

@@ -14,6 +14,7 @@ impl Session {
         match kind {
             ActionKind::SendLlmRequest => {
                 self.ledger.model_calls += 1;
+                self.stopped_by_limit &= self.is_compacting();
                 let ticket = self.ask();
                 Some(Action::SendLlmRequest { ticket, request: self.request() })
             }
@@ -98,11 +99,11 @@ impl Session {
         {
             out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
         }
-        if let (Some((ticket, armed_at_ms)), Some(limit_ms)) =
-            (self.deadline.armed, self.config.limits.max_wall_time_ms)
+        // Under a cancel the clock has nothing to stop any more.
+        if self.cancel.is_none()
+            && let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms))
         {
-            let used_ms = self.deadline.used_ms + self.now_ms.saturating_sub(armed_at_ms);
-            let action = Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(used_ms) };
+            let action = Action::StartDeadline { ticket, delay_ms };
             out.push(Outstanding { action, is_cancelled: false });
         }
         out
@@ -189,10 +190,14 @@ impl Session {
         })
     }
 
-    /// Arms the turn's clock with what is left, unless no turn is going on or nothing limits it.
+    /// Arms the turn's clock with what is left, unless no turn is going on, it is being stopped, or nothing limits it.
     fn start_deadline(&mut self) -> Option<Action> {
-        let limit_ms = self.config.limits.max_wall_time_ms.filter(|_| self.deadline.running)?;
+        if !self.deadline.running || self.cancel.is_some() {
+            return None;
+        }
+        // Also when the limit was lifted: the old deadline must not count any more.
         self.stop_clock();
+        let limit_ms = self.config.limits.max_wall_time_ms?;
         let ticket = self.ticket();
         self.deadline.armed = Some((ticket, self.now_ms));
         Some(Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(self.deadline.used_ms) })

@@ -450,6 +450,8 @@ prove! { TABLE: State, Trigger, ActionKind;
     action RequestApproval only from [CheckingForCancellation];
     action CommitChanges only from [CheckingGitCommits, RunningAutoformatters];
     action RunAutoformatters only from [CheckingGitCommits];
+    order SendLlmRequest in PreparingRequest after [AutoCancelled, AutoBudgetSpent];
+    order ExecuteTools in CheckingForCancellation after [AutoCancelled, AutoNeedsApproval];
     state ExecutingTools only through CheckingForCancellation;
     state CommittingChanges only through CheckingGitCommits;
     state CallingLlm only through PreparingRequest;

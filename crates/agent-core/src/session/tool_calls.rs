@@ -7,13 +7,27 @@ use super::{Notice, Repetition, Session};
 use crate::conversation::CallId;
 use crate::hook::{Changes, FormatReport};
 use crate::permission::ApprovalAnswer;
-use crate::tool::{ToolOutcome, ToolStatus};
+use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Session {
+    /// It is known what the calls would do: those that cannot run are answered, and count as failing calls.
+    pub(super) fn absorb_facts(&mut self, facts: Vec<CallFacts>) {
+        self.asked = None;
+        let left = self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.tool_calls));
+        let Some(batch) = &mut self.batch else { return };
+        let denials = batch.decide(facts, &self.config.permissions);
+        for (call, answer) in batch.answered() {
+            self.repetition.count(fingerprint(&[call.name.as_ref(), call.arguments.as_str(), answer]));
+            self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
+        }
+        self.tool_calls_refused = batch.limit(left) > 0;
+        self.run.get_or_insert_default().denials.extend(denials);
+    }
+
     /// A person answered about a call.
     pub(super) fn absorb_approval(&mut self, trigger: Trigger, call: &CallId, answer: ApprovalAnswer) {
         let approved = self.batch.as_mut().map(|batch| batch.approve(call, answer));

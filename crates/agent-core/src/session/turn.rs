@@ -50,6 +50,7 @@ impl Session {
         let reason = self.cancel.take();
         self.asked = None;
         self.retry = None;
+        self.stopped_by_limit = false;
         self.close_batch("cancelled");
         self.drop_requested_compaction();
         let ending = match reason {
@@ -83,7 +84,7 @@ impl Session {
         self.run.get_or_insert_default().limit(&reached);
         let only_a_summary = self.compaction.due == Some(Cause::Requested);
         self.drop_requested_compaction();
-        self.stopped_by_limit = !only_a_summary;
+        self.stopped_by_limit |= !only_a_summary;
     }
 
     pub(super) fn drop_requested_compaction(&mut self) {
@@ -122,6 +123,7 @@ impl Session {
     /// The same, handing the unanswered message back because sending it again is no use.
     pub(super) fn notify_handing_back(&mut self, message: String) {
         let returned_input = mem::take(&mut self.pending);
+        self.stopped_by_limit = false;
         self.run.get_or_insert_default().error = Some(message.clone());
         self.notice = Some(Notice { message, returned_input });
     }

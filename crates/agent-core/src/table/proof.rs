@@ -79,6 +79,25 @@ pub const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8) {
     );
 }
 
+/// Checks that an action stands only on rows out of a state that come after that state's rows on the given triggers.
+///
+/// # Panics
+/// When it stands before one of them, or one of them is missing.
+pub const fn action_after(shape: &Shape<'_>, action: u8, state: u8, triggers: u64) {
+    let (mut passed, mut i) = (0u64, 0);
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        if row.from == state {
+            assert!(
+                !has(row.actions, action) || passed & triggers == triggers,
+                "a claim does not hold: an action stands before a row that has to come first"
+            );
+            passed |= 1 << row.on;
+        }
+        i += 1;
+    }
+}
+
 /// Whether a trigger's name says that it is automatic.
 #[must_use]
 pub const fn is_automatic(name: &str) -> bool {

@@ -119,6 +119,7 @@ impl Harness {
         let limits = self.session.config().limits;
         for action in &step.actions {
             if let Some(ticket) = ticket(action) {
+                assert!(!self.last_tickets.contains(&ticket), "{ticket} is used twice");
                 self.last_tickets.push(ticket);
             }
             let starts_something = match action {
@@ -148,7 +149,8 @@ impl Harness {
                 Action::CheckGitCommits { .. }
                 | Action::RunAutoformatters { .. }
                 | Action::CommitChanges { .. }
-                | Action::ScheduleRetry { .. } => true,
+                | Action::ScheduleRetry { .. }
+                | Action::StartDeadline { .. } => true,
                 Action::DisplayError { returned_input: texts, .. } | Action::ReturnQueuedInput { texts } => {
                     for text in texts {
                         let twice = self.settled.insert(text.clone(), "handed back");
@@ -238,7 +240,7 @@ impl Harness {
 }
 
 /// What every provider demands of a request.
-fn check_request(conversation: &agent_core::conversation::Conversation) {
+pub(crate) fn check_request(conversation: &agent_core::conversation::Conversation) {
     let items: Vec<_> = conversation.iter().collect();
     assert!(
         matches!(items.first().map(|item| item.as_ref()), Some(Item::Input(_))),

@@ -5,3 +5,5 @@
 mod coverage;
 mod harness;
 mod properties;
+mod scenario;
+mod seeds;

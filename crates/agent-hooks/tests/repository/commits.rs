@@ -16,23 +16,11 @@ fn the_agents_changes_become_one_commit() {
     assert_eq!(report.notes, Vec::<String>::new());
     assert_eq!(commit.subject, "fix: fix it");
     assert_eq!(commit.id, repo.git(&["rev-parse", "HEAD"]).trim());
-    assert_eq!(
-        repo.last_commit(),
-        "fix: fix it\nM\ta.rs\nD\tb.rs\nA\tsrc/new.rs\n"
-    );
+    assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\nD\tb.rs\nA\tsrc/new.rs\n");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
-    assert_eq!(
-        repo.git(&["log", "-1", "--format=%an <%ae> %cn"]),
-        "Ursula <u@example.org> Ursula\n"
-    );
-    assert!(
-        repo.git(&["log", "-1", "--format=%B"])
-            .contains("\nAssisted-by: agent\n")
-    );
-    assert_eq!(
-        repo.git(&["reflog", "-1", "--format=%gs"]),
-        "commit: fix: fix it\n"
-    );
+    assert_eq!(repo.git(&["log", "-1", "--format=%an <%ae> %cn"]), "Ursula <u@example.org> Ursula\n");
+    assert!(repo.git(&["log", "-1", "--format=%B"]).contains("\nAssisted-by: agent\n"));
+    assert_eq!(repo.git(&["reflog", "-1", "--format=%gs"]), "commit: fix: fix it\n");
     assert_eq!(repo.git(&["fsck", "--strict"]), "");
 }
 
@@ -66,16 +54,9 @@ fn the_users_work_stays_byte_for_byte() {
     assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\n");
     assert_eq!(files(&repo.project), before);
     assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), status);
-    let others = |text: &str| {
-        text.lines()
-            .filter(|line| !line.ends_with("\ta.rs"))
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        others(&repo.git(&["ls-files", "--stage"])),
-        others(&entries)
-    );
+    let others =
+        |text: &str| text.lines().filter(|line| !line.ends_with("\ta.rs")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(others(&repo.git(&["ls-files", "--stage"])), others(&entries));
 }
 
 /// Files that both touched: whatever the user did first, the agent's change of that file stays uncommitted, and says why.
@@ -136,17 +117,9 @@ fn files_that_were_the_users_are_left_out() {
             "{path}: {:?} is not {reason}",
             report.notes
         );
-        let others = |text: &str| {
-            text.lines()
-                .filter(|line| !line.ends_with("\tb.rs"))
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            others(&repo.git(&["ls-files", "--stage", "-v"])),
-            others(&entries),
-            "{reason}"
-        );
+        let others =
+            |text: &str| text.lines().filter(|line| !line.ends_with("\tb.rs")).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(others(&repo.git(&["ls-files", "--stage", "-v"])), others(&entries), "{reason}");
         assert_eq!(repo.read(path), "the agent's\n");
     }
 }
@@ -158,11 +131,7 @@ fn a_change_that_nobody_announced_is_left_out() {
     repo.write("a.rs", "by a command?\n");
     let report = agent.finish(&["a.rs"]);
     assert_eq!(report.commit, None);
-    assert!(
-        report.notes[0].contains("not known how it was"),
-        "{:?}",
-        report.notes
-    );
+    assert!(report.notes[0].contains("not known how it was"), "{:?}", report.notes);
 }
 
 #[test]
@@ -174,10 +143,7 @@ fn modes_and_links_are_kept() {
     repo.make_executable("tool.sh");
     agent.announce("link");
     std::os::unix::fs::symlink("a.rs", repo.project.join("link")).unwrap();
-    assert_eq!(
-        agent.finish(&["link", "run.sh", "tool.sh"]).notes,
-        Vec::<String>::new()
-    );
+    assert_eq!(agent.finish(&["link", "run.sh", "tool.sh"]).notes, Vec::<String>::new());
     let tree = repo.git(&["ls-tree", "HEAD", "link", "run.sh", "tool.sh"]);
     let modes: Vec<&str> = tree.lines().map(|line| &line[..6]).collect();
     assert_eq!(modes, ["120000", "100755", "100755"]);
@@ -195,9 +161,7 @@ fn names_that_look_like_options_or_patterns_are_names() {
     let report = agent.finish(&names);
     assert_eq!(report.notes, Vec::<String>::new());
     assert_eq!(
-        repo.git(&["show", "--format=", "-z", "--name-only", "HEAD"])
-            .split_terminator('\0')
-            .count(),
+        repo.git(&["show", "--format=", "-z", "--name-only", "HEAD"]).split_terminator('\0').count(),
         names.len()
     );
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
@@ -223,12 +187,7 @@ fn conversions_by_git_are_left_to_the_user() {
         let agent = repo.agent();
         agent.change("a.rs", Some(text));
         let report = agent.finish(&["a.rs"]);
-        assert_eq!(
-            report.commit.is_some(),
-            committed,
-            "{attributes:?} {text:?} {:?}",
-            report.notes
-        );
+        assert_eq!(report.commit.is_some(), committed, "{attributes:?} {text:?} {:?}", report.notes);
     }
     let Some(repo) = Repo::new() else { return };
     repo.git(&["config", "core.autocrlf", "true"]);
@@ -246,11 +205,7 @@ fn a_pending_change_is_committed_with_the_next() {
     assert!(agent.check(&["a.rs"]).commit_due);
     let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
     assert!(error.contains("index.lock exists"), "{error}");
-    assert_eq!(
-        fs::read(repo.project.join(".git/index.lock")).unwrap(),
-        b"",
-        "the lock is not ours to remove"
-    );
+    assert_eq!(fs::read(repo.project.join(".git/index.lock")).unwrap(), b"", "the lock is not ours to remove");
     fs::remove_file(repo.project.join(".git/index.lock")).unwrap();
     agent.change("a.rs", Some("a3\n"));
     assert_eq!(agent.finish(&["a.rs"]).notes, Vec::<String>::new());
@@ -267,10 +222,7 @@ fn a_pending_change_that_the_user_went_on_with_is_left_out() {
     repo.write("a.rs", "the user's\n");
     agent.change("a.rs", Some("a3\n"));
     let report = agent.finish(&["a.rs"]);
-    assert!(
-        report.commit.is_none() && report.notes[0].contains("uncommitted changes"),
-        "{report:?}"
-    );
+    assert!(report.commit.is_none() && report.notes[0].contains("uncommitted changes"), "{report:?}");
 }
 
 #[test]
@@ -290,10 +242,7 @@ fn committing_twice_is_committing_once() {
 fn a_branch_that_moves_meanwhile_is_not_overwritten() {
     let Some(repo) = Repo::new() else { return };
     let project = repo.project.clone();
-    let other = repo
-        .git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "other"])
-        .trim()
-        .to_owned();
+    let other = repo.git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "other"]).trim().to_owned();
     let id = other.clone();
     let runner = super::support::TestRunner {
         before: Some(Box::new(move |arguments| {
@@ -317,14 +266,7 @@ fn a_branch_that_moves_meanwhile_is_not_overwritten() {
 #[test]
 fn who_commits_can_be_configured() {
     for (configured, home, expected) in [
-        (
-            Some(Identity {
-                name: "Bot".into(),
-                email: "b@x".into(),
-            }),
-            true,
-            "Bot <b@x>",
-        ),
+        (Some(Identity { name: "Bot".into(), email: "b@x".into() }), true, "Bot <b@x>"),
         (None, true, "Ursula <u@example.org>"),
         (None, false, "agent <agent@localhost>"),
     ] {
@@ -335,9 +277,6 @@ fn who_commits_can_be_configured() {
         let agent = Agent::new(config);
         agent.change("a.rs", Some("a2\n"));
         agent.finish(&["a.rs"]);
-        assert_eq!(
-            repo.git(&["log", "-1", "--format=%an <%ae>"]).trim(),
-            expected
-        );
+        assert_eq!(repo.git(&["log", "-1", "--format=%an <%ae>"]).trim(), expected);
     }
 }

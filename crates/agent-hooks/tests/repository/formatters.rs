@@ -10,19 +10,10 @@ fn formatter(script: &str, input: FormatterInput) -> FormatterConfig {
     FormatterConfig {
         extensions: vec!["txt".to_owned()],
         program: "/bin/sh".into(),
-        arguments: vec![
-            "-c".to_owned(),
-            script.to_owned(),
-            "formatter".to_owned(),
-            "{file}".to_owned(),
-        ],
+        arguments: vec!["-c".to_owned(), script.to_owned(), "formatter".to_owned(), "{file}".to_owned()],
         input,
         // One script sleeps for a minute.
-        timeout_ms: if script.starts_with("sleep") {
-            200
-        } else {
-            20_000
-        },
+        timeout_ms: if script.starts_with("sleep") { 200 } else { 20_000 },
     }
 }
 
@@ -30,10 +21,7 @@ const STDIN: &str = "tr a-z A-Z";
 const FILE: &str = "tr a-z A-Z < \"$1\" > \"$1.new\" && mv \"$1.new\" \"$1\"";
 
 fn agent(repo: &Repo, formatter: FormatterConfig) -> Agent {
-    Agent::new(HooksConfig {
-        formatters: vec![formatter],
-        ..repo.config()
-    })
+    Agent::new(HooksConfig { formatters: vec![formatter], ..repo.config() })
 }
 
 #[test]
@@ -58,21 +46,14 @@ fn changed_files_are_formatted_and_then_committed() {
         assert!(report.commit_due);
         assert!(
             report.notes.len() == 1
-                && report.notes[0]
-                    .contains("other.txt was not formatted: it was not formatted before"),
+                && report.notes[0].contains("other.txt was not formatted: it was not formatted before"),
             "{report:?}"
         );
         assert_eq!(repo.read("old.txt"), "OLD NEW\n");
         assert_eq!(repo.read("other.txt"), "not formatted, changed\n");
-        let mode = fs::metadata(repo.project.join("old.txt"))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = fs::metadata(repo.project.join("old.txt")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
-        assert_eq!(
-            agent.try_commit(&paths).unwrap().notes,
-            Vec::<String>::new()
-        );
+        assert_eq!(agent.try_commit(&paths).unwrap().notes, Vec::<String>::new());
         assert_eq!(repo.git(&["show", "HEAD:old.txt"]), "OLD NEW\n");
         assert_eq!(repo.git(&["status", "--porcelain"]), "");
         assert!(!agent.check(&["a.rs"]).formatting_due);
@@ -90,50 +71,29 @@ fn a_formatter_that_misbehaves_leaves_the_file_and_a_note() {
         ("kill -9 $$", FormatterInput::Stdin, "killed"),
         ("rm \"$1\"", FormatterInput::File, "No such file"),
         (": > \"$1\"", FormatterInput::File, "left nothing"),
-        (
-            "printf X >> \"$1\"; exit 1",
-            FormatterInput::File,
-            "status 1",
-        ),
+        ("printf X >> \"$1\"; exit 1", FormatterInput::File, "status 1"),
     ] {
         let Some(repo) = Repo::new() else { return };
         let agent = agent(&repo, formatter(script, input));
         agent.change("new.txt", Some("new\n"));
         let report = agent.format(&["new.txt"]);
-        assert!(
-            report.notes.len() == 1 && report.notes[0].contains(reason),
-            "{script}: {report:?} is not {reason}"
-        );
+        assert!(report.notes.len() == 1 && report.notes[0].contains(reason), "{script}: {report:?} is not {reason}");
         assert_eq!(report.changed_paths, Vec::<String>::new());
         assert_eq!(repo.read("new.txt"), "new\n", "{script}");
-        let names: Vec<_> = fs::read_dir(&repo.project)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
+        let names: Vec<_> = fs::read_dir(&repo.project).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 5, "nothing is left behind: {names:?}");
     }
 }
 
 #[test]
 fn a_formatter_that_is_missing_or_only_named_is_a_note() {
-    for (program, reason) in [
-        ("/nonexistent/formatter", "start `/nonexistent"),
-        ("sh", "must be an absolute path"),
-    ] {
+    for (program, reason) in [("/nonexistent/formatter", "start `/nonexistent"), ("sh", "must be an absolute path")] {
         let Some(repo) = Repo::new() else { return };
-        let agent = agent(
-            &repo,
-            FormatterConfig {
-                program: program.into(),
-                ..formatter(STDIN, FormatterInput::Stdin)
-            },
-        );
+        let agent =
+            agent(&repo, FormatterConfig { program: program.into(), ..formatter(STDIN, FormatterInput::Stdin) });
         agent.change("new.txt", Some("new\n"));
         let report = agent.format(&["new.txt"]);
-        assert!(
-            report.notes.len() == 1 && report.notes[0].contains(reason),
-            "{report:?}"
-        );
+        assert!(report.notes.len() == 1 && report.notes[0].contains(reason), "{report:?}");
     }
 }
 
@@ -150,9 +110,6 @@ fn what_is_not_known_or_not_a_file_is_not_formatted() {
     let report = agent.format(&["gone.txt", "link.txt", "unannounced.txt"]);
     assert_eq!(report.changed_paths, Vec::<String>::new());
     assert_eq!(report.notes.len(), 2, "{report:?}");
-    assert_eq!(
-        fs::read_to_string(repo.directory.path().join("outside.txt")).unwrap(),
-        "outside\n"
-    );
+    assert_eq!(fs::read_to_string(repo.directory.path().join("outside.txt")).unwrap(), "outside\n");
     assert_eq!(repo.read("unannounced.txt"), "x\n");
 }

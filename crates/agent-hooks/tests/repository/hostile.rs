@@ -9,11 +9,7 @@ fn plant(repo: &Repo) -> PathBuf {
     let root = repo.directory.path().canonicalize().unwrap();
     let canary = root.join("canary");
     let trap = root.join("trap.sh");
-    fs::write(
-        &trap,
-        format!("#!/bin/sh\necho \"$0 $@\" >> '{}'\n", canary.display()),
-    )
-    .unwrap();
+    fs::write(&trap, format!("#!/bin/sh\necho \"$0 $@\" >> '{}'\n", canary.display())).unwrap();
     make_executable(&trap);
     let trap = trap.to_str().unwrap();
     for name in [
@@ -35,11 +31,7 @@ fn plant(repo: &Repo) -> PathBuf {
     ] {
         repo.git(&["config", name, trap]);
     }
-    for (name, value) in [
-        ("commit.gpgSign", "true"),
-        ("log.showSignature", "true"),
-        ("core.splitIndex", "true"),
-    ] {
+    for (name, value) in [("commit.gpgSign", "true"), ("log.showSignature", "true"), ("core.splitIndex", "true")] {
         repo.git(&["config", name, value]);
     }
     for hook in [
@@ -67,11 +59,9 @@ fn make_executable(path: &std::path::Path) {
 
 #[test]
 fn nothing_that_the_repository_chooses_is_run() {
-    for (attributes, committed) in [
-        ("", true),
-        ("* diff=evil merge=evil\n", true),
-        ("* filter=evil diff=evil\n", false),
-    ] {
+    for (attributes, committed) in
+        [("", true), ("* diff=evil merge=evil\n", true), ("* filter=evil diff=evil\n", false)]
+    {
         let Some(repo) = Repo::new() else { return };
         let canary = plant(&repo);
         repo.write(".gitattributes", attributes);
@@ -79,16 +69,8 @@ fn nothing_that_the_repository_chooses_is_run() {
         agent.change("a.rs", Some("a2\n"));
         agent.change("new.rs", Some("new\n"));
         // A commit by somebody else, made without running the traps, is news.
-        let other = repo.git(&[
-            "-c",
-            "core.fsmonitor=false",
-            "commit-tree",
-            "HEAD^{tree}",
-            "-p",
-            "HEAD",
-            "-m",
-            "other",
-        ]);
+        let other =
+            repo.git(&["-c", "core.fsmonitor=false", "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "other"]);
         fs::write(repo.project.join(".git/refs/heads/main"), other).unwrap();
         drop(fs::remove_file(&canary));
         assert_eq!(agent.check(&["a.rs", "new.rs"]).commits.len(), 1);
@@ -118,22 +100,12 @@ fn a_missing_object_is_not_fetched() {
     }
     let tree = repo.git(&["-c", "core.fsmonitor=false", "rev-parse", "HEAD^{tree}"]);
     let tree = tree.trim();
-    fs::remove_file(
-        repo.project
-            .join(".git/objects")
-            .join(&tree[..2])
-            .join(&tree[2..]),
-    )
-    .unwrap();
+    fs::remove_file(repo.project.join(".git/objects").join(&tree[..2]).join(&tree[2..])).unwrap();
     drop(fs::remove_file(&canary));
     let agent = repo.agent();
     agent.change("a.rs", Some("a2\n"));
     let error = agent.try_commit(&["a.rs"]).unwrap_err();
-    assert!(
-        !canary.exists(),
-        "{error}: {}",
-        fs::read_to_string(&canary).unwrap()
-    );
+    assert!(!canary.exists(), "{error}: {}", fs::read_to_string(&canary).unwrap());
     repo.try_git(&["-c", "core.fsmonitor=false", "ls-tree", "HEAD"]);
     assert!(canary.exists(), "the trap is no trap");
 }
@@ -159,19 +131,11 @@ fn the_users_own_hooks_and_filters_are_not_run() {
     let canary = repo.directory.path().join("canary");
     let hooks = repo.home().join("hooks");
     fs::create_dir(&hooks).unwrap();
-    fs::write(
-        hooks.join("reference-transaction"),
-        format!("#!/bin/sh\ntouch '{}'\n", canary.display()),
-    )
-    .unwrap();
+    fs::write(hooks.join("reference-transaction"), format!("#!/bin/sh\ntouch '{}'\n", canary.display())).unwrap();
     make_executable(&hooks.join("reference-transaction"));
     let config = repo.home().join(".gitconfig");
     let text = fs::read_to_string(&config).unwrap();
-    fs::write(
-        config,
-        format!("{text}[core]\nhooksPath = {}\n", hooks.display()),
-    )
-    .unwrap();
+    fs::write(config, format!("{text}[core]\nhooksPath = {}\n", hooks.display())).unwrap();
     let agent: Agent = repo.agent();
     agent.change("a.rs", Some("a2\n"));
     assert!(agent.finish(&["a.rs"]).commit.is_some());

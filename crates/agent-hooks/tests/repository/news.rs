@@ -4,12 +4,7 @@ use super::support::{Agent, Repo};
 use std::time::{Duration, Instant};
 
 fn subjects(agent: &Agent) -> Vec<String> {
-    agent
-        .check(&[])
-        .commits
-        .into_iter()
-        .map(|commit| commit.subject)
-        .collect()
+    agent.check(&[]).commits.into_iter().map(|commit| commit.subject).collect()
 }
 
 fn commit(repo: &Repo, subject: &str) {
@@ -32,10 +27,7 @@ fn while_nothing_changes_no_process_runs() {
         .unwrap();
     assert_eq!(agent.processes(), 0);
     println!("a check without changes takes {best:?}");
-    assert!(
-        best < Duration::from_millis(1),
-        "a check without changes takes {best:?}"
-    );
+    assert!(best < Duration::from_millis(1), "a check without changes takes {best:?}");
 }
 
 #[test]
@@ -56,14 +48,7 @@ fn new_commits_are_told_once_and_oldest_first() {
     repo.git(&["checkout", "-qb", "branch"]);
     commit(&repo, "on a branch");
     assert_eq!(subjects(&agent), ["on a branch"]);
-    repo.git(&[
-        "commit",
-        "-q",
-        "--amend",
-        "--allow-empty",
-        "-m",
-        "on a branch, better",
-    ]);
+    repo.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "on a branch, better"]);
     assert_eq!(subjects(&agent), ["on a branch, better"]);
 }
 
@@ -100,11 +85,7 @@ fn the_hooks_own_commit_is_not_news_but_the_users_beside_it_is() {
     assert!(agent.finish(&["a.rs"]).commit.is_some());
     let processes = agent.processes();
     assert!(subjects(&agent).is_empty());
-    assert_eq!(
-        agent.processes(),
-        processes,
-        "its own commit costs no process afterwards"
-    );
+    assert_eq!(agent.processes(), processes, "its own commit costs no process afterwards");
 
     agent.change("a.rs", Some("a3\n"));
     agent.check(&["a.rs"]);

@@ -49,15 +49,9 @@ fn where_nothing_can_be_committed_a_note_says_why() {
         let agent = repo.agent();
         agent.change("new.rs", Some("new\n"));
         let report = agent.check(&["new.rs"]);
-        assert!(
-            !report.commit_due && report.notes.iter().any(|note| note.contains(reason)),
-            "{reason}: {report:?}"
-        );
+        assert!(!report.commit_due && report.notes.iter().any(|note| note.contains(reason)), "{reason}: {report:?}");
         let report = agent.try_commit(&["new.rs"]).unwrap();
-        assert!(
-            report.commit.is_none() && report.notes[0].contains(reason),
-            "{reason}: {report:?}"
-        );
+        assert!(report.commit.is_none() && report.notes[0].contains(reason), "{reason}: {report:?}");
     }
 }
 
@@ -118,15 +112,7 @@ fn linked_worktrees_links_submodules_and_subdirectories_are_repositories() {
             ".".to_owned()
         }),
         ("submodule", |repo| {
-            repo.git(&[
-                "-c",
-                "protocol.file.allow=always",
-                "submodule",
-                "--quiet",
-                "add",
-                "./.",
-                "sub",
-            ]);
+            repo.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./.", "sub"]);
             "sub".to_owned()
         }),
         ("subdirectory", |repo| {
@@ -137,28 +123,14 @@ fn linked_worktrees_links_submodules_and_subdirectories_are_repositories() {
     for (name, prepare) in cases {
         let Some(repo) = Repo::new() else { return };
         let workspace = repo.project.join(prepare(&repo)).canonicalize().unwrap();
-        let agent = Agent::new(HooksConfig {
-            workspace: workspace.clone(),
-            ..repo.config()
-        });
+        let agent = Agent::new(HooksConfig { workspace: workspace.clone(), ..repo.config() });
         agent.change("new.rs", Some("new\n"));
         let report = agent.finish(&["new.rs"]);
         assert!(report.commit.is_some(), "{name}: {report:?}");
         let at = workspace.to_string_lossy().into_owned();
-        assert_eq!(
-            repo.git(&["-C", &at, "log", "-1", "--format=%s", "--", "new.rs"]),
-            "fix: fix it\n",
-            "{name}"
-        );
-        assert_eq!(
-            repo.git(&["-C", &at, "status", "--porcelain", "--", "new.rs"]),
-            "",
-            "{name}"
-        );
-        assert!(
-            agent.check(&[]).commits.is_empty(),
-            "{name}: its own commit is not news"
-        );
+        assert_eq!(repo.git(&["-C", &at, "log", "-1", "--format=%s", "--", "new.rs"]), "fix: fix it\n", "{name}");
+        assert_eq!(repo.git(&["-C", &at, "status", "--porcelain", "--", "new.rs"]), "", "{name}");
+        assert!(agent.check(&[]).commits.is_empty(), "{name}: its own commit is not news");
     }
 }
 
@@ -166,20 +138,12 @@ fn linked_worktrees_links_submodules_and_subdirectories_are_repositories() {
 fn a_file_below_an_empty_submodule_is_left_out() {
     let Some(repo) = Repo::new() else { return };
     let head = repo.git(&["rev-parse", "HEAD"]);
-    repo.git(&[
-        "update-index",
-        "--add",
-        "--cacheinfo",
-        &format!("160000,{},sub", head.trim()),
-    ]);
+    repo.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{},sub", head.trim())]);
     repo.git(&["commit", "-qm", "submodule"]);
     let agent = repo.agent();
     agent.change("sub/x.rs", Some("x\n"));
     let report = agent.finish(&["sub/x.rs"]);
-    assert!(
-        report.commit.is_none() && report.notes[0].contains("submodule"),
-        "{report:?}"
-    );
+    assert!(report.commit.is_none() && report.notes[0].contains("submodule"), "{report:?}");
 }
 
 #[test]
@@ -196,14 +160,7 @@ fn references_in_tables_work_too() {
     agent.change("a.rs", Some("a2\n"));
     repo.git(&["commit", "-q", "--allow-empty", "-m", "by the user"]);
     let report = agent.check(&["a.rs"]);
-    assert_eq!(
-        report
-            .commits
-            .iter()
-            .map(|commit| commit.subject.as_str())
-            .collect::<Vec<_>>(),
-        ["by the user"]
-    );
+    assert_eq!(report.commits.iter().map(|commit| commit.subject.as_str()).collect::<Vec<_>>(), ["by the user"]);
     assert!(agent.try_commit(&["a.rs"]).unwrap().commit.is_some());
     assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\n");
     assert!(agent.check(&[]).commits.is_empty());
@@ -211,11 +168,7 @@ fn references_in_tables_work_too() {
 
 #[test]
 fn a_broken_index_or_repository_is_an_error_and_stays_as_it_is() {
-    for (file, content) in [
-        ("index", "garbage"),
-        ("config", "[core\n"),
-        ("refs/heads/main", "garbage\n"),
-    ] {
+    for (file, content) in [("index", "garbage"), ("config", "[core\n"), ("refs/heads/main", "garbage\n")] {
         let Some(repo) = Repo::new() else { return };
         let path = repo.project.join(".git").join(file);
         let agent = repo.agent();
@@ -247,10 +200,7 @@ fn another_repository_in_the_environment_is_refused() {
     };
     let head = other.git(&["rev-parse", "HEAD"]);
     let git_dir = other.project.join(".git").to_string_lossy().into_owned();
-    let runner = TestRunner {
-        leaked: vec![("GIT_DIR".to_owned(), git_dir)],
-        ..TestRunner::default()
-    };
+    let runner = TestRunner { leaked: vec![("GIT_DIR".to_owned(), git_dir)], ..TestRunner::default() };
     let agent = Agent::with_runner(repo.config(), runner);
     agent.change("a.rs", Some("a2\n"));
     let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
@@ -264,18 +214,14 @@ fn a_repository_of_somebody_else_is_left_alone() {
     let Some(repo) = Repo::new() else { return };
     let agent = repo.agent();
     agent.change("a.rs", Some("a2\n"));
-    let given = [".", ".git"]
-        .iter()
-        .all(|path| std::os::unix::fs::chown(repo.project.join(path), Some(65_534), None).is_ok());
+    let given =
+        [".", ".git"].iter().all(|path| std::os::unix::fs::chown(repo.project.join(path), Some(65_534), None).is_ok());
     if !given {
         println!("SKIPPED: not allowed to change owners");
         return;
     }
     let report = agent.try_commit(&["a.rs"]).unwrap();
-    assert!(
-        report.commit.is_none() && report.notes[0].contains("belongs to another user"),
-        "{report:?}"
-    );
+    assert!(report.commit.is_none() && report.notes[0].contains("belongs to another user"), "{report:?}");
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
-use agent_core::ports::{
-    CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _,
-};
+use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _};
 use agent_core::tool::{Effect, Inspection, Subject};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use async_trait::async_trait;
@@ -31,11 +29,7 @@ pub(crate) struct TestRunner {
 
 #[async_trait]
 impl CommandRunner for TestRunner {
-    async fn run(
-        &self,
-        command: &Command,
-        cancel: &dyn CancelSignal,
-    ) -> Result<CommandOutput, CommandError> {
+    async fn run(&self, command: &Command, cancel: &dyn CancelSignal) -> Result<CommandOutput, CommandError> {
         if let Some(before) = &self.before {
             before(&command.arguments);
         }
@@ -49,20 +43,12 @@ impl CommandRunner for TestRunner {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .envs(self.leaked.iter().cloned())
-            .envs(
-                command
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(command.environment.iter().map(|(name, value)| (name, value)))
             .stdin(process::Stdio::piped())
             .stdout(process::Stdio::piped())
             .stderr(process::Stdio::piped())
             .spawn()
-            .map_err(|error| CommandError {
-                program: command.program.clone(),
-                found: error.to_string(),
-            })?;
+            .map_err(|error| CommandError { program: command.program.clone(), found: error.to_string() })?;
         let (mut stdin, input) = (child.stdin.take().unwrap(), command.stdin.clone());
         std::thread::spawn(move || drop(stdin.write_all(&input)));
         let stdout = reader(child.stdout.take().unwrap());
@@ -79,21 +65,12 @@ impl CommandRunner for TestRunner {
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        Ok(CommandOutput {
-            stdout: stdout.join().unwrap(),
-            stderr: stderr.join().unwrap(),
-            ..ended(exit)
-        })
+        Ok(CommandOutput { stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap(), ..ended(exit) })
     }
 }
 
 fn ended(exit: Exit) -> CommandOutput {
-    CommandOutput {
-        exit,
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        dropped_bytes: 0,
-    }
+    CommandOutput { exit, stdout: Vec::new(), stderr: Vec::new(), dropped_bytes: 0 }
 }
 
 fn reader(mut pipe: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
@@ -129,15 +106,8 @@ pub(crate) struct Repo {
 impl Repo {
     /// A directory that is no repository, or nothing, with a loud word, when there is no git.
     pub(crate) fn none() -> Option<Self> {
-        if process::Command::new("git")
-            .arg("--version")
-            .output()
-            .is_err()
-        {
-            assert!(
-                std::env::var_os("AGENT_TESTS_WITHOUT_GIT").is_some(),
-                "these tests need git"
-            );
+        if process::Command::new("git").arg("--version").output().is_err() {
+            assert!(std::env::var_os("AGENT_TESTS_WITHOUT_GIT").is_some(), "these tests need git");
             println!("SKIPPED: there is no git");
             return None;
         }
@@ -194,10 +164,7 @@ impl Repo {
             .output()
             .unwrap();
         let text = [output.stdout, output.stderr].concat();
-        (
-            output.status.success(),
-            String::from_utf8_lossy(&text).into_owned(),
-        )
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -216,11 +183,7 @@ impl Repo {
     }
 
     pub(crate) fn config(&self) -> HooksConfig {
-        HooksConfig {
-            auto_commit: true,
-            home: Some(self.home()),
-            ..HooksConfig::new(self.project.clone())
-        }
+        HooksConfig { auto_commit: true, home: Some(self.home()), ..HooksConfig::new(self.project.clone()) }
     }
 
     pub(crate) fn agent(&self) -> Agent {
@@ -229,8 +192,7 @@ impl Repo {
 
     /// The paths of the last commit, with their states.
     pub(crate) fn last_commit(&self) -> String {
-        self.git(&["show", "--format=%s", "--name-status", "HEAD"])
-            .replace("\n\n", "\n")
+        self.git(&["show", "--format=%s", "--name-status", "HEAD"]).replace("\n\n", "\n")
     }
 }
 
@@ -249,23 +211,12 @@ impl Agent {
     pub(crate) fn with_runner(config: HooksConfig, runner: TestRunner) -> Self {
         let runner = Arc::new(runner);
         let workspace = config.workspace.clone();
-        Self {
-            hooks: RepositoryHooks::new(config, Arc::clone(&runner) as Arc<dyn CommandRunner>),
-            runner,
-            workspace,
-        }
+        Self { hooks: RepositoryHooks::new(config, Arc::clone(&runner) as Arc<dyn CommandRunner>), runner, workspace }
     }
 
     pub(crate) fn announce(&self, path: &str) {
-        let call = ToolCall {
-            id: CallId::new("1"),
-            name: "write_file".into(),
-            arguments: Arguments::empty(),
-        };
-        let inspection = Inspection {
-            effect: Effect::Changes,
-            subject: Subject::Paths(vec![path.to_owned()]),
-        };
+        let call = ToolCall { id: CallId::new("1"), name: "write_file".into(), arguments: Arguments::empty() };
+        let inspection = Inspection { effect: Effect::Changes, subject: Subject::Paths(vec![path.to_owned()]) };
         wait(self.hooks.before_tool(&call, &inspection));
     }
 
@@ -315,10 +266,7 @@ pub(crate) fn changes(paths: &[&str]) -> Changes {
 }
 
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 /// Every file below a directory with its content, for comparisons.

@@ -68,8 +68,7 @@ impl Assemble for Assembly {
             }
             Some("message_start") => {
                 let message = required(event.message, "message_start without a message")?;
-                let message: MessageIn<'_> =
-                    serde_json::from_str(message.get()).map_err(malformed)?;
+                let message: MessageIn<'_> = serde_json::from_str(message.get()).map_err(malformed)?;
                 self.begin(&message);
                 Ok(())
             }
@@ -96,18 +95,12 @@ impl Assemble for Assembly {
         }
         let message: MessageIn<'_> = serde_json::from_slice(json).map_err(malformed)?;
         let Some(content) = &message.content else {
-            return Err(Broken::Malformed(
-                "expected a message, found other JSON".to_owned(),
-            ));
+            return Err(Broken::Malformed("expected a message, found other JSON".to_owned()));
         };
         self.begin(&message);
         for block in content {
             let content = content_of(block)?;
-            self.blocks.push(OpenBlock {
-                index: None,
-                closed: true,
-                content,
-            });
+            self.blocks.push(OpenBlock { index: None, closed: true, content });
         }
         self.stop = text(message.stop_reason).map(|reason| stop_reason(&reason));
         self.ended = true;
@@ -115,11 +108,7 @@ impl Assemble for Assembly {
     }
 
     fn progress(&self) -> Progress {
-        if self.ended {
-            Progress::Ended
-        } else {
-            Progress::Open
-        }
+        if self.ended { Progress::Ended } else { Progress::Open }
     }
 
     fn finish(&mut self) -> LlmResponse {
@@ -130,9 +119,7 @@ impl Assemble for Assembly {
         let last = blocks.len().saturating_sub(1);
         let blocks = blocks.into_iter().enumerate();
         LlmResponse {
-            blocks: blocks
-                .filter_map(|(position, block)| block.finish(was_cut, position == last))
-                .collect(),
+            blocks: blocks.filter_map(|(position, block)| block.finish(was_cut, position == last)).collect(),
             stop,
             usage: self.usage,
             model: core::mem::take(&mut self.model),
@@ -154,11 +141,7 @@ impl Assembly {
             Content::Thinking { text, .. } => show(text, Delta::Thinking, deltas),
             Content::Redacted(_) | Content::Call { .. } | Content::Opaque(_) => {}
         }
-        self.blocks.push(OpenBlock {
-            index: count(event.index),
-            closed: false,
-            content,
-        });
+        self.blocks.push(OpenBlock { index: count(event.index), closed: false, content });
         Ok(())
     }
 
@@ -166,9 +149,7 @@ impl Assembly {
         let raw = required(event.delta, "content_block_delta without a delta")?;
         let delta: PieceIn<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
         let Some(block) = self.find(count(event.index)) else {
-            return Err(Broken::Malformed(
-                "a piece of a content block that was never started".to_owned(),
-            ));
+            return Err(Broken::Malformed("a piece of a content block that was never started".to_owned()));
         };
         match &mut block.content {
             Content::Text(whole) => {
@@ -176,18 +157,13 @@ impl Assembly {
                 whole.push_str(&piece);
                 show(&piece, Delta::Text, deltas);
             }
-            Content::Thinking {
-                text: whole,
-                signature,
-            } => {
+            Content::Thinking { text: whole, signature } => {
                 let piece = text(delta.thinking).unwrap_or_default();
                 whole.push_str(&piece);
                 signature.push_str(&text(delta.signature).unwrap_or_default());
                 show(&piece, Delta::Thinking, deltas);
             }
-            Content::Call {
-                json, from_start, ..
-            } => {
+            Content::Call { json, from_start, .. } => {
                 let piece = text(delta.partial_json).unwrap_or_default();
                 if !piece.is_empty() && core::mem::take(from_start) {
                     json.clear();
@@ -204,11 +180,7 @@ impl Assembly {
     fn find(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
         match index {
             None => self.blocks.last_mut(),
-            Some(_) => self
-                .blocks
-                .iter_mut()
-                .rev()
-                .find(|block| block.index == index),
+            Some(_) => self.blocks.iter_mut().rev().find(|block| block.index == index),
         }
     }
 
@@ -224,16 +196,12 @@ impl Assembly {
     /// Counts are cumulative: a later one replaces an earlier one. An input of nothing at all does not: it is what gateways send at the end
     /// when they do not repeat the input's counts.
     fn take_usage(&mut self, usage: Option<&RawValue>) {
-        let Some(Ok(given)) = usage.map(|raw| serde_json::from_str::<UsageIn<'_>>(raw.get()))
-        else {
+        let Some(Ok(given)) = usage.map(|raw| serde_json::from_str::<UsageIn<'_>>(raw.get())) else {
             return;
         };
         let output = count(given.output_tokens);
-        let inputs = [
-            count(given.input_tokens),
-            count(given.cache_read_input_tokens),
-            count(given.cache_creation_input_tokens),
-        ];
+        let inputs =
+            [count(given.input_tokens), count(given.cache_read_input_tokens), count(given.cache_creation_input_tokens)];
         if output.is_none() && inputs == [None; 3] {
             return;
         }
@@ -242,11 +210,7 @@ impl Assembly {
         if inputs.iter().flatten().all(|tokens| *tokens == 0) {
             return;
         }
-        let fields = [
-            &mut usage.input_tokens,
-            &mut usage.cache_read_tokens,
-            &mut usage.cache_write_tokens,
-        ];
+        let fields = [&mut usage.input_tokens, &mut usage.cache_read_tokens, &mut usage.cache_write_tokens];
         for (field, given) in fields.into_iter().zip(inputs) {
             *field = given.unwrap_or(*field);
         }
@@ -259,26 +223,16 @@ impl OpenBlock {
         Some(match self.content {
             Content::Text(text) if text.is_empty() => return None,
             Content::Text(text) => ResponseBlock::Text(text),
-            Content::Thinking { text, signature } => ResponseBlock::Thinking {
-                text,
-                signature: (!signature.is_empty()).then_some(signature),
-            },
+            Content::Thinking { text, signature } => {
+                ResponseBlock::Thinking { text, signature: (!signature.is_empty()).then_some(signature) }
+            }
             Content::Redacted(data) => ResponseBlock::RedactedThinking { data },
             Content::Call { id, name, json, .. } => {
                 // Arguments that look whole may have lost their end, or all of them: after a cut nobody can tell for the last block.
-                let complete =
-                    self.closed && (!answer_was_cut || (!is_last && crate::wire::is_object(&json)));
-                ResponseBlock::Call(RawCall {
-                    id,
-                    name,
-                    arguments: json,
-                    complete,
-                })
+                let complete = self.closed && (!answer_was_cut || (!is_last && crate::wire::is_object(&json)));
+                ResponseBlock::Call(RawCall { id, name, arguments: json, complete })
             }
-            Content::Opaque(block) => ResponseBlock::Opaque {
-                dialect: DIALECT.to_owned(),
-                json: block.finish()?,
-            },
+            Content::Opaque(block) => ResponseBlock::Opaque { dialect: DIALECT.to_owned(), json: block.finish()? },
         })
     }
 }
@@ -289,10 +243,7 @@ fn content_of(raw: &RawValue) -> Result<Content, Broken> {
     let owned = |raw: Option<&RawValue>| text(raw).unwrap_or_default().into_owned();
     Ok(match &*block.r#type {
         "text" => Content::Text(owned(block.text)),
-        "thinking" => Content::Thinking {
-            text: owned(block.thinking),
-            signature: owned(block.signature),
-        },
+        "thinking" => Content::Thinking { text: owned(block.thinking), signature: owned(block.signature) },
         "redacted_thinking" => Content::Redacted(owned(block.data)),
         "tool_use" => {
             // A stream starts with an empty object here and then sends the arguments in pieces; a whole block has them.
@@ -300,12 +251,7 @@ fn content_of(raw: &RawValue) -> Result<Content, Broken> {
                 None | Some("{}") => String::new(),
                 Some(json) => json.to_owned(),
             };
-            Content::Call {
-                id: owned(block.id),
-                name: owned(block.name),
-                from_start: !json.is_empty(),
-                json,
-            }
+            Content::Call { id: owned(block.id), name: owned(block.name), from_start: !json.is_empty(), json }
         }
         _ => Content::Opaque(OpaqueBlock::starting_as(raw).map_err(malformed)?),
     })

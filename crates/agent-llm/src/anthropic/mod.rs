@@ -30,10 +30,7 @@ impl AnthropicProvider {
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
         let client = Client::new(config, &FLAVOUR)?;
-        Ok(Self {
-            client,
-            fragments: Fragments::new(request::fragment, request::head),
-        })
+        Ok(Self { client, fragments: Fragments::new(request::fragment, request::head) })
     }
 
     /// The ids of the models that the server offers, in its order.

@@ -24,17 +24,12 @@ pub(super) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
     out.extend_from_slice(b",\"max_tokens\":");
     push_json(&mut out, &request.max_output_tokens)?;
     out.extend_from_slice(b",\"stream\":true");
-    fragments.write(
-        &request.system,
-        &request.tools,
-        &request.conversation,
-        |head, items| {
-            out.extend_from_slice(head);
-            out.extend_from_slice(b",\"messages\":[");
-            push_messages(&mut out, items);
-            out.extend_from_slice(b"]}");
-        },
-    )?;
+    fragments.write(&request.system, &request.tools, &request.conversation, |head, items| {
+        out.extend_from_slice(head);
+        out.extend_from_slice(b",\"messages\":[");
+        push_messages(&mut out, items);
+        out.extend_from_slice(b"]}");
+    })?;
     Ok(out)
 }
 
@@ -95,14 +90,8 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
     for block in answer.blocks() {
         match block {
             Block::Text(text) => push_element(out, &BlockOut::Text { text })?,
-            Block::Thinking {
-                text,
-                signature: Some(signature),
-            } => {
-                let block = BlockOut::Thinking {
-                    thinking: text,
-                    signature,
-                };
+            Block::Thinking { text, signature: Some(signature) } => {
+                let block = BlockOut::Thinking { thinking: text, signature };
                 push_element(out, &block)?;
             }
             Block::RedactedThinking { data } => {
@@ -122,8 +111,6 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
             }
             // The server refuses thinking without its signature, and blocks of another format mean nothing to it.
             Block::Thinking { .. } | Block::Opaque { .. } => {}
-            // A block that this crate does not know yet cannot be written by it.
-            _ => {}
         }
     }
     Ok(())

@@ -43,10 +43,7 @@ pub(super) struct SystemOut<'a> {
 
 impl<'a> SystemOut<'a> {
     pub(super) const fn of(text: &'a str) -> Self {
-        Self {
-            r#type: "text",
-            text,
-        }
+        Self { r#type: "text", text }
     }
 }
 
@@ -60,11 +57,7 @@ pub(super) struct ToolOut<'a> {
 
 impl<'a> ToolOut<'a> {
     pub(super) fn of(tool: &'a ToolSpec) -> Self {
-        Self {
-            name: &tool.name,
-            description: &tool.description,
-            input_schema: &tool.input_schema,
-        }
+        Self { name: &tool.name, description: &tool.description, input_schema: &tool.input_schema }
     }
 }
 

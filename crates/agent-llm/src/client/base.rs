@@ -20,11 +20,7 @@ pub(super) fn base_url(text: &str, flavour: &Flavour) -> Result<Url, ConfigError
     }
     url.set_fragment(None);
     let mut path = url.path().trim_end_matches('/');
-    while let Some(shorter) = flavour
-        .superfluous
-        .iter()
-        .find_map(|end| path.strip_suffix(end))
-    {
+    while let Some(shorter) = flavour.superfluous.iter().find_map(|end| path.strip_suffix(end)) {
         path = shorter.trim_end_matches('/');
     }
     let mut path = path.to_owned();
@@ -49,8 +45,5 @@ pub(super) fn shown(url: &Url) -> String {
 pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || address
-            .parse::<core::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+    host == "localhost" || address.parse::<core::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -55,11 +55,8 @@ impl Client {
         let base = base_url(&config.base_url, flavour)?;
         let key = config.api_key.as_deref().map(str::trim);
         let key = key.filter(|key| !key.is_empty());
-        let key_variable = if config.key_variable.is_empty() {
-            flavour.key_variable.to_owned()
-        } else {
-            config.key_variable
-        };
+        let key_variable =
+            if config.key_variable.is_empty() { flavour.key_variable.to_owned() } else { config.key_variable };
         let mut secrets = Secrets::default();
         let values = config.headers.iter().map(|(_, value)| value.as_str());
         for secret in values.chain(key).chain(base.password()) {
@@ -73,12 +70,7 @@ impl Client {
             http: http_client(&base, &config.timeouts)?,
             headers: headers(&config.headers, flavour, key, &key_variable)?,
             timeouts: config.timeouts,
-            reporter: Arc::new(Reporter {
-                base_url: shown(&base),
-                key_variable,
-                has_key: key.is_some(),
-                secrets,
-            }),
+            reporter: Arc::new(Reporter { base_url: shown(&base), key_variable, has_key: key.is_some(), secrets }),
             base,
         })
     }
@@ -115,11 +107,7 @@ impl Client {
         self.reporter.protocol(attempted, found)
     }
 
-    async fn send(
-        &self,
-        request: reqwest::RequestBuilder,
-        attempted: String,
-    ) -> Result<Answered, LlmError> {
+    async fn send(&self, request: reqwest::RequestBuilder, attempted: String) -> Result<Answered, LlmError> {
         let first_byte_due = Instant::now() + self.timeouts.first_byte;
         let sending = request.headers(self.headers.clone()).send();
         let response = match timeout_at(first_byte_due, sending).await {
@@ -195,8 +183,7 @@ impl Answered {
         let status = self.response.status().as_u16();
         let headers = self.response.headers().clone();
         let body = self.beginning_of_body().await;
-        self.reporter
-            .status(&self.attempted, status, &headers, &body)
+        self.reporter.status(&self.attempted, status, &headers, &body)
     }
 
     /// What there is of an error's body, up to a limit. A body that breaks or hangs must not hide the status.
@@ -217,8 +204,7 @@ impl Answered {
     fn check_encoding(&self) -> Result<(), LlmError> {
         match self.response.headers().get(CONTENT_ENCODING) {
             Some(encoding) if encoding.as_bytes() != b"identity" => {
-                let found =
-                    format!("the answer is compressed ({encoding:?}), which was not asked for");
+                let found = format!("the answer is compressed ({encoding:?}), which was not asked for");
                 Err(self.reporter.protocol(&self.attempted, &found))
             }
             _ => Ok(()),

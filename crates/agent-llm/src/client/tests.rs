@@ -42,13 +42,8 @@ fn neither_debug_output_nor_errors_show_a_key() {
     for secret in ["sk-secret", "sk-header", "sk-query", "hunter2"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");
     }
-    let error = Client::new(
-        ProviderConfig {
-            api_key: Some("sk-\u{1}".to_owned()),
-            ..ProviderConfig::default()
-        },
-        &FLAVOUR,
-    );
+    let error =
+        Client::new(ProviderConfig { api_key: Some("sk-\u{1}".to_owned()), ..ProviderConfig::default() }, &FLAVOUR);
     assert_eq!(
         error.unwrap_err().to_string(),
         "use the API key: it has characters that a header cannot carry; check EXAMPLE_API_KEY"
@@ -57,10 +52,7 @@ fn neither_debug_output_nor_errors_show_a_key() {
 
 #[test]
 fn paths_are_appended_and_the_query_stays() {
-    let config = ProviderConfig {
-        base_url: "http://h/v1?api-version=1".to_owned(),
-        ..ProviderConfig::default()
-    };
+    let config = ProviderConfig { base_url: "http://h/v1?api-version=1".to_owned(), ..ProviderConfig::default() };
     let client = Client::new(config, &FLAVOUR).unwrap();
     assert_eq!(client.url("/x").as_str(), "http://h/v1/x?api-version=1");
 }

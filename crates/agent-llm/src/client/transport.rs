@@ -17,17 +17,12 @@ pub(super) fn headers(
 ) -> Result<HeaderMap, ConfigError> {
     let mut headers = HeaderMap::new();
     for (name, value) in flavour.headers {
-        headers.insert(
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        );
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if let Some(key) = key {
         let (name, before) = flavour.key_header;
-        let mut value =
-            HeaderValue::try_from(format!("{before}{key}")).map_err(|_| ConfigError::Key {
-                variable: key_variable.to_owned(),
-            })?;
+        let mut value = HeaderValue::try_from(format!("{before}{key}"))
+            .map_err(|_| ConfigError::Key { variable: key_variable.to_owned() })?;
         value.set_sensitive(true);
         headers.insert(HeaderName::from_static(name), value);
     }
@@ -59,23 +54,18 @@ pub(super) fn http_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Cl
     {
         builder = builder.tls_backend_preconfigured(tls(base.scheme() == "https")?);
     }
-    builder.build().map_err(|error| ConfigError::Client {
-        found: error.to_string(),
-    })
+    builder.build().map_err(|error| ConfigError::Client { found: error.to_string() })
 }
 
 /// TLS by ring, certificates checked by the system's store. Without need the store is not loaded: that takes tens of milliseconds.
 #[cfg(feature = "tls")]
 fn tls(needed: bool) -> Result<rustls::ClientConfig, ConfigError> {
     use rustls_platform_verifier::BuilderVerifierExt as _;
-    let wrong = |error: rustls::Error| ConfigError::Tls {
-        found: error.to_string(),
-    };
+    let wrong = |error: rustls::Error| ConfigError::Tls { found: error.to_string() };
     // Given explicitly, so that no provider has to be installed for the whole process.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(wrong)?;
+    let builder =
+        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;
     let builder = if needed {
         builder.with_platform_verifier().map_err(wrong)?
     } else {

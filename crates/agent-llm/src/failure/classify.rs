@@ -52,9 +52,7 @@ fn of_status(status: u16, message: &str) -> LlmErrorKind {
         404 | 410 => LlmErrorKind::NotFound,
         408 | 504 => LlmErrorKind::Timeout,
         // What is too large is the history, unless the server names something that compaction would not shrink.
-        413 if message.contains("image") || message.contains("attachment") => {
-            LlmErrorKind::InvalidRequest
-        }
+        413 if message.contains("image") || message.contains("attachment") => LlmErrorKind::InvalidRequest,
         413 => LlmErrorKind::ContextOverflow,
         425 | 429 => LlmErrorKind::RateLimited,
         // Lock conflicts of the server's own.
@@ -74,9 +72,7 @@ fn of_kind(kind: &str) -> Option<LlmErrorKind> {
         "not_found_error" => LlmErrorKind::NotFound,
         "invalid_request_error" => LlmErrorKind::InvalidRequest,
         "rate_limit_error" => LlmErrorKind::RateLimited,
-        "overloaded_error" | "unavailable_error" | "insufficient_system_resource" => {
-            LlmErrorKind::Overloaded
-        }
+        "overloaded_error" | "unavailable_error" | "insufficient_system_resource" => LlmErrorKind::Overloaded,
         "timeout_error" => LlmErrorKind::Timeout,
         "api_error" | "server_error" | "internal_server_error" => LlmErrorKind::Server,
         _ => return None,
@@ -87,11 +83,7 @@ const INVALID_KEY_CODES: &[&str] = &["invalid_api_key"];
 
 const INVALID_KEY_PHRASES: &[&str] = &["api key not valid", "invalid api key"];
 
-const OVERFLOW_CODES: &[&str] = &[
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "request_too_large",
-];
+const OVERFLOW_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error", "request_too_large"];
 
 /// Lower case. Who says it stands behind each.
 const OVERFLOW_PHRASES: &[&str] = &[
@@ -100,23 +92,19 @@ const OVERFLOW_PHRASES: &[&str] = &[
     "maximum context length",                // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
     "exceeds the context window",            // OpenAI
     "reduce the length of the messages",     // OpenAI, Groq
-    "tokens must be reduced", // OpenAI: one request above the tokens of a minute, no waiting helps
-    "exceeds the available context size", // llama-server
-    "context size has been exceeded", // llama-server, in the middle of an answer
-    "context length is only", // vLLM
-    "longer than the maximum model length", // vLLM
-    "greater than the context length", // LM Studio
-    "exceeded max context length", // Ollama
-    "maximum prompt length is", // xAI
-    "exceeds the maximum number of tokens", // Gemini
+    "tokens must be reduced",                // OpenAI: one request above the tokens of a minute, no waiting helps
+    "exceeds the available context size",    // llama-server
+    "context size has been exceeded",        // llama-server, in the middle of an answer
+    "context length is only",                // vLLM
+    "longer than the maximum model length",  // vLLM
+    "greater than the context length",       // LM Studio
+    "exceeded max context length",           // Ollama
+    "maximum prompt length is",              // xAI
+    "exceeds the maximum number of tokens",  // Gemini
     "input is too long for requested model", // Bedrock
 ];
 
-const BILLING_CODES: &[&str] = &[
-    "insufficient_quota",
-    "billing_error",
-    "insufficient_balance",
-];
+const BILLING_CODES: &[&str] = &["insufficient_quota", "billing_error", "insufficient_balance"];
 
 const BILLING_PHRASES: &[&str] = &[
     "credit balance is too low",   // Anthropic, as 400

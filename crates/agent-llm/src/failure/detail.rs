@@ -62,19 +62,11 @@ impl Detail {
             .iter()
             .filter_map(|name| error.get(name)?.as_u64())
             .find_map(|number| u16::try_from(number).ok().filter(|status| *status >= 400));
-        Self {
-            kind: error.get("type").map(text_of).unwrap_or_default(),
-            code,
-            status,
-            message,
-        }
+        Self { kind: error.get("type").map(text_of).unwrap_or_default(), code, status, message }
     }
 
     fn with_message(message: String) -> Self {
-        Self {
-            message,
-            ..Self::default()
-        }
+        Self { message, ..Self::default() }
     }
 }
 

@@ -31,20 +31,11 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     /// The server answered with a status that is not success.
-    pub(crate) fn status(
-        &self,
-        attempted: &str,
-        status: u16,
-        headers: &HeaderMap,
-        body: &[u8],
-    ) -> LlmError {
+    pub(crate) fn status(&self, attempted: &str, status: u16, headers: &HeaderMap, body: &[u8]) -> LlmError {
         let detail = Detail::of_body(body);
         let kind = classify(Some(status), &detail);
         let mut found = format!("HTTP {status}");
-        if let Some(location) = headers
-            .get("location")
-            .and_then(|value| value.to_str().ok())
-        {
+        if let Some(location) = headers.get("location").and_then(|value| value.to_str().ok()) {
             found.push_str(&format!(" (redirect to {location})"));
         }
         if !detail.message.is_empty() {
@@ -132,10 +123,7 @@ impl Reporter {
             }
             LlmErrorKind::Billing => "; check the account's credit and limits".to_owned(),
             LlmErrorKind::NotFound => {
-                format!(
-                    "; check the model's name and the base URL {}",
-                    self.base_url
-                )
+                format!("; check the model's name and the base URL {}", self.base_url)
             }
             _ => String::new(),
         }

@@ -44,14 +44,8 @@ mod tests {
     fn seconds_and_dates_and_milliseconds() {
         assert_eq!(after("retry-after", "1"), Some(1000));
         assert_eq!(after("retry-after", " 0.25 "), Some(250));
-        assert_eq!(
-            after("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT"),
-            Some(10_000)
-        );
-        assert_eq!(
-            after("retry-after", "Sat, 06 Nov 1993 08:49:47 GMT"),
-            Some(0)
-        );
+        assert_eq!(after("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT"), Some(10_000));
+        assert_eq!(after("retry-after", "Sat, 06 Nov 1993 08:49:47 GMT"), Some(0));
         assert_eq!(after("retry-after-ms", "1500"), Some(1500));
     }
 

@@ -12,12 +12,7 @@ fn reporter() -> Reporter {
 }
 
 fn status(status: u16, body: &str) -> LlmError {
-    reporter().status(
-        "POST http://x/v1",
-        status,
-        &HeaderMap::new(),
-        body.as_bytes(),
-    )
+    reporter().status("POST http://x/v1", status, &HeaderMap::new(), body.as_bytes())
 }
 
 fn kind(code: u16, body: &str) -> LlmErrorKind {
@@ -27,33 +22,21 @@ fn kind(code: u16, body: &str) -> LlmErrorKind {
 #[test]
 fn a_refused_key_names_the_variable_and_not_the_key() {
     let error = status(401, r#"{"error":{"message":"bad key sk-secret-key"}}"#);
-    assert_eq!(
-        error.message,
-        "POST http://x/v1: HTTP 401: bad key [redacted]; check the key in SOME_API_KEY"
-    );
+    assert_eq!(error.message, "POST http://x/v1: HTTP 401: bad key [redacted]; check the key in SOME_API_KEY");
 }
 
 #[test]
 fn a_key_is_found_behind_control_characters_and_at_the_cut() {
     let padding = "x".repeat(SHOWN_CHARS - 20);
-    let error = status(
-        500,
-        &format!("{padding}sk-\u{7}secret-key and more {padding}"),
-    );
+    let error = status(500, &format!("{padding}sk-\u{7}secret-key and more {padding}"));
     assert!(!error.message.contains("secret"), "{}", error.message);
     assert!(error.message.chars().count() < SHOWN_CHARS + 60);
 }
 
 #[test]
 fn a_page_is_shown_by_its_title() {
-    let page = format!(
-        "<html><title> 502 Bad\nGateway </title>{}",
-        "é".repeat(9999)
-    );
-    assert_eq!(
-        status(502, &page).message,
-        "POST http://x/v1: HTTP 502: an HTML page: 502 Bad Gateway"
-    );
+    let page = format!("<html><title> 502 Bad\nGateway </title>{}", "é".repeat(9999));
+    assert_eq!(status(502, &page).message, "POST http://x/v1: HTTP 502: an HTML page: 502 Bad Gateway");
 }
 
 #[test]
@@ -67,10 +50,7 @@ fn full_context_windows_in_every_wording() {
             400,
             r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9,"n_ctx":4}}"#,
         ),
-        (
-            500,
-            r#"{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}"#,
-        ),
+        (500, r#"{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}"#),
         (
             400,
             r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens","type":"BadRequestError","code":400}"#,
@@ -79,14 +59,8 @@ fn full_context_windows_in_every_wording() {
             400,
             r#"{"error":{"message":"You passed 5000 input tokens and requested 1 output tokens. However, the model's context length is only 4096 tokens","type":"BadRequestError","code":400}}"#,
         ),
-        (
-            413,
-            r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
-        ),
-        (
-            413,
-            "<html><title>413 Request Entity Too Large</title></html>",
-        ),
+        (413, r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#),
+        (413, "<html><title>413 Request Entity Too Large</title></html>"),
         (
             429,
             r#"{"error":{"message":"Request too large for gpt-4: Limit 10000, Requested 20000. The input or output tokens must be reduced in order to run successfully.","type":"tokens","code":"rate_limit_exceeded"}}"#,
@@ -95,10 +69,7 @@ fn full_context_windows_in_every_wording() {
     for (code, body) in cases {
         assert_eq!(kind(code, body), LlmErrorKind::ContextOverflow, "{body}");
     }
-    assert_eq!(
-        kind(413, r#"{"error":{"message":"image too large"}}"#),
-        LlmErrorKind::InvalidRequest
-    );
+    assert_eq!(kind(413, r#"{"error":{"message":"image too large"}}"#), LlmErrorKind::InvalidRequest);
 }
 
 #[test]
@@ -138,17 +109,11 @@ fn errors_inside_an_answer() {
         let detail = Detail::of_json(&serde_json::from_str(json).unwrap());
         reporter().in_answer("POST x", &detail).kind
     };
-    assert_eq!(
-        of(r#"{"type":"overloaded_error","message":"Overloaded"}"#),
-        LlmErrorKind::Overloaded
-    );
+    assert_eq!(of(r#"{"type":"overloaded_error","message":"Overloaded"}"#), LlmErrorKind::Overloaded);
     assert_eq!(of(r#"{"type":"api_error"}"#), LlmErrorKind::Server);
     assert_eq!(of(r#"{"code":502,"message":"x"}"#), LlmErrorKind::Server);
     assert_eq!(of(r#"{"code":"429","message":"x"}"#), LlmErrorKind::Server);
-    assert_eq!(
-        of(r#"{"type":"tokens","code":"rate_limit_exceeded","message":"x"}"#),
-        LlmErrorKind::RateLimited
-    );
+    assert_eq!(of(r#"{"type":"tokens","code":"rate_limit_exceeded","message":"x"}"#), LlmErrorKind::RateLimited);
     assert_eq!(of(r#""who knows""#), LlmErrorKind::Server);
     assert_eq!(of("7"), LlmErrorKind::Server);
 }

@@ -45,9 +45,7 @@ impl Assemble for Assembly {
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
         self.take(json, &mut VecDeque::new())?;
         if self.stop.is_none() {
-            return Err(Broken::Malformed(
-                "expected a chat completion, found other JSON".to_owned(),
-            ));
+            return Err(Broken::Malformed("expected a chat completion, found other JSON".to_owned()));
         }
         self.ended = true;
         Ok(())
@@ -79,29 +77,20 @@ impl Assemble for Assembly {
         };
         let mut blocks = Vec::new();
         if !self.thinking.is_empty() {
-            blocks.push(ResponseBlock::Thinking {
-                text: core::mem::take(&mut self.thinking),
-                signature: None,
-            });
+            blocks.push(ResponseBlock::Thinking { text: core::mem::take(&mut self.thinking), signature: None });
         }
         if !self.text.is_empty() {
             blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
         }
         blocks.extend(self.calls.finish(may_be_cut).map(ResponseBlock::Call));
-        LlmResponse {
-            blocks,
-            stop,
-            usage: self.usage,
-            model: core::mem::take(&mut self.model),
-        }
+        LlmResponse { blocks, stop, usage: self.usage, model: core::mem::take(&mut self.model) }
     }
 }
 
 impl Assembly {
     fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
-        let chunk: ChunkIn<'_> = serde_json::from_slice(json).map_err(|error| {
-            Broken::Malformed(format!("a chunk is not the JSON it should be ({error})"))
-        })?;
+        let chunk: ChunkIn<'_> = serde_json::from_slice(json)
+            .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;
         if let Some(error) = chunk.error {
             return Err(Broken::Reported(Detail::of_body(error.get().as_bytes())));
         }
@@ -191,10 +180,7 @@ fn stop_reason(reason: &str) -> Result<StopReason, Broken> {
         "length" | "model_length" | "max_tokens" => StopReason::MaxTokens,
         "content_filter" => StopReason::Refusal,
         "error" | "insufficient_system_resource" => {
-            return Err(Broken::Reported(Detail {
-                kind: reason.to_owned(),
-                ..Detail::default()
-            }));
+            return Err(Broken::Reported(Detail { kind: reason.to_owned(), ..Detail::default() }));
         }
         other => StopReason::Other(other.to_owned()),
     })
@@ -215,24 +201,16 @@ fn usage_of(raw: &RawValue) -> Option<Usage> {
         .or_else(|| count(given.prompt_cache_hit_tokens))
         .unwrap_or(0)
         .min(prompt);
-    let cache_write = details
-        .and_then(|details| count(details.cache_write_tokens))
-        .unwrap_or(0)
-        .min(prompt - cache_read);
+    let cache_write =
+        details.and_then(|details| count(details.cache_write_tokens)).unwrap_or(0).min(prompt - cache_read);
     let reasoning = given.completion_tokens_details.as_ref();
-    let reasoning = reasoning
-        .and_then(|details| count(details.reasoning_tokens))
-        .unwrap_or(0);
+    let reasoning = reasoning.and_then(|details| count(details.reasoning_tokens)).unwrap_or(0);
     // Some servers count reasoning beside the completion; their total tells.
     let with_reasoning = completion.saturating_add(reasoning);
     let counted_apart = count(given.total_tokens) == prompt.checked_add(with_reasoning);
     Some(Usage {
         input_tokens: prompt - cache_read - cache_write,
-        output_tokens: if counted_apart {
-            with_reasoning
-        } else {
-            completion
-        },
+        output_tokens: if counted_apart { with_reasoning } else { completion },
         cache_read_tokens: cache_read,
         cache_write_tokens: cache_write,
     })

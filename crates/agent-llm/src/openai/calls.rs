@@ -33,12 +33,7 @@ impl Calls {
 
         let position = self.position(index, &id, &name);
         let position = position.unwrap_or_else(|| {
-            self.0.push(OpenCall {
-                index,
-                id: String::new(),
-                name: String::new(),
-                arguments: String::new(),
-            });
+            self.0.push(OpenCall { index, id: String::new(), name: String::new(), arguments: String::new() });
             self.0.len() - 1
         });
         let Some(call) = self.0.get_mut(position) else {
@@ -64,12 +59,7 @@ impl Calls {
         let last = calls.len().saturating_sub(1);
         calls.into_iter().enumerate().map(move |(position, call)| {
             let complete = !may_be_cut || (position != last && is_object(&call.arguments));
-            RawCall {
-                id: call.id,
-                name: call.name,
-                arguments: call.arguments,
-                complete,
-            }
+            RawCall { id: call.id, name: call.name, arguments: call.arguments, complete }
         })
     }
 

@@ -35,11 +35,7 @@ impl LimitName {
 }
 
 /// The body of a request.
-pub(super) fn body(
-    request: &LlmRequest,
-    limit_name: LimitName,
-    fragments: &Fragments,
-) -> serde_json::Result<Vec<u8>> {
+pub(super) fn body(request: &LlmRequest, limit_name: LimitName, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
@@ -49,16 +45,11 @@ pub(super) fn body(
         LimitName::MaxCompletionTokens => b",\"max_completion_tokens\":",
     });
     push_json(&mut out, &request.max_output_tokens)?;
-    fragments.write(
-        &request.system,
-        &request.tools,
-        &request.conversation,
-        |head, items| {
-            out.extend_from_slice(head);
-            push_messages(&mut out, items);
-            out.extend_from_slice(b"]}");
-        },
-    )?;
+    fragments.write(&request.system, &request.tools, &request.conversation, |head, items| {
+        out.extend_from_slice(head);
+        push_messages(&mut out, items);
+        out.extend_from_slice(b"]}");
+    })?;
     Ok(out)
 }
 
@@ -97,11 +88,8 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
         Item::Round(round) => {
             push_answer(&mut fragment.answer, round.answer())?;
             for result in round.results() {
-                let message = ToolMessageOut {
-                    role: "tool",
-                    tool_call_id: result.call().as_str(),
-                    content: content_of(result),
-                };
+                let message =
+                    ToolMessageOut { role: "tool", tool_call_id: result.call().as_str(), content: content_of(result) };
                 push_element(&mut fragment.answer, &message)?;
             }
         }
@@ -159,16 +147,8 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
 /// The format has no mark for a failed call, so that the text has to say it.
 fn content_of(result: &ToolResult) -> Cow<'_, str> {
     let content = result.content();
-    let says_so = || {
-        content
-            .get(..5)
-            .is_some_and(|start| start.eq_ignore_ascii_case("error"))
-    };
-    if result.is_error() && !says_so() {
-        Cow::Owned(format!("Error: {content}"))
-    } else {
-        Cow::Borrowed(content)
-    }
+    let says_so = || content.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if result.is_error() && !says_so() { Cow::Owned(format!("Error: {content}")) } else { Cow::Borrowed(content) }
 }
 
 /// Writes the messages behind the opening bracket (and the system prompt): adjacent inputs are one user message.

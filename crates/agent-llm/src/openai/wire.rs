@@ -48,11 +48,7 @@ impl<'a> ToolOut<'a> {
     pub(super) fn of(tool: &'a ToolSpec) -> Self {
         Self {
             r#type: "function",
-            function: OfferedOut {
-                name: &tool.name,
-                description: &tool.description,
-                parameters: &tool.input_schema,
-            },
+            function: OfferedOut { name: &tool.name, description: &tool.description, parameters: &tool.input_schema },
         }
     }
 }

@@ -8,10 +8,7 @@ fn events(pieces: &[&[u8]]) -> Result<Vec<(String, String)>, EventTooLarge> {
 fn scan(mut scanner: Scanner, pieces: &[&[u8]]) -> Result<Vec<(String, String)>, EventTooLarge> {
     let mut seen = Vec::new();
     let mut sink = |event: Event<'_>| {
-        seen.push((
-            String::from_utf8_lossy(event.name).into_owned(),
-            String::from_utf8_lossy(event.data).into_owned(),
-        ));
+        seen.push((String::from_utf8_lossy(event.name).into_owned(), String::from_utf8_lossy(event.data).into_owned()));
         Ok::<(), EventTooLarge>(())
     };
     for piece in pieces {
@@ -22,11 +19,7 @@ fn scan(mut scanner: Scanner, pieces: &[&[u8]]) -> Result<Vec<(String, String)>,
 }
 
 fn data(text: &str) -> Vec<String> {
-    events(&[text.as_bytes()])
-        .unwrap()
-        .into_iter()
-        .map(|(_, data)| data)
-        .collect()
+    events(&[text.as_bytes()]).unwrap().into_iter().map(|(_, data)| data).collect()
 }
 
 #[test]
@@ -35,10 +28,7 @@ fn line_ends_may_be_lf_cr_or_crlf() {
         let text = format!("event: a{end}data: 1{end}data: 2{end}{end}data: 3{end}{end}");
         assert_eq!(
             events(&[text.as_bytes()]).unwrap(),
-            [
-                ("a".to_owned(), "1\n2".to_owned()),
-                (String::new(), "3".to_owned())
-            ],
+            [("a".to_owned(), "1\n2".to_owned()), (String::new(), "3".to_owned())],
             "{end:?}"
         );
     }
@@ -51,10 +41,7 @@ fn one_space_after_the_colon_is_dropped_and_no_more() {
 
 #[test]
 fn comments_and_other_fields_are_no_events() {
-    assert_eq!(
-        data(": hello\n\nid: 1\nretry: 5\n\ndatas: x\n\n:\n\n"),
-        [""; 0]
-    );
+    assert_eq!(data(": hello\n\nid: 1\nretry: 5\n\ndatas: x\n\n:\n\n"), [""; 0]);
 }
 
 #[test]
@@ -77,36 +64,15 @@ fn the_end_of_the_stream_ends_the_last_event() {
 #[test]
 fn an_event_name_lasts_for_one_event() {
     let seen = events(&[b"event: error\ndata: 1\n\nevent: lost\n\ndata: 2\n\n"]).unwrap();
-    assert_eq!(
-        seen,
-        [
-            ("error".to_owned(), "1".to_owned()),
-            (String::new(), "2".to_owned())
-        ]
-    );
+    assert_eq!(seen, [("error".to_owned(), "1".to_owned()), (String::new(), "2".to_owned())]);
 }
 
 #[test]
 fn an_event_beyond_the_limit_is_an_error_however_it_grows() {
     let error = Err(EventTooLarge { limit_bytes: 10 });
-    assert_eq!(
-        scan(Scanner::with_limit(10), &[b"data: 01234567890123"]),
-        error
-    );
-    assert_eq!(
-        scan(
-            Scanner::with_limit(10),
-            &[b"data: 0", b"123", b"456", b"789"]
-        ),
-        error
-    );
-    assert_eq!(
-        scan(
-            Scanner::with_limit(10),
-            &[b"data:123\ndata:456\ndata:789\n"]
-        ),
-        error
-    );
+    assert_eq!(scan(Scanner::with_limit(10), &[b"data: 01234567890123"]), error);
+    assert_eq!(scan(Scanner::with_limit(10), &[b"data: 0", b"123", b"456", b"789"]), error);
+    assert_eq!(scan(Scanner::with_limit(10), &[b"data:123\ndata:456\ndata:789\n"]), error);
     assert!(scan(Scanner::with_limit(10), &[b"data:12\n\ndata:34\n\n"]).is_ok());
 }
 

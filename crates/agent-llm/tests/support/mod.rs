@@ -2,12 +2,7 @@
 
 // Each test file is a program of its own and uses its own part of this module.
 #![expect(dead_code, reason = "every test file uses a part")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stderr,
-    reason = "it is part of tests"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "it is part of tests")]
 
 use agent_core::conversation::{Conversation, Input};
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose};
@@ -43,11 +38,7 @@ enum End {
 impl Reply {
     /// An event stream whose body arrives in pieces of this size.
     pub(crate) fn stream(body: &[u8], piece_bytes: usize) -> Self {
-        let mut pieces = vec![head(
-            200,
-            "text/event-stream",
-            "transfer-encoding: chunked\r\n",
-        )];
+        let mut pieces = vec![head(200, "text/event-stream", "transfer-encoding: chunked\r\n")];
         // One write for many small pieces: the chunks of the transfer coding are what the client sees.
         let mut framed = Vec::new();
         for piece in body.chunks(piece_bytes) {
@@ -57,24 +48,13 @@ impl Reply {
         }
         pieces.push(framed);
         pieces.push(b"0\r\n\r\n".to_vec());
-        Self {
-            pieces,
-            end: End::KeepAlive,
-        }
+        Self { pieces, end: End::KeepAlive }
     }
 
     /// A whole document.
-    pub(crate) fn document(
-        status: u16,
-        content_type: &str,
-        more_headers: &str,
-        body: &[u8],
-    ) -> Self {
+    pub(crate) fn document(status: u16, content_type: &str, more_headers: &str, body: &[u8]) -> Self {
         let headers = format!("content-length: {}\r\n{more_headers}", body.len());
-        Self {
-            pieces: vec![head(status, content_type, &headers), body.to_vec()],
-            end: End::KeepAlive,
-        }
+        Self { pieces: vec![head(status, content_type, &headers), body.to_vec()], end: End::KeepAlive }
     }
 
     /// The same without the end of the body, and then the connection is closed.
@@ -93,10 +73,7 @@ impl Reply {
 
     /// Nothing at all.
     pub(crate) fn silence() -> Self {
-        Self {
-            pieces: Vec::new(),
-            end: End::Hang,
-        }
+        Self { pieces: Vec::new(), end: End::Hang }
     }
 }
 
@@ -142,11 +119,7 @@ impl Server {
     }
 }
 
-async fn serve(
-    mut connection: TcpStream,
-    replies: Arc<Mutex<VecDeque<Reply>>>,
-    seen: Arc<Mutex<Seen>>,
-) {
+async fn serve(mut connection: TcpStream, replies: Arc<Mutex<VecDeque<Reply>>>, seen: Arc<Mutex<Seen>>) {
     while let Some(request) = read_request(&mut connection).await {
         seen.lock().unwrap().requests.push(request);
         let reply = replies.lock().unwrap().pop_front();
@@ -234,7 +207,6 @@ pub(crate) async fn call(provider: &dyn LlmProvider) -> Result<(String, LlmRespo
         match chunk? {
             LlmChunk::Delta(Delta::Text(text) | Delta::Thinking(text)) => shown.push_str(&text),
             LlmChunk::Completed(response) => answer = Some(response),
-            other => panic!("{other:?}"),
         }
     }
     Ok((shown, answer.expect("a stream without an end")))
@@ -247,9 +219,6 @@ pub(crate) fn fixtures() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    eprintln!(
-        "SKIPPED: no recorded streams at {}; set AGENT_FIXTURES",
-        folder.display()
-    );
+    eprintln!("SKIPPED: no recorded streams at {}; set AGENT_FIXTURES", folder.display());
     None
 }

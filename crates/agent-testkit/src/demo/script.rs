@@ -27,8 +27,8 @@ pub fn script() -> Vec<Step> {
             .call("grep", json!({"pattern": "3600|60", "path": "src"})),
         Reply::new()
             .text(
-                "`read` overwrites `total` at every unit, so `1h30m` comes out as 30 minutes. Each unit has to be added to what was \
-                 read before it.",
+                "Correct how `read` adds up units: it overwrites `total` at every unit, so `1h30m` comes out as 30 minutes. Each unit \
+                 has to be added to what was read before it.",
             )
             .call("edit_file", edit(&FIRST_EDIT)),
         Reply::new()
@@ -36,8 +36,8 @@ pub fn script() -> Vec<Step> {
             .call("bash", run_tests()),
         Reply::new()
             .text(
-                "Reading is right now, and the round trip shows a second mistake that the first one hid: `write` counts all minutes, \
-                 those already in the hours too, so 5400 seconds become `1h90m`.",
+                "Correct the minutes that `write` counts: reading is right now, and the round trip shows a second mistake that the \
+                 first one hid. `write` counts all minutes, those already in the hours too, so 5400 seconds become `1h90m`.",
             )
             .call("edit_file", edit(&SECOND_EDIT)),
         Reply::new()

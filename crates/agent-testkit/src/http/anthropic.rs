@@ -89,8 +89,6 @@ fn block_parts(reply: &Reply, block: &ResponseBlock) -> (Value, Vec<Value>) {
             let block = serde_json::from_str(text).unwrap_or_else(|_| json!({"type": "unknown"}));
             (block, Vec::new())
         }
-        // Kinds of blocks that this server does not know yet are sent as something no client knows either.
-        _ => (json!({"type": "unknown"}), Vec::new()),
     }
 }
 

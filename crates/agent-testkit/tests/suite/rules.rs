@@ -218,7 +218,7 @@ async fn checks_chat_completions() {
         match expected {
             None => assert_eq!(found, None),
             Some(expected) => {
-                assert!(found.as_ref().is_some_and(|found| found.contains(expected)), "{found:?} for {history}")
+                assert!(found.as_ref().is_some_and(|found| found.contains(expected)), "{found:?} for {history}");
             }
         }
     }

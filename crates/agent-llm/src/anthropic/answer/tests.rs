@@ -22,10 +22,7 @@ fn piece(index: u64, delta: Value) -> Value {
 }
 
 fn arguments(index: u64, json: &str) -> Value {
-    piece(
-        index,
-        json!({"type": "input_json_delta", "partial_json": json}),
-    )
+    piece(index, json!({"type": "input_json_delta", "partial_json": json}))
 }
 
 fn stop(index: u64) -> Value {
@@ -75,10 +72,7 @@ fn after_a_cut_the_last_block_is_never_complete_and_others_need_whole_arguments(
     };
     assert_eq!(complete(&events("{}", "tool_use")), [true, true, true]);
     assert_eq!(complete(&events("{}", "max_tokens")), [true, true, false]);
-    assert_eq!(
-        complete(&events("{\"p", "max_tokens")),
-        [true, false, false]
-    );
+    assert_eq!(complete(&events("{\"p", "max_tokens")), [true, false, false]);
     assert_eq!(complete(&events("", "max_tokens")), [true, false, false]);
     let reason = "model_context_window_exceeded";
     assert_eq!(complete(&events("{}", reason)), [true, true, false]);
@@ -95,10 +89,7 @@ fn a_call_without_pieces_has_the_arguments_of_its_start() {
         }
     };
     assert_eq!(of(&[start(0, block.clone()), stop(0)]), "{\"p\":1}");
-    assert_eq!(
-        of(&[start(0, block), arguments(0, "{\"p\":2}")]),
-        "{\"p\":2}"
-    );
+    assert_eq!(of(&[start(0, block), arguments(0, "{\"p\":2}")]), "{\"p\":2}");
     assert_eq!(of(&[start(0, tool("a")), stop(0)]), "");
 }
 
@@ -115,17 +106,8 @@ fn blocks_of_one_number_are_told_apart_by_their_order() {
         ended("end_turn"),
     ];
     let (response, deltas) = assembled(&events).unwrap();
-    assert_eq!(
-        response.blocks,
-        [
-            ResponseBlock::Text("a".to_owned()),
-            ResponseBlock::Text("b".to_owned())
-        ]
-    );
-    assert_eq!(
-        deltas,
-        [Delta::Text("a".to_owned()), Delta::Text("b".to_owned())]
-    );
+    assert_eq!(response.blocks, [ResponseBlock::Text("a".to_owned()), ResponseBlock::Text("b".to_owned())]);
+    assert_eq!(deltas, [Delta::Text("a".to_owned()), Delta::Text("b".to_owned())]);
 }
 
 #[test]
@@ -138,21 +120,13 @@ fn usage_is_none_when_nothing_sensible_came_and_else_the_last_count() {
         assembled(&events).unwrap().0.usage
     };
     assert_eq!(of(Value::Null, Value::Null), None);
-    assert_eq!(
-        of(json!({"input_tokens": -1}), json!({"output_tokens": 1.5})),
-        None
-    );
+    assert_eq!(of(json!({"input_tokens": -1}), json!({"output_tokens": 1.5})), None);
     assert_eq!(
         of(
             json!({"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": 7}),
             json!({"output_tokens": 9, "input_tokens": 0})
         ),
-        Some(Usage {
-            input_tokens: 5,
-            output_tokens: 9,
-            cache_read_tokens: 7,
-            cache_write_tokens: 0
-        })
+        Some(Usage { input_tokens: 5, output_tokens: 9, cache_read_tokens: 7, cache_write_tokens: 0 })
     );
 }
 
@@ -170,13 +144,7 @@ fn what_nobody_knows_is_ignored_or_kept() {
     let (response, _) = assembled(&events).unwrap();
     assert_eq!(response.stop, StopReason::Other("new_reason".to_owned()));
     let json = r#"{"type":"new_block","x":1,"y":[2]}"#;
-    assert_eq!(
-        response.blocks,
-        [ResponseBlock::Opaque {
-            dialect: "anthropic".to_owned(),
-            json: json.to_owned()
-        }]
-    );
+    assert_eq!(response.blocks, [ResponseBlock::Opaque { dialect: "anthropic".to_owned(), json: json.to_owned() }]);
 }
 
 #[test]
@@ -193,11 +161,7 @@ fn a_message_that_is_not_streamed() {
     assert_eq!(response.usage.unwrap().output_tokens, 2);
     let mut assembly = Assembly::default();
     assert!(assembly.document(b"{\"ok\":true}").is_err());
-    assert!(
-        assembly
-            .document(b"{\"error\":{\"message\":\"no\"}}")
-            .is_err()
-    );
+    assert!(assembly.document(b"{\"error\":{\"message\":\"no\"}}").is_err());
 }
 
 prop_compose! {
@@ -216,17 +180,8 @@ fn build(seed: &mut impl Iterator<Item = u8>, depth: u32) -> Value {
         5 => json!("tool_use"),
         _ if depth == 0 => json!(true),
         _ => {
-            let names = [
-                "type",
-                "text",
-                "partial_json",
-                "stop_reason",
-                "usage",
-                "content",
-            ];
-            let members = names
-                .iter()
-                .map(|name| ((*name).to_owned(), build(seed, depth - 1)));
+            let names = ["type", "text", "partial_json", "stop_reason", "usage", "content"];
+            let members = names.iter().map(|name| ((*name).to_owned(), build(seed, depth - 1)));
             Value::Object(members.collect())
         }
     }

@@ -1,7 +1,5 @@
 use super::*;
-use agent_core::conversation::{
-    Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult,
-};
+use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult};
 use agent_core::llm::Purpose;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -89,10 +87,7 @@ fn the_whole_body_of_a_first_request() {
 
 #[test]
 fn without_a_system_prompt_the_last_tool_is_marked() {
-    let request = LlmRequest {
-        system: Arc::from(" "),
-        ..request(&Conversation::new())
-    };
+    let request = LlmRequest { system: Arc::from(" "), ..request(&Conversation::new()) };
     let body = body(&request, &fragments()).unwrap();
     let value: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(value.get("system"), None);
@@ -104,11 +99,7 @@ fn results_and_the_inputs_after_them_are_one_user_message() {
     let mut conversation = Conversation::new();
     conversation.push_input(input("a"));
     conversation.push_input(input("b"));
-    let blocks = vec![
-        Block::Text("t".to_owned()),
-        call("c1", "read", "{\"n\": 1.50}"),
-        call("x.y:2", "", ""),
-    ];
+    let blocks = vec![Block::Text("t".to_owned()), call("c1", "read", "{\"n\": 1.50}"), call("x.y:2", "", "")];
     conversation.push_round(round(blocks)).unwrap();
     conversation.push_input(input("c"));
     conversation.push_input(input("d"));
@@ -140,28 +131,20 @@ fn thinking_goes_back_only_with_its_seal_and_opaque_blocks_only_home() {
         dialect: dialect.to_owned(),
         json: format!("{{\"type\":\"{dialect}_block\"}}"),
     };
-    let thinking = |signature: Option<&str>| Block::Thinking {
-        text: "hm".to_owned(),
-        signature: signature.map(str::to_owned),
-    };
+    let thinking =
+        |signature: Option<&str>| Block::Thinking { text: "hm".to_owned(), signature: signature.map(str::to_owned) };
     let mut conversation = Conversation::new();
     conversation.push_input(input("a"));
     let blocks = vec![
         thinking(None),
         thinking(Some("seal")),
-        Block::RedactedThinking {
-            data: "xx".to_owned(),
-        },
+        Block::RedactedThinking { data: "xx".to_owned() },
         opaque("anthropic"),
         opaque("other"),
     ];
-    conversation
-        .push_answer(Answer::new(blocks).unwrap())
-        .unwrap();
+    conversation.push_answer(Answer::new(blocks).unwrap()).unwrap();
     conversation.push_input(input("b"));
-    conversation
-        .push_answer(Answer::new(vec![thinking(None), opaque("other")]).unwrap())
-        .unwrap();
+    conversation.push_answer(Answer::new(vec![thinking(None), opaque("other")]).unwrap()).unwrap();
     conversation.push_input(input("c"));
     assert_eq!(
         unmarked(written(&conversation))["messages"],
@@ -186,10 +169,7 @@ fn the_bytes_before_the_moving_marks_stay_and_there_are_at_most_four_marks() {
     conversation.push_input(input("question"));
     let mut before: Option<String> = None;
     for turn in 0..6 {
-        let request = LlmRequest {
-            conversation: conversation.clone(),
-            ..first.clone()
-        };
+        let request = LlmRequest { conversation: conversation.clone(), ..first.clone() };
         let body = String::from_utf8(body(&request, &kept).unwrap()).unwrap();
         assert!(body.matches("cache_control").count() <= 4, "{body}");
         if let Some(before) = before {
@@ -202,9 +182,7 @@ fn the_bytes_before_the_moving_marks_stay_and_there_are_at_most_four_marks() {
         }
         before = Some(body);
         let id = format!("call_{turn}");
-        conversation
-            .push_round(round(vec![call(&id, "read", "{}")]))
-            .unwrap();
+        conversation.push_round(round(vec![call(&id, "read", "{}")])).unwrap();
     }
     let last: Value = serde_json::from_str(&before.unwrap()).unwrap();
     let marked: Vec<usize> = (0..)

@@ -9,9 +9,7 @@ fn assembled(chunks: &[Value]) -> LlmResponse {
     let mut assembly = Assembly::default();
     for chunk in chunks {
         let data = chunk.to_string();
-        assembly
-            .event(data.as_bytes(), &mut VecDeque::new())
-            .unwrap();
+        assembly.event(data.as_bytes(), &mut VecDeque::new()).unwrap();
     }
     assembly.finish()
 }
@@ -32,12 +30,7 @@ fn calls(chunks: &[Value]) -> Vec<(String, String, String, bool)> {
     let blocks = assembled(chunks).blocks.into_iter();
     blocks
         .filter_map(|block| match block {
-            ResponseBlock::Call(RawCall {
-                id,
-                name,
-                arguments,
-                complete,
-            }) => Some((id, name, arguments, complete)),
+            ResponseBlock::Call(RawCall { id, name, arguments, complete }) => Some((id, name, arguments, complete)),
             _ => None,
         })
         .collect()
@@ -46,12 +39,7 @@ fn calls(chunks: &[Value]) -> Vec<(String, String, String, bool)> {
 fn expected(rows: &[(&str, &str, &str, bool)]) -> Vec<(String, String, String, bool)> {
     rows.iter()
         .map(|(id, name, arguments, complete)| {
-            (
-                (*id).to_owned(),
-                (*name).to_owned(),
-                (*arguments).to_owned(),
-                *complete,
-            )
+            ((*id).to_owned(), (*name).to_owned(), (*arguments).to_owned(), *complete)
         })
         .collect()
 }
@@ -65,10 +53,7 @@ fn pieces_find_their_call_by_index() {
         call(json!({"index": 1, "id": null, "function": {"arguments": ":1}"}})),
         ended("tool_calls"),
     ];
-    assert_eq!(
-        calls(&chunks),
-        expected(&[("a", "x", "{}", true), ("b", "y", "{\"q\":1}", true)])
-    );
+    assert_eq!(calls(&chunks), expected(&[("a", "x", "{}", true), ("b", "y", "{\"q\":1}", true)]));
 }
 
 #[test]
@@ -77,17 +62,11 @@ fn servers_that_number_nothing_or_everything_zero() {
         let chunks = [
             call(json!({"index": index, "id": "a", "function": {"name": "x", "arguments": "{"}})),
             call(json!({"index": index, "function": {"arguments": "}"}})),
-            call(
-                json!({"index": index, "id": "b", "function": {"name": "x", "arguments": {"k": 1}}}),
-            ),
+            call(json!({"index": index, "id": "b", "function": {"name": "x", "arguments": {"k": 1}}})),
             call(json!({"index": index, "id": "new-id-same-call", "function": {"arguments": ""}})),
             ended("stop"),
         ];
-        assert_eq!(
-            calls(&chunks),
-            expected(&[("a", "x", "{}", true), ("b", "x", "{\"k\":1}", true)]),
-            "{index}"
-        );
+        assert_eq!(calls(&chunks), expected(&[("a", "x", "{}", true), ("b", "x", "{\"k\":1}", true)]), "{index}");
         assert_eq!(assembled(&chunks).stop, StopReason::ToolUse);
     }
 }
@@ -97,12 +76,8 @@ fn after_a_cut_the_last_call_is_never_complete() {
     let chunks = |reason: &str| {
         [
             call(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}})),
-            call(
-                json!({"index": 1, "id": "b", "function": {"name": "x", "arguments": "{\"path\":"}}),
-            ),
-            call(
-                json!({"index": 2, "id": "c", "function": {"name": "x", "arguments": "{\"path\":\"/\"}"}}),
-            ),
+            call(json!({"index": 1, "id": "b", "function": {"name": "x", "arguments": "{\"path\":"}})),
+            call(json!({"index": 2, "id": "c", "function": {"name": "x", "arguments": "{\"path\":\"/\"}"}})),
             ended(reason),
         ]
     };
@@ -132,10 +107,7 @@ fn thinking_text_and_refusals_in_every_spelling() {
     assert_eq!(
         response.blocks,
         [
-            ResponseBlock::Thinking {
-                text: "abc".to_owned(),
-                signature: None
-            },
+            ResponseBlock::Thinking { text: "abc".to_owned(), signature: None },
             ResponseBlock::Text("hello you, no".to_owned()),
         ]
     );
@@ -144,12 +116,7 @@ fn thinking_text_and_refusals_in_every_spelling() {
 #[test]
 fn usage_parts_do_not_overlap() {
     let of = |usage: Value| {
-        assembled(&[
-            ended("stop"),
-            json!({"choices": [], "usage": usage}),
-            json!({"usage": null}),
-        ])
-        .usage
+        assembled(&[ended("stop"), json!({"choices": [], "usage": usage}), json!({"usage": null})]).usage
     };
     assert_eq!(of(json!(null)), None);
     assert_eq!(of(json!({})), None);
@@ -159,22 +126,14 @@ fn usage_parts_do_not_overlap() {
         "completion_tokens_details": {"reasoning_tokens": 2},
     }))
     .unwrap();
-    let parts = (
-        usage.input_tokens,
-        usage.cache_read_tokens,
-        usage.output_tokens,
-    );
+    let parts = (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens);
     assert_eq!(parts, (6, 4, 3));
     let apart = of(json!({
         "prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 15, "prompt_tokens_details": {"cached_tokens": 99},
         "completion_tokens_details": {"reasoning_tokens": 2},
     }))
     .unwrap();
-    let parts = (
-        apart.input_tokens,
-        apart.cache_read_tokens,
-        apart.output_tokens,
-    );
+    let parts = (apart.input_tokens, apart.cache_read_tokens, apart.output_tokens);
     assert_eq!(parts, (0, 10, 5));
 }
 
@@ -186,21 +145,14 @@ fn without_a_finish_reason_nothing_is_finished_unless_the_server_says_so() {
         call(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}})),
     ] {
         let data = chunk.to_string();
-        assembly
-            .event(data.as_bytes(), &mut VecDeque::new())
-            .unwrap();
+        assembly.event(data.as_bytes(), &mut VecDeque::new()).unwrap();
         assert_eq!(assembly.progress(), Progress::Open);
     }
     assembly.event(b"[DONE]", &mut VecDeque::new()).unwrap();
     assert_eq!(assembly.progress(), Progress::Ended);
     let response = assembly.finish();
     assert_eq!(response.stop, StopReason::Other(String::new()));
-    let incomplete = RawCall {
-        id: "a".to_owned(),
-        name: "x".to_owned(),
-        arguments: "{}".to_owned(),
-        complete: false,
-    };
+    let incomplete = RawCall { id: "a".to_owned(), name: "x".to_owned(), arguments: "{}".to_owned(), complete: false };
     assert_eq!(response.blocks[1], ResponseBlock::Call(incomplete));
     assert!(Assembly::default().document(b"{\"ok\":true}").is_err());
 }

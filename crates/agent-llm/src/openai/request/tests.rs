@@ -60,10 +60,7 @@ fn results_are_messages_of_their_own_before_what_the_user_says() {
         })
     };
     let blocks = vec![
-        Block::Thinking {
-            text: "hm".to_owned(),
-            signature: Some("seal".to_owned()),
-        },
+        Block::Thinking { text: "hm".to_owned(), signature: Some("seal".to_owned()) },
         Block::Text("one".to_owned()),
         Block::Text(" line".to_owned()),
         call("c1"),
@@ -76,9 +73,7 @@ fn results_are_messages_of_their_own_before_what_the_user_says() {
     ];
     let mut conversation = Conversation::new();
     conversation.push_input(input("a"));
-    conversation
-        .push_round(Round::new(Answer::new(blocks).unwrap(), results).unwrap())
-        .unwrap();
+    conversation.push_round(Round::new(Answer::new(blocks).unwrap(), results).unwrap()).unwrap();
     conversation.push_input(input("b"));
     let function = json!({"name": "read", "arguments": "{\"n\": 1.50}"});
     assert_eq!(
@@ -101,13 +96,8 @@ fn results_are_messages_of_their_own_before_what_the_user_says() {
 fn an_answer_that_this_format_cannot_carry_is_left_out() {
     let mut conversation = Conversation::new();
     conversation.push_input(input("a"));
-    let thinking = Block::Thinking {
-        text: "hm".to_owned(),
-        signature: None,
-    };
-    conversation
-        .push_answer(Answer::new(vec![thinking]).unwrap())
-        .unwrap();
+    let thinking = Block::Thinking { text: "hm".to_owned(), signature: None };
+    conversation.push_answer(Answer::new(vec![thinking]).unwrap()).unwrap();
     conversation.push_input(input("b"));
     assert_eq!(
         written(&conversation, LimitName::MaxTokens)["messages"][1],

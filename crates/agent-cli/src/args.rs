@@ -1,0 +1,234 @@
+//! The command line: what users and scripts may say.
+
+use agent_core::permission::{PermissionMode, Rule};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A coding agent driven by a state machine.
+#[derive(Debug, Parser)]
+#[command(name = "agent", version, about, max_term_width = 100, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What to do; without a command an interactive session in the current directory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Do one task without asking, and exit with what came of it.
+    Run(Run),
+    /// Show the whole loop without key or network, on a small repository made for it.
+    Demo(Demo),
+    /// Go on with a session at the prompt; without an id with the newest of this directory.
+    Resume(Resume),
+    /// Draw a machine from its table.
+    Diagram(Diagram),
+    /// Look for what is missing on this machine.
+    Doctor(Options),
+    /// List the tools with their parameters.
+    Tools,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The task; `-` reads it from standard input.
+    #[arg(short, long = "prompt", value_name = "PROMPT")]
+    pub(crate) prompt: Option<String>,
+    /// The task, as words.
+    #[arg(value_name = "PROMPT")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Where to make the repository; an empty or missing directory. Default: a new temporary directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Write only the verdict.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The session's id.
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diagram {
+    /// Which machine.
+    #[arg(value_enum)]
+    pub(crate) machine: Machine,
+    /// In which form.
+    #[arg(long, value_enum, default_value = "mermaid")]
+    pub(crate) format: DiagramFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Machine {
+    /// A conversation between a user, a model and its tools.
+    Session,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum DiagramFormat {
+    Mermaid,
+    Dot,
+    Markdown,
+    Grid,
+    Json,
+}
+
+/// Options of `run`, the prompt and `resume`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Options {
+    /// Wire format of the model provider. Default: the only one whose key is set.
+    #[arg(long, value_enum)]
+    pub(crate) provider: Option<ProviderName>,
+    /// Model id. Default: the configured one, else the only one that the provider lists.
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+    /// Where the provider is; alone it means `--provider openai`. OpenAI URLs end in `/v1`, Anthropic ones do not.
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// Model that takes over when the first is overloaded or exhausted; repeatable.
+    #[arg(long, value_name = "ID")]
+    pub(crate) fallback_model: Vec<String>,
+    /// Most model calls of the session.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u64>,
+    /// Most money of the session, in US dollars.
+    #[arg(long, value_name = "X", value_parser = crate::units::parse_usd)]
+    pub(crate) max_budget_usd: Option<NanoUsd>,
+    /// Most tokens of the session.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_total_tokens: Option<u64>,
+    /// Most tool calls of the session.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tool_calls: Option<u64>,
+    /// Most time of a turn, such as `90s`, `10m`, `1h`.
+    #[arg(long, value_name = "DURATION", value_parser = crate::units::parse_duration)]
+    pub(crate) max_wall_time: Option<DurationMs>,
+    /// What may happen without asking.
+    #[arg(long, value_enum)]
+    pub(crate) permission_mode: Option<Mode>,
+    /// A call that runs without asking, such as `bash(git status:*)` or `edit_file(src/**)`; repeatable.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<Rule>,
+    /// A call that never runs, whatever else is said; repeatable.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<Rule>,
+    /// What commands may touch.
+    #[arg(long, value_enum)]
+    pub(crate) sandbox: Option<Sandbox>,
+    /// Commit what the agent changed after every batch of changes.
+    #[arg(long, overrides_with = "no_auto_commit")]
+    pub(crate) auto_commit: bool,
+    /// Commit nothing.
+    #[arg(long)]
+    pub(crate) no_auto_commit: bool,
+    /// Run the configured formatters over what the agent changed.
+    #[arg(long)]
+    pub(crate) format_on_edit: bool,
+    /// What is written to standard output.
+    #[arg(long, value_enum)]
+    pub(crate) output_format: Option<OutputFormat>,
+    /// With `stream-json`: also the pieces of answers.
+    #[arg(long)]
+    pub(crate) include_partial_messages: bool,
+    /// System prompt instead of the built-in one.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+    /// Text behind the system prompt.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system_prompt: Option<String>,
+    /// Work in this directory.
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Go on with the newest session of this directory.
+    #[arg(short, long = "continue", conflicts_with = "session_id")]
+    pub(crate) continue_newest: bool,
+    /// Id of the session: an existing one is gone on with.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session_id: Option<String>,
+    /// Keep no journal.
+    #[arg(long, conflicts_with_all = ["continue_newest", "session_id"])]
+    pub(crate) no_session: bool,
+    /// Only data and errors.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Also the transitions of the machine.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ProviderName {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Chat Completions, and everything that speaks them.
+    #[value(name = "openai")]
+    #[serde(rename = "openai")]
+    OpenAi,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Mode {
+    /// Reading runs, everything else is asked.
+    Default,
+    /// Editing files runs too.
+    AcceptEdits,
+    /// Nothing that may change anything runs.
+    Plan,
+    /// Everything runs that no rule denies.
+    Bypass,
+}
+
+impl From<Mode> for PermissionMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Default => Self::Default,
+            Mode::AcceptEdits => Self::AcceptEdits,
+            Mode::Plan => Self::Plan,
+            Mode::Bypass => Self::Bypass,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sandbox {
+    /// Commands write in the workspace only.
+    WorkspaceWrite,
+    /// Commands write nowhere.
+    ReadOnly,
+    /// Commands run as the user.
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The final answer.
+    #[default]
+    Text,
+    /// One object at the end.
+    Json,
+    /// One object a line, as things happen.
+    StreamJson,
+}
+
+/// Money in billionths of a dollar, as read from the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NanoUsd(pub(crate) u64);
+
+/// Milliseconds, as read from the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DurationMs(pub(crate) u64);

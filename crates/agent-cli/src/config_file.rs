@@ -1,0 +1,203 @@
+//! Configuration files: the user's, which is trusted, and the repository's, which may only tighten.
+
+use crate::args::ProviderName;
+use crate::failure::Failure;
+use crate::units;
+use agent_core::permission::{PermissionMode, Rule};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What a user may configure.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct UserConfig {
+    pub(crate) provider: Option<ProviderName>,
+    pub(crate) model: Option<String>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) fallback_models: Vec<String>,
+    pub(crate) permission_mode: Option<PermissionMode>,
+    pub(crate) allow: Vec<Rule>,
+    pub(crate) deny: Vec<Rule>,
+    pub(crate) auto_commit: Option<bool>,
+    pub(crate) format_on_edit: Option<bool>,
+    pub(crate) limits: LimitsConfig,
+    pub(crate) formatters: Vec<FormatterEntry>,
+    pub(crate) models: BTreeMap<String, ModelEntry>,
+}
+
+/// What a repository may configure: nothing that widens, nothing that names a program.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RepositoryConfig {
+    pub(crate) permission_mode: Option<PermissionMode>,
+    pub(crate) deny: Vec<Rule>,
+    pub(crate) limits: LimitsConfig,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LimitsConfig {
+    pub(crate) max_turns: Option<u64>,
+    pub(crate) max_budget_usd: Option<Amount>,
+    pub(crate) max_total_tokens: Option<u64>,
+    pub(crate) max_tool_calls: Option<u64>,
+    pub(crate) max_wall_time: Option<String>,
+}
+
+impl LimitsConfig {
+    /// Milliseconds of the time limit.
+    pub(crate) fn max_wall_time_ms(&self) -> Result<Option<u64>, String> {
+        self.max_wall_time.as_deref().map(units::parse_duration).transpose().map(|ms| ms.map(|ms| ms.0))
+    }
+
+    /// Billionths of a dollar of the money limit.
+    pub(crate) fn max_cost_nano_usd(&self) -> Result<Option<u64>, String> {
+        self.max_budget_usd
+            .as_ref()
+            .map(|amount| units::parse_usd(&amount.text()))
+            .transpose()
+            .map(|usd| usd.map(|usd| usd.0))
+    }
+}
+
+/// Money in a configuration file: `5`, `0.5` or `"0.50"`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Amount {
+    Whole(u64),
+    Number(f64),
+    Text(String),
+}
+
+impl Amount {
+    fn text(&self) -> String {
+        match self {
+            Self::Whole(dollars) => dollars.to_string(),
+            Self::Number(dollars) => dollars.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// A formatter: for which files, and how it is called.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormatterEntry {
+    pub(crate) extensions: Vec<String>,
+    pub(crate) program: PathBuf,
+    #[serde(default)]
+    pub(crate) arguments: Vec<String>,
+    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names.
+    #[serde(default)]
+    pub(crate) stdin: bool,
+    #[serde(default = "default_formatter_timeout_ms")]
+    pub(crate) timeout_ms: u64,
+}
+
+const fn default_formatter_timeout_ms() -> u64 {
+    10_000
+}
+
+/// What is known about a model.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ModelEntry {
+    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) context_window_tokens: Option<u64>,
+    /// US dollars for a million tokens.
+    pub(crate) input_usd: Option<Amount>,
+    pub(crate) output_usd: Option<Amount>,
+    pub(crate) cache_read_usd: Option<Amount>,
+    pub(crate) cache_write_usd: Option<Amount>,
+}
+
+impl ModelEntry {
+    /// The price, when input and output are given. Cached input costs as much as other input unless said otherwise.
+    pub(crate) fn price(&self) -> Result<Option<agent_core::budget::Price>, String> {
+        let nano = |amount: &Amount| units::parse_usd(&amount.text()).map(|usd| usd.0 / 1_000_000);
+        let (Some(input), Some(output)) = (&self.input_usd, &self.output_usd) else { return Ok(None) };
+        let input_nano_usd = nano(input)?;
+        Ok(Some(agent_core::budget::Price {
+            input_nano_usd,
+            output_nano_usd: nano(output)?,
+            cache_read_nano_usd: self.cache_read_usd.as_ref().map_or(Ok(input_nano_usd), nano)?,
+            cache_write_nano_usd: self.cache_write_usd.as_ref().map_or(Ok(input_nano_usd), nano)?,
+        }))
+    }
+}
+
+/// Where the user's configuration is.
+pub(crate) fn user_config_path() -> Option<PathBuf> {
+    config_home().map(|home| home.join("config.toml"))
+}
+
+/// Where the repository's configuration would be.
+pub(crate) fn repository_config_path(directory: &Path) -> PathBuf {
+    directory.join(".agent").join("config.toml")
+}
+
+/// Reads a configuration file. One that is not there is empty.
+pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+    let text = match read_capped(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(T::default()),
+        Err(error) => return Err(Failure::config(format!("read the configuration {}: {error}", path.display()))),
+    };
+    toml::from_str(&text)
+        .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+}
+
+/// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.
+pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
+    let file = match open_without_waiting(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(io::Error::other(format!("it has {} bytes; at most {MAX_BYTES} are read", metadata.len())));
+    }
+    let mut text = String::new();
+    file.take(MAX_BYTES).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // Opening a pipe for reading would wait for a writer.
+    OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
+/// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
+fn config_home() -> Option<PathBuf> {
+    from_environment("AGENT_CONFIG_HOME", ".config/agent")
+}
+
+/// `$AGENT_STATE_HOME`, else `~/.local/state/agent`.
+pub(crate) fn state_home() -> Option<PathBuf> {
+    from_environment("AGENT_STATE_HOME", ".local/state/agent")
+}
+
+fn from_environment(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set.or_else(|| std::env::home_dir().map(|home| home.join(below_home)))
+}
+
+const MAX_BYTES: u64 = 1024 * 1024;
+#[cfg(all(unix, target_os = "linux"))]
+const O_NONBLOCK: i32 = 0o4000;
+#[cfg(all(unix, not(target_os = "linux")))]
+const O_NONBLOCK: i32 = 0x0004;

@@ -1,0 +1,134 @@
+//! `agent demo`: the whole loop without key or network. Everything is real but the model, which is a script behind a real socket.
+
+use crate::args::{Demo, Options};
+use crate::failure::Failure;
+use crate::provider::{Chosen, known_model};
+use crate::settings::Settings;
+use crate::setup::{self, Opened};
+use crate::signals;
+use crate::terminal::{escaped, put};
+use crate::view::{Level, View};
+use agent_core::permission::{PermissionMode, Permissions};
+use agent_core::session::OutcomeKind;
+use agent_hooks::{FormatterConfig, FormatterInput};
+use agent_llm::{AnthropicProvider, ProviderConfig};
+use agent_runner::Notice;
+use agent_testkit::demo::{self, DemoRepository};
+use agent_testkit::http::ScriptedServer;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// Runs the demo; exit code 0 only if the repository really ended up fixed.
+pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
+    let level = Level::of(arguments.quiet, false);
+    let mut view = View::new(!arguments.quiet, level);
+    let directory = match arguments.dir {
+        Some(directory) => directory,
+        None => tempfile::Builder::new().prefix("agent-demo-").tempdir().map_err(Failure::internal)?.keep(),
+    };
+    let repository = demo::create_repository(&directory).map_err(Failure::internal)?;
+    view.tell(&format!("a repository with a failing test: {}", repository.path.display()));
+    if !repository.rustfmt {
+        view.tell("rustfmt is not there: the formatter is left out");
+    }
+    let server = ScriptedServer::start(demo::script()).await.map_err(Failure::internal)?;
+    view.tell(&format!("a scripted model behind a real socket: {}", server.url()));
+    view.tell(&format!("> {}", demo::PROMPT));
+    let code = task(&repository, &server.url(), &mut view).await?;
+    let violations = server.violations();
+    for violation in &violations {
+        view.error(&format!("a request that the real API would refuse: {violation}"));
+    }
+    let fixed = judge(&repository, &mut view)?;
+    let is_good = code == OutcomeKind::Success.exit_code() && fixed && violations.is_empty();
+    Ok(match (is_good, code) {
+        (true, _) => 0,
+        (false, 0) => 1,
+        (false, code) => code,
+    })
+}
+
+/// The agent's part: a session like any other, which grants itself its tools.
+async fn task(repository: &DemoRepository, url: &str, view: &mut View) -> Result<u8, Failure> {
+    let config = ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() };
+    let provider = AnthropicProvider::new(config).map_err(Failure::internal)?;
+    let models = vec![known_model("claude-sonnet-4-5")];
+    let chosen = Chosen { provider: Arc::new(provider), models, secrets: Vec::new() };
+    let opened = setup::open(&settings(repository), &Options::default(), chosen, None)?;
+    let Opened { runner, handle, mut notices, id, .. } = opened;
+    let mut signals = signals::listen().map_err(Failure::internal)?;
+    let task = tokio::spawn(runner.run());
+    handle.input(demo::PROMPT);
+    loop {
+        tokio::select! {
+            Some(_) = signals.recv() => break,
+            notice = notices.recv() => {
+                let Some(notice) = notice else { break };
+                view.notice(&notice);
+                if let Notice::Prompt { outcome: Some(_), .. } = notice {
+                    break;
+                }
+            }
+        }
+    }
+    handle.detach();
+    let (_, session) = task.await.map_err(Failure::internal)?;
+    view.end_line();
+    view.spent(session.ledger());
+    view.tell(&format!("the session's journal: {id}"));
+    Ok(session.outcome().map_or(OutcomeKind::Cancelled, |outcome| outcome.kind).exit_code())
+}
+
+fn settings(repository: &DemoRepository) -> Settings {
+    let rustfmt = repository.rustfmt.then(|| find("rustfmt")).flatten();
+    let formatters = rustfmt.map(|program| FormatterConfig {
+        extensions: vec![String::from("rs")],
+        program,
+        arguments: vec![String::from("--edition"), String::from("2021")],
+        input: FormatterInput::Stdin,
+        timeout_ms: 20_000,
+    });
+    Settings {
+        directory: repository.path.clone(),
+        permissions: Permissions { mode: PermissionMode::Bypass, ..Permissions::default() },
+        auto_commit: true,
+        formatters: formatters.into_iter().collect(),
+        ..Settings::default()
+    }
+}
+
+/// Looks at what is there now: nobody's word is taken for it.
+fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> {
+    let path = &repository.path;
+    let verdict = demo::verify(repository).map_err(Failure::internal)?;
+    let range = format!("{}..HEAD", repository.base_commit);
+    for arguments in
+        [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]]
+    {
+        let shown = Command::new("git").args(arguments).current_dir(path).output().map_err(Failure::internal)?;
+        let _ = put(&format!("{}\n", escaped(&String::from_utf8_lossy(&shown.stdout))));
+    }
+    let mark = |holds: bool| if holds { "ok " } else { "NOT" };
+    let mut lines = vec![
+        format!("{} the tests pass, run once more", mark(verdict.tests_pass)),
+        format!("{} the fix is committed, and nothing else is", mark(verdict.fix_committed)),
+        format!("{} your own unfinished files are untouched and uncommitted", mark(verdict.user_files_untouched)),
+    ];
+    if let Some(formatted) = verdict.formatted {
+        lines.push(format!("{} the changed file is formatted", mark(formatted)));
+    }
+    lines.extend(verdict.problems().into_iter().map(|problem| format!("NOT {problem}")));
+    lines.push(format!("the repository stays at {}", path.display()));
+    let _ = put(&format!("{}\n", lines.join("\n")));
+    view.end_line();
+    Ok(verdict.is_fixed() && verdict.formatted != Some(false))
+}
+
+/// The absolute path of a program.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_absolute() && Path::is_file(file))
+}

@@ -1,0 +1,21 @@
+//! `agent diagram`: the machines, from their tables.
+
+use crate::args::{Diagram, DiagramFormat, Machine};
+use crate::failure::Failure;
+use crate::terminal::put;
+use agent_core::diagram::{Format, render};
+use agent_core::session::table::TABLE;
+
+pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
+    let Machine::Session = arguments.machine;
+    let format = match arguments.format {
+        DiagramFormat::Mermaid => Format::Mermaid,
+        DiagramFormat::Dot => Format::Dot,
+        DiagramFormat::Markdown => Format::Markdown,
+        DiagramFormat::Grid => Format::Grid,
+        DiagramFormat::Json => Format::Json,
+    };
+    let text = render(&TABLE, format);
+    put(&text).map_err(|error| Failure::internal(format!("write the diagram: {error}")))?;
+    Ok(0)
+}

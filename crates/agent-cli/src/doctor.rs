@@ -1,0 +1,114 @@
+//! `agent doctor`: what is there, what is missing, and what that means.
+
+use crate::args::{Options, ProviderName};
+use crate::config_file::{self, RepositoryConfig, UserConfig, state_home};
+use crate::provider::{base_url_variable, key_variable, variable};
+use crate::settings::working_directory;
+use crate::terminal::{escaped, put};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Prints a line a check; exit code 0 when nothing that every run needs is missing.
+pub(crate) fn run(options: &Options) -> u8 {
+    let mut report = Report { lines: Vec::new(), is_bad: false };
+    report.program("git", true, "commits are neither seen nor made without it");
+    report.program("bash", true, "the bash tool needs it");
+    report.program("rustfmt", false, "only the demo and formatters configured to use it need it");
+    report.keys();
+    report.configuration();
+    match working_directory(options.directory.as_deref()) {
+        Ok(directory) => report.directory(&directory),
+        Err(failure) => report.bad(&failure.message),
+    }
+    report.state();
+    report.note("sandbox: none in this version; commands that are allowed run as you");
+    let _ = put(&format!("{}\n", report.lines.join("\n")));
+    u8::from(report.is_bad)
+}
+
+struct Report {
+    lines: Vec<String>,
+    is_bad: bool,
+}
+
+impl Report {
+    fn good(&mut self, line: &str) {
+        self.lines.push(format!("ok    {}", escaped(line)));
+    }
+
+    fn note(&mut self, line: &str) {
+        self.lines.push(format!("note  {}", escaped(line)));
+    }
+
+    fn bad(&mut self, line: &str) {
+        self.is_bad = true;
+        self.lines.push(format!("NOT   {}", escaped(line)));
+    }
+
+    fn program(&mut self, name: &str, is_needed: bool, why: &str) {
+        let found = Command::new(name).arg("--version").stdin(Stdio::null()).output();
+        match found {
+            Ok(output) if output.status.success() => {
+                let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
+                self.good(&format!("{name}: {version}"));
+            }
+            Ok(_) | Err(_) if is_needed => self.bad(&format!("{name} is not there: {why}")),
+            Ok(_) | Err(_) => self.note(&format!("{name} is not there: {why}")),
+        }
+    }
+
+    fn keys(&mut self) {
+        let mut any = false;
+        for name in [ProviderName::Anthropic, ProviderName::OpenAi] {
+            if variable(key_variable(name)).is_some() {
+                any = true;
+                self.good(&format!("{} is set", key_variable(name)));
+            }
+            if let Some(url) = variable(base_url_variable(name)) {
+                self.note(&format!("{} is {url}", base_url_variable(name)));
+            }
+        }
+        if !any {
+            self.note("no key is set: use a local server with `--base-url`, or look at `agent demo`");
+        }
+    }
+
+    fn configuration(&mut self) {
+        let Some(path) = config_file::user_config_path() else {
+            self.note("there is no home directory: no configuration is read");
+            return;
+        };
+        match config_file::read::<UserConfig>(&path) {
+            Ok(_) if path.exists() => self.good(&format!("configuration {}", path.display())),
+            Ok(_) => self.note(&format!("no configuration at {}", path.display())),
+            Err(failure) => self.bad(&failure.message),
+        }
+    }
+
+    fn directory(&mut self, directory: &Path) {
+        self.good(&format!("works in {}", directory.display()));
+        let path = config_file::repository_config_path(directory);
+        match config_file::read::<RepositoryConfig>(&path) {
+            Ok(_) if path.exists() => {
+                self.good(&format!("repository configuration {} (may only tighten)", path.display()));
+            }
+            Ok(_) => {}
+            Err(failure) => self.bad(&failure.message),
+        }
+        if !directory.join(".git").exists() {
+            self.note("it is not the root of a git repository: nothing is committed unless one lies above");
+        }
+    }
+
+    fn state(&mut self) {
+        let Some(home) = state_home() else {
+            self.bad("there is no place for sessions: set AGENT_STATE_HOME");
+            return;
+        };
+        let made = std::fs::create_dir_all(&home).and_then(|()| tempfile::NamedTempFile::new_in(&home));
+        match made {
+            Ok(_) => self.good(&format!("sessions are kept in {}", home.display())),
+            Err(error) => self.bad(&format!("sessions cannot be kept in {}: {error}", home.display())),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The interactive prompt: shows what happens, passes on what is typed.
+//!
+//! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
+//! decided by the session alone.
+
+use crate::args::Options;
+use crate::failure::Failure;
+use crate::provider;
+use crate::settings::{Seat, Settings};
+use crate::setup::{self, Opened};
+use crate::signals::{self, Signal};
+use crate::terminal::{Style, escaped, put};
+use crate::view::{Level, View, call_line};
+use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use agent_core::ports::Approver;
+use agent_runner::{End, Handle, Notice};
+use async_trait::async_trait;
+use std::io::{BufRead, IsTerminal};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+
+/// Runs a session at the prompt and returns the exit code.
+pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
+    let settings = Settings::resolve(&options, Seat::Interactive)?;
+    let chosen = provider::choose(&settings).await?;
+    let (approver, questions) = ScreenApprover::new();
+    let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
+    let Opened { runner, handle, notices, id, model, .. } = opened;
+    let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
+    let mut screen = Screen::new(handle.clone(), Level::of(options.quiet, options.verbose));
+    screen.view.tell(&format!("{model} in {} · session {id}", settings.directory.display()));
+    screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
+    let task = tokio::spawn(runner.run());
+    let left = screen.run(notices, signals, read_lines(), questions).await;
+    handle.detach();
+    let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    screen.view.end_line();
+    screen.view.spent(session.ledger());
+    if !id.is_empty() {
+        screen.view.tell(&format!("go on with: agent resume {id}"));
+    }
+    match end {
+        End::JournalFailed(error) => Err(Failure::internal(error)),
+        _ => Ok(left),
+    }
+}
+
+/// What the person sees, and what the next line is for.
+struct Screen {
+    handle: Handle,
+    view: View,
+    style: Style,
+    is_idle: bool,
+    is_stopping: bool,
+    has_input_ended: bool,
+    last_interrupt: Option<Instant>,
+    question: Option<Question>,
+}
+
+type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
+
+impl Screen {
+    fn new(handle: Handle, level: Level) -> Self {
+        Self {
+            handle,
+            view: View::new(true, level),
+            style: Style::for_stderr(),
+            is_idle: false,
+            is_stopping: false,
+            has_input_ended: false,
+            last_interrupt: None,
+            question: None,
+        }
+    }
+
+    /// Until the person leaves, the session ends, or the input does.
+    async fn run(
+        &mut self,
+        mut notices: agent_runner::Notices,
+        mut signals: mpsc::UnboundedReceiver<Signal>,
+        mut lines: mpsc::UnboundedReceiver<String>,
+        mut questions: mpsc::UnboundedReceiver<Question>,
+    ) -> u8 {
+        loop {
+            tokio::select! {
+                Some(signal) = signals.recv() => match signal {
+                    Signal::Terminate => return 143,
+                    Signal::Interrupt if self.interrupt() => return 130,
+                    Signal::Interrupt => {}
+                },
+                notice = notices.recv() => match notice {
+                    Some(notice) => self.notice(&notice),
+                    None => return 1,
+                },
+                Some(question) = questions.recv() => self.ask(question),
+                line = lines.recv(), if !self.has_input_ended => match line {
+                    Some(line) if self.line(line.trim()) => return 0,
+                    Some(_) => {}
+                    None => self.has_input_ended = true,
+                },
+            }
+            // Whoever pipes lines in wants them all answered first.
+            if self.has_input_ended && self.is_idle {
+                return 0;
+            }
+        }
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.view.notice(notice);
+        match notice {
+            Notice::Transition(step) => self.is_idle &= step.from == step.to,
+            Notice::Prompt { .. } => {
+                (self.is_idle, self.is_stopping) = (true, false);
+                self.question = None;
+                self.prompt("> ");
+            }
+            Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
+                for text in texts {
+                    self.view.tell(&format!("not sent: {}", escaped(text)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether to leave.
+    fn interrupt(&mut self) -> bool {
+        let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
+        self.last_interrupt = Some(Instant::now());
+        if self.is_stopping || (self.is_idle && again) {
+            return true;
+        }
+        if self.is_idle {
+            self.view.tell("\nCtrl-C again leaves; the session is kept");
+            self.prompt("> ");
+        } else {
+            self.is_stopping = true;
+            self.view.tell("stopping … (Ctrl-C again leaves at once)");
+            self.handle.cancel();
+        }
+        false
+    }
+
+    /// Returns whether to leave.
+    fn line(&mut self, line: &str) -> bool {
+        if let Some((question, answer)) = self.question.take() {
+            // An approval that was withdrawn meanwhile needs no answer.
+            let _ = answer.send(read_answer(line, &question));
+            return false;
+        }
+        match line {
+            "" => self.prompt_if_idle(),
+            "/quit" | "/exit" => return true,
+            "/compact" => self.handle.compact(),
+            "/help" => {
+                self.view.tell("/compact summarises the conversation, /quit leaves; what you type while it works is sent with the next results");
+                self.prompt_if_idle();
+            }
+            unknown if unknown.starts_with('/') && !unknown.contains(' ') => {
+                self.view.tell(&format!("there is no command {}; /help lists them", escaped(unknown)));
+                self.prompt_if_idle();
+            }
+            text => {
+                // Until the session says otherwise it has this to do.
+                self.is_idle = false;
+                self.handle.input(text);
+            }
+        }
+        false
+    }
+
+    fn ask(&mut self, question: Question) {
+        self.view.end_line();
+        self.view.tell(&self.style.bold(&format!("may this run? {}", call_line(&question.0.call))));
+        self.view.tell(&format!("  {}", escaped(question.0.call.arguments.as_str())));
+        self.prompt("  y = yes, a = yes to all calls of this tool in this session, n or a reason = no: ");
+        self.question = Some(question);
+    }
+
+    fn prompt_if_idle(&mut self) {
+        if self.is_idle {
+            self.prompt("> ");
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        self.view.end_line();
+        if std::io::stdin().is_terminal() {
+            let _ = put(text);
+        }
+    }
+}
+
+fn read_answer(line: &str, question: &ApprovalQuestion) -> ApprovalAnswer {
+    let allow = |scope| ApprovalAnswer::Allow { scope, arguments: None };
+    match line {
+        "y" | "yes" => allow(ApprovalScope::Once),
+        "a" | "all" => match question.call.name.parse() {
+            Ok(rule) => allow(ApprovalScope::Session(rule)),
+            // A name that no rule can carry is allowed this once.
+            Err(_) => allow(ApprovalScope::Once),
+        },
+        "" | "n" | "no" => ApprovalAnswer::Deny { reason: String::new() },
+        reason => ApprovalAnswer::Deny { reason: reason.to_owned() },
+    }
+}
+
+/// Passes questions to the screen.
+struct ScreenApprover {
+    questions: mpsc::UnboundedSender<Question>,
+}
+
+impl ScreenApprover {
+    fn new() -> (Self, mpsc::UnboundedReceiver<Question>) {
+        let (questions, receiver) = mpsc::unbounded_channel();
+        (Self { questions }, receiver)
+    }
+}
+
+#[async_trait]
+impl Approver for ScreenApprover {
+    async fn ask(&self, question: &ApprovalQuestion) -> ApprovalAnswer {
+        let (sender, answer) = oneshot::channel();
+        if self.questions.send((question.clone(), sender)).is_err() {
+            return ApprovalAnswer::Nobody;
+        }
+        answer.await.unwrap_or(ApprovalAnswer::Nobody)
+    }
+}
+
+/// Lines of standard input, read on a thread of their own: reading cannot be interrupted, and leaving must not wait for it.
+fn read_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+const DOUBLE_PRESS: Duration = Duration::from_secs(2);

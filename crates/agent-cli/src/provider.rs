@@ -1,0 +1,193 @@
+//! Which provider, which model, which key.
+
+use crate::args::ProviderName;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use agent_core::llm::{LlmError, LlmErrorKind};
+use agent_core::ports::LlmProvider;
+use agent_core::session::ModelConfig;
+use agent_llm::{AnthropicProvider, ConfigError, OpenAiProvider, ProviderConfig};
+use std::sync::Arc;
+
+/// A provider that is ready, and the models to ask it for.
+pub(crate) struct Chosen {
+    pub(crate) provider: Arc<dyn LlmProvider>,
+    pub(crate) models: Vec<ModelConfig>,
+    /// Values that must not be shown anywhere.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// Chooses by flag, configuration, or the only key that is set.
+pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
+    let name = name(settings)?;
+    let key = variable(key_variable(name));
+    let base_url = settings.base_url.clone().or_else(|| variable(base_url_variable(name))).unwrap_or_default();
+    if key.is_none() && !is_loopback(&base_url) {
+        return Err(no_key(name));
+    }
+    let secrets = key.iter().cloned().collect();
+    let config = ProviderConfig { base_url, api_key: key, ..ProviderConfig::default() };
+    match name {
+        ProviderName::Anthropic => {
+            let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
+            let id = match &settings.model {
+                Some(id) => id.clone(),
+                None => only_model(provider.list_models().await)?,
+            };
+            Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
+        }
+        ProviderName::OpenAi => {
+            let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
+            let id = match &settings.model {
+                Some(id) => id.clone(),
+                None => only_model(provider.list_models().await)?,
+            };
+            Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
+        }
+    }
+}
+
+fn name(settings: &Settings) -> Result<ProviderName, Failure> {
+    if let Some(name) = settings.provider {
+        return Ok(name);
+    }
+    // A URL alone is a local server or a gateway, and those speak OpenAI's format.
+    if settings.base_url.is_some() {
+        return Ok(ProviderName::OpenAi);
+    }
+    let has = |name| variable(key_variable(name)).is_some();
+    match (has(ProviderName::Anthropic), has(ProviderName::OpenAi)) {
+        (true, false) => Ok(ProviderName::Anthropic),
+        (false, true) => Ok(ProviderName::OpenAi),
+        (true, true) => Err(Failure::config(
+            "choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; say `--provider anthropic` or `--provider openai`",
+        )),
+        (false, false) => Err(Failure::authentication(
+            "choose a provider: there is no key. Three ways on:\n  \
+             - set ANTHROPIC_API_KEY or OPENAI_API_KEY;\n  \
+             - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
+             - look first, without a key: `agent demo`",
+        )),
+    }
+}
+
+fn no_key(name: ProviderName) -> Failure {
+    let variable = key_variable(name);
+    Failure::authentication(format!(
+        "ask the provider: {variable} is not set. Three ways on:\n  \
+         - set {variable};\n  \
+         - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
+         - look first, without a key: `agent demo`"
+    ))
+}
+
+fn wrong(error: &ConfigError) -> Failure {
+    Failure::config(error.to_string())
+}
+
+/// The model when none was named: the only one there is.
+fn only_model(listed: Result<Vec<String>, LlmError>) -> Result<String, Failure> {
+    let ids = listed.map_err(|error| {
+        let message = format!("choose a model: none was named and the list cannot be had: {error}");
+        if error.kind == LlmErrorKind::Authentication {
+            Failure::authentication(message)
+        } else {
+            Failure::provider(message)
+        }
+    })?;
+    match ids.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => Err(Failure::config("choose a model: the provider lists none; name one with `--model`")),
+        many => {
+            let some = many.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+            let count = many.len();
+            Err(Failure::config(format!(
+                "choose a model: the provider lists {count} ({some}, …); name one with `--model`"
+            )))
+        }
+    }
+}
+
+/// The models with what is known about them: the user's configuration before the built-in prices.
+fn models(settings: &Settings, first: &str) -> Result<Vec<ModelConfig>, Failure> {
+    let ids = std::iter::once(first).chain(settings.fallback_models.iter().map(String::as_str));
+    let known = ids.map(|id| {
+        let mut model = known_model(id);
+        if let Some(entry) = settings.user.models.get(id) {
+            let wrong = |what| Failure::config(format!("read the price of the model {id}: {what}"));
+            model.price = entry.price().map_err(wrong)?.or(model.price);
+            model.context_window_tokens = entry.context_window_tokens;
+            model.max_output_tokens = entry.max_output_tokens.unwrap_or(model.max_output_tokens);
+        }
+        if settings.limits.max_cost_nano_usd.is_some() && model.price.is_none() {
+            return Err(Failure::config(format!(
+                "keep the limit on money: the price of the model {id} is not known; set `models.\"{id}\".input_usd` and `output_usd` \
+                 (US dollars for a million tokens) in the configuration"
+            )));
+        }
+        Ok(model)
+    });
+    known.collect()
+}
+
+/// A model with its built-in price, if it has one.
+pub(crate) fn known_model(id: &str) -> ModelConfig {
+    let mut model = ModelConfig::new(id);
+    model.price = agent_hooks::prices::lookup(id).map(|price| agent_core::budget::Price {
+        input_nano_usd: price.input_nano_usd_per_token,
+        output_nano_usd: price.output_nano_usd_per_token,
+        cache_read_nano_usd: price.cache_read_nano_usd_per_token,
+        cache_write_nano_usd: price.cache_write_nano_usd_per_token,
+    });
+    model
+}
+
+pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
+    match name {
+        ProviderName::Anthropic => "ANTHROPIC_API_KEY",
+        ProviderName::OpenAi => "OPENAI_API_KEY",
+    }
+}
+
+pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
+    match name {
+        ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
+        ProviderName::OpenAi => "OPENAI_BASE_URL",
+    }
+}
+
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// A server on this machine needs no key.
+fn is_loopback(url: &str) -> bool {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn only_this_machine_needs_no_key() {
+        for url in ["http://127.0.0.1:8080/v1", "http://localhost:11434/v1", "http://[::1]:1/v1", "http://127.9.9.9"] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in [
+            "",
+            "https://api.openai.com/v1",
+            "http://127.0.0.1.example.com/",
+            "http://127.0.0.1@example.com/",
+            "http://localhost.example.com",
+        ] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
+
+use crate::args::{Options, ProviderName, Sandbox};
+use crate::config_file::{self, LimitsConfig, RepositoryConfig, UserConfig};
+use crate::failure::Failure;
+use crate::terminal::say;
+use agent_core::budget::Limits;
+use agent_core::permission::{PermissionMode, Permissions};
+use agent_hooks::{FormatterConfig, FormatterInput};
+use std::path::{Path, PathBuf};
+
+/// Everything resolved but the provider's answers.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) directory: PathBuf,
+    pub(crate) provider: Option<ProviderName>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) fallback_models: Vec<String>,
+    pub(crate) limits: Limits,
+    pub(crate) permissions: Permissions,
+    pub(crate) auto_commit: bool,
+    pub(crate) formatters: Vec<FormatterConfig>,
+    pub(crate) user: UserConfig,
+}
+
+/// Who sits in front: limits differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seat {
+    Headless,
+    Interactive,
+}
+
+impl Settings {
+    pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
+        let directory = working_directory(options.directory.as_deref())?;
+        let user: UserConfig = match config_file::user_config_path() {
+            Some(path) => config_file::read(&path)?,
+            None => UserConfig::default(),
+        };
+        let repository = repository_config(&directory);
+        let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
+        let mut limits = match seat {
+            Seat::Headless => Limits { max_model_calls: Some(500), max_tool_calls: Some(2_000), ..Limits::default() },
+            Seat::Interactive => Limits::default(),
+        };
+        overlay(&mut limits, &from_config(&user.limits).map_err(wrong)?);
+        overlay(&mut limits, &from_options(options));
+        // A repository may narrow what everybody else said, and nothing else.
+        narrow(&mut limits, &from_config(&repository.limits).map_err(wrong)?);
+
+        let permissions = permissions(options, &user, repository);
+        sandbox(options)?;
+        let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
+        let formatters =
+            if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
+        Ok(Self {
+            provider: options.provider.or(user.provider),
+            base_url: options.base_url.clone().or_else(|| user.base_url.clone()),
+            model: options.model.clone().or_else(|| user.model.clone()),
+            fallback_models: if options.fallback_model.is_empty() {
+                user.fallback_models.clone()
+            } else {
+                options.fallback_model.clone()
+            },
+            limits,
+            permissions,
+            auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
+            formatters,
+            directory,
+            user,
+        })
+    }
+}
+
+pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let directory = given.unwrap_or(Path::new("."));
+    let absolute = directory
+        .canonicalize()
+        .map_err(|error| Failure::input(format!("work in {}: {error}", directory.display())))?;
+    if absolute.is_dir() {
+        Ok(absolute)
+    } else {
+        Err(Failure::input(format!("work in {}: it is not a directory", absolute.display())))
+    }
+}
+
+/// A repository's file that cannot be used is no reason not to work in the repository: it is said, and the file is left out. Deny rules and
+/// limits are lost with it, which is why it is said loudly.
+fn repository_config(directory: &Path) -> RepositoryConfig {
+    let path = config_file::repository_config_path(directory);
+    config_file::read(&path).unwrap_or_else(|failure| {
+        say(&format!("agent: {}", crate::terminal::escaped(&failure.message)));
+        say("agent: the repository's configuration is not used; it may only set `deny`, a stricter `permission_mode` and lower `limits`");
+        RepositoryConfig::default()
+    })
+}
+
+fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfig) -> Permissions {
+    let mut mode = options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default();
+    if let Some(wanted) = repository.permission_mode {
+        mode = stricter(mode, wanted);
+    }
+    let allow = user.allow.iter().chain(&options.allow).cloned().collect();
+    let deny = user.deny.iter().chain(&options.deny).cloned().chain(repository.deny).collect();
+    Permissions { mode, allow, deny }
+}
+
+fn stricter(a: PermissionMode, b: PermissionMode) -> PermissionMode {
+    let rank = |mode| match mode {
+        PermissionMode::Plan => 0,
+        PermissionMode::Default => 1,
+        PermissionMode::AcceptEdits => 2,
+        PermissionMode::Bypass => 3,
+    };
+    if rank(a) <= rank(b) { a } else { b }
+}
+
+/// There is no sandbox yet: asking for one is an error, and not asking is told.
+fn sandbox(options: &Options) -> Result<(), Failure> {
+    match options.sandbox {
+        Some(Sandbox::Off) => Ok(()),
+        Some(Sandbox::WorkspaceWrite | Sandbox::ReadOnly) => Err(Failure::config(
+            "enforce the sandbox: this version has none; `--sandbox off` runs commands as you, and permission rules still hold",
+        )),
+        None => {
+            if !options.quiet {
+                say("agent: no sandbox: commands that are allowed run as you (`--sandbox off` says that you know)");
+            }
+            Ok(())
+        }
+    }
+}
+
+fn formatters(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {
+    let entries = user.formatters.iter().map(|entry| {
+        if !entry.program.is_absolute() {
+            let program = entry.program.display();
+            return Err(Failure::config(format!("use the formatter `{program}`: its path has to be absolute")));
+        }
+        Ok(FormatterConfig {
+            extensions: entry.extensions.clone(),
+            program: entry.program.clone(),
+            arguments: entry.arguments.clone(),
+            input: if entry.stdin { FormatterInput::Stdin } else { FormatterInput::File },
+            timeout_ms: entry.timeout_ms,
+        })
+    });
+    entries.collect()
+}
+
+fn from_options(options: &Options) -> Limits {
+    Limits {
+        max_model_calls: options.max_turns,
+        max_tool_calls: options.max_tool_calls,
+        max_total_tokens: options.max_total_tokens,
+        max_cost_nano_usd: options.max_budget_usd.map(|usd| usd.0),
+        max_wall_time_ms: options.max_wall_time.map(|duration| duration.0),
+        ..Limits::default()
+    }
+}
+
+fn from_config(config: &LimitsConfig) -> Result<Limits, String> {
+    Ok(Limits {
+        max_model_calls: config.max_turns,
+        max_tool_calls: config.max_tool_calls,
+        max_total_tokens: config.max_total_tokens,
+        max_cost_nano_usd: config.max_cost_nano_usd()?,
+        max_wall_time_ms: config.max_wall_time_ms()?,
+        ..Limits::default()
+    })
+}
+
+/// What is said replaces what was said before.
+fn overlay(limits: &mut Limits, by: &Limits) {
+    each(limits, by, |old, new| new.or(old));
+}
+
+/// The lower of both holds.
+fn narrow(limits: &mut Limits, by: &Limits) {
+    each(limits, by, |old, new| match (old, new) {
+        (Some(old), Some(new)) => Some(old.min(new)),
+        (one, other) => one.or(other),
+    });
+}
+
+fn each(limits: &mut Limits, by: &Limits, choose: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) {
+    limits.max_model_calls = choose(limits.max_model_calls, by.max_model_calls);
+    limits.max_tool_calls = choose(limits.max_tool_calls, by.max_tool_calls);
+    limits.max_total_tokens = choose(limits.max_total_tokens, by.max_total_tokens);
+    limits.max_cost_nano_usd = choose(limits.max_cost_nano_usd, by.max_cost_nano_usd);
+    limits.max_wall_time_ms = choose(limits.max_wall_time_ms, by.max_wall_time_ms);
+}

@@ -1,0 +1,221 @@
+//! Wires a session: tools, hooks, journal, runner.
+
+use crate::args::Options;
+use crate::config_file::state_home;
+use crate::failure::Failure;
+use crate::instructions::system_prompt;
+use crate::provider::Chosen;
+use crate::settings::Settings;
+use crate::terminal::say;
+use agent_core::conversation::ToolCall;
+use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_core::journal::replay;
+use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
+use agent_core::session::{Session, SessionConfig, State};
+use agent_core::tool::{HookVerdict, Inspection};
+use agent_exec::Processes;
+use agent_hooks::{HooksConfig, RepositoryHooks};
+use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
+use agent_runner::{Builder, Handle, Notices, Runner};
+use agent_tools::{Workspace, standard_tools};
+use async_trait::async_trait;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session that is ready to run.
+pub(crate) struct Opened {
+    pub(crate) runner: Runner,
+    pub(crate) handle: Handle,
+    pub(crate) notices: Notices,
+    pub(crate) id: String,
+    pub(crate) model: String,
+    pub(crate) tool_names: Vec<String>,
+    /// What had been used before, in a session that is gone on with.
+    pub(crate) before: agent_core::budget::Ledger,
+}
+
+/// Opens a new session, or the one that the options name.
+pub(crate) fn open(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<Opened, Failure> {
+    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
+    let workspace = Arc::new(workspace);
+    let processes = Processes::new();
+    let tools = standard_tools(&workspace, processes.clone());
+    let config = SessionConfig {
+        system: Arc::from(system_prompt(options, &settings.directory)),
+        limits: settings.limits,
+        permissions: settings.permissions.clone(),
+        models: chosen.models,
+        ..SessionConfig::default()
+    };
+    let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    let hooks = Hooks {
+        repository: RepositoryHooks::new(
+            HooksConfig {
+                auto_commit: settings.auto_commit,
+                formatters: settings.formatters.clone(),
+                ..HooksConfig::new(settings.directory.clone())
+            },
+            Arc::new(processes),
+        ),
+        workspace,
+    };
+    let tool_names = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
+    let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
+    for secret in chosen.secrets {
+        builder = builder.secret(secret);
+    }
+    if let Some(approver) = approver {
+        builder = builder.approver(approver);
+    }
+    let kept = Kept::find(settings, options)?;
+    let config = builder.effective_config();
+    let (builder, id, resumed) = kept.attach(builder, &settings.directory);
+    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let before = resumed.as_ref().map(|old| *old.1).unwrap_or_default();
+    if let Some((old, _)) = resumed.filter(|(old, _)| **old != config) {
+        say_differences(&old, &config);
+        handle.reconfigure(config);
+    }
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before })
+}
+
+/// Tells what is different from when the session was last used, where that changes what may happen.
+fn say_differences(old: &SessionConfig, new: &SessionConfig) {
+    let id = |config: &SessionConfig| config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    if id(old) != id(new) {
+        say(&format!("agent: going on with the model {} (before: {})", id(new), id(old)));
+    }
+    if old.permissions.mode != new.permissions.mode {
+        say(&format!("agent: permission mode {:?} (before: {:?})", new.permissions.mode, old.permissions.mode));
+    }
+}
+
+/// Where the session is kept.
+enum Kept {
+    /// Nowhere.
+    No,
+    New {
+        id: String,
+        journal: FileJournal,
+    },
+    Old {
+        id: String,
+        journal: FileJournal,
+        session: Box<Session>,
+        next_seq: u64,
+    },
+}
+
+type Resumed = (Box<SessionConfig>, Box<agent_core::budget::Ledger>);
+
+impl Kept {
+    fn find(settings: &Settings, options: &Options) -> Result<Self, Failure> {
+        if options.no_session {
+            return Ok(Self::No);
+        }
+        let store = store(&settings.directory)?;
+        let id = if options.continue_newest {
+            let newest = store.newest().map_err(|error| failed(&error))?;
+            let newest = newest.ok_or_else(|| {
+                Failure::input(format!("go on with a session: there is none for {}", settings.directory.display()))
+            })?;
+            Some(newest.id)
+        } else {
+            options.session_id.clone()
+        };
+        let Some(id) = id else {
+            let id = SessionStore::new_id();
+            let journal = store.create(&id).map_err(|error| failed(&error))?;
+            return Ok(Self::New { id, journal });
+        };
+        let path = store.path(&id).map_err(|error| failed(&error))?;
+        if !options.continue_newest && !path.exists() {
+            let journal = store.create(&id).map_err(|error| failed(&error))?;
+            return Ok(Self::New { id, journal });
+        }
+        Self::resume(&store, id)
+    }
+
+    fn resume(store: &SessionStore, id: String) -> Result<Self, Failure> {
+        let (journal, recovered) = store.resume(&id).map_err(|error| failed(&error))?;
+        if recovered.torn_bytes > 0 {
+            say(&format!(
+                "agent: the last record of the session was cut by a crash; its {} bytes are kept beside the journal",
+                recovered.torn_bytes
+            ));
+        }
+        let next_seq = recovered.records.len() as u64;
+        if next_seq == 0 {
+            return Err(Failure::input(format!("resume the session {id}: its journal is empty")));
+        }
+        let (_, session) =
+            replay(recovered.records).map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
+        if session.state() == State::ShuttingDown {
+            return Err(Failure::input(format!("resume the session {id}: it was ended for good")));
+        }
+        Ok(Self::Old { id, journal, session: Box::new(session), next_seq })
+    }
+
+    fn attach(self, builder: Builder, directory: &Path) -> (Builder, String, Option<Resumed>) {
+        let identify = |builder: Builder, id: &str| {
+            let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
+            builder.identity(id, directory.display().to_string(), program)
+        };
+        match self {
+            Self::No => (identify(builder, ""), String::new(), None),
+            Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
+            Self::Old { id, journal, session, next_seq } => {
+                let resumed = (Box::new(session.config().clone()), Box::new(*session.ledger()));
+                (identify(builder, &id).journal(Box::new(journal)).resume(*session, next_seq), id, Some(resumed))
+            }
+        }
+    }
+}
+
+/// The sessions of a directory.
+pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
+    let home = state_home().ok_or_else(|| {
+        Failure::config("keep the session: there is no home directory; set AGENT_STATE_HOME or say `--no-session`")
+    })?;
+    Ok(SessionStore::new(&home.join("sessions"), directory))
+}
+
+fn failed(error: &StoreError) -> Failure {
+    match error {
+        StoreError::BadId { .. } | StoreError::NoSuchSession { .. } => Failure::input(error),
+        StoreError::Open(OpenError::InUse { .. } | OpenError::Read(_)) => Failure::input(error),
+        _ => Failure::internal(error),
+    }
+}
+
+/// The repository's hooks; what a formatter changed is known to the tools afterwards.
+struct Hooks {
+    repository: RepositoryHooks,
+    workspace: Arc<Workspace>,
+}
+
+#[async_trait]
+impl Hook for Hooks {
+    async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
+        self.repository.before_tool(call, inspection).await
+    }
+
+    async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
+        self.repository.check_git(changes, cancel).await
+    }
+
+    async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
+        let report = self.repository.format(changes, cancel).await?;
+        report.changed_paths.iter().for_each(|path| self.workspace.note_changed(path));
+        Ok(report)
+    }
+
+    async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
+        self.repository.commit(changes, cancel).await
+    }
+}

@@ -1,0 +1,175 @@
+//! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
+
+use crate::terminal::{Style, escaped, last_line, one_line, put, say};
+use agent_core::budget::Usd;
+use agent_core::conversation::{Block, ToolCall};
+use agent_core::llm::Delta;
+use agent_core::tool::ToolStatus;
+use agent_runner::Notice;
+
+/// Writes for a person.
+pub(crate) struct View {
+    style: Style,
+    /// The model's text goes to standard output while it comes.
+    is_live: bool,
+    level: Level,
+    /// Whether the cursor stands behind text that has no line end yet.
+    in_line: bool,
+    /// Whether pieces of the answer that is being written were shown.
+    showed_pieces: bool,
+}
+
+/// How much is said beside the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Errors only.
+    Quiet,
+    /// What the agent does.
+    Normal,
+    /// The machine's transitions too.
+    Verbose,
+}
+
+impl Level {
+    pub(crate) const fn of(quiet: bool, verbose: bool) -> Self {
+        match (quiet, verbose) {
+            (true, _) => Self::Quiet,
+            (false, true) => Self::Verbose,
+            (false, false) => Self::Normal,
+        }
+    }
+}
+
+impl View {
+    pub(crate) fn new(is_live: bool, level: Level) -> Self {
+        Self { style: Style::for_stderr(), is_live, level, in_line: false, showed_pieces: false }
+    }
+
+    pub(crate) fn notice(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Delta(Delta::Text(text)) if self.is_live => self.piece(text),
+            Notice::Discarded if self.showed_pieces => {
+                self.showed_pieces = false;
+                self.tell("(the text above does not count)");
+            }
+            Notice::Message { blocks, .. } => self.message(blocks),
+            Notice::ToolStarted(call) => self.tell(&format!("• {}", call_line(call))),
+            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
+            Notice::ToolFinished { outcome, .. } => match outcome.status {
+                ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
+                // How a failure ended tells more than how it began.
+                _ => self.tell(&format!("  not ok: {}", last_line(&outcome.content, 100))),
+            },
+            Notice::GitChecked(report) => {
+                for commit in &report.commits {
+                    self.tell(&format!("new commit {} {}", short(&commit.id), one_line(&commit.subject, 80)));
+                }
+                self.notes(&report.notes);
+            }
+            Notice::Formatted(report) => {
+                for path in &report.changed_paths {
+                    self.tell(&format!("formatted {}", escaped(path)));
+                }
+                self.notes(&report.notes);
+            }
+            Notice::Committed(report) => {
+                if let Some(commit) = &report.commit {
+                    self.tell(&format!("committed {} {}", short(&commit.id), one_line(&commit.subject, 80)));
+                }
+                self.notes(&report.notes);
+            }
+            Notice::RetryScheduled { delay_ms, reason, .. } => {
+                let seconds = delay_ms.div_ceil(1_000);
+                self.tell(&format!("trying again in {seconds} s: {}", escaped(reason)));
+            }
+            Notice::Error { message, .. } => self.error(message),
+            Notice::Transition(step) if self.level == Level::Verbose => {
+                self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            Notice::Refused(rejected) if self.level == Level::Verbose => self.tell(&rejected.to_string()),
+            _ => {}
+        }
+    }
+
+    /// A line in the background.
+    pub(crate) fn tell(&mut self, line: &str) {
+        if self.level > Level::Quiet {
+            self.end_line();
+            say(&self.style.dim(line));
+        }
+    }
+
+    /// An error, whatever the level.
+    pub(crate) fn error(&mut self, message: &str) {
+        self.end_line();
+        say(&self.style.red(&format!("agent: {}", escaped(message))));
+    }
+
+    /// What was used, in one line.
+    pub(crate) fn spent(&mut self, ledger: &agent_core::budget::Ledger) {
+        let usage = ledger.usage;
+        let cost = if ledger.unpriced_calls > 0 {
+            String::from("unknown")
+        } else {
+            format!("{} USD", Usd(ledger.cost_nano_usd))
+        };
+        self.tell(&format!(
+            "{} model calls, {} tool calls, {} tokens in ({} cached), {} out, cost {cost}",
+            ledger.model_calls,
+            ledger.tool_calls,
+            usage.context_tokens(),
+            usage.cache_read_tokens,
+            usage.output_tokens
+        ));
+    }
+
+    /// Ends the line that streamed text left open.
+    pub(crate) fn end_line(&mut self) {
+        if self.in_line {
+            let _ = put("\n");
+            self.in_line = false;
+        }
+    }
+
+    fn piece(&mut self, text: &str) {
+        let shown = escaped(text);
+        self.in_line = !shown.ends_with('\n');
+        self.showed_pieces = true;
+        // A reader that is gone does not stop the work.
+        let _ = put(&shown);
+    }
+
+    /// A whole message: shown in pieces already, or now.
+    fn message(&mut self, blocks: &[Block]) {
+        if self.is_live && !self.showed_pieces {
+            for block in blocks {
+                if let Block::Text(text) = block {
+                    self.piece(text);
+                }
+            }
+        }
+        self.showed_pieces = false;
+        self.end_line();
+    }
+
+    fn notes(&mut self, notes: &[String]) {
+        for note in notes {
+            self.tell(&format!("note: {}", escaped(note)));
+        }
+    }
+}
+
+/// A call in one line: the tool, and what of its arguments tells most.
+pub(crate) fn call_line(call: &ToolCall) -> String {
+    let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
+    let telling =
+        ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()));
+    match telling {
+        Some(text) => format!("{} {}", escaped(&call.name), one_line(text, 100)),
+        None => escaped(&call.name),
+    }
+}
+
+fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}

@@ -1,0 +1,312 @@
+//! Machine-readable output: one object at the end (`json`) or one a line as things happen (`stream-json`). The schema in `docs/` is made
+//! from these types.
+
+use agent_core::budget::Ledger;
+use agent_core::conversation::{Block, Item};
+use agent_core::llm::{Delta, Usage};
+use agent_core::session::{Denial, Transition};
+use agent_runner::Notice;
+use serde::Serialize;
+use serde_json::Value;
+
+/// One line of `stream-json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Line {
+    /// The first line: what the session is made of.
+    System {
+        /// Always `init`.
+        subtype: &'static str,
+        /// The session's id; empty without a journal.
+        session_id: String,
+        /// The model's id.
+        model: String,
+        /// Names of the tools.
+        tools: Vec<String>,
+        /// The working directory.
+        cwd: String,
+        /// How much may happen without asking.
+        permission_mode: String,
+    },
+    /// A complete answer of the model.
+    Assistant {
+        /// The answer.
+        message: Message,
+        /// The session's id.
+        session_id: String,
+    },
+    /// The results of tool calls, as the model gets them.
+    User {
+        /// The results.
+        message: Message,
+        /// The session's id.
+        session_id: String,
+    },
+    /// With `--include-partial-messages`: a piece of an answer.
+    StreamEvent {
+        /// The piece.
+        event: PartialEvent,
+        /// The session's id.
+        session_id: String,
+    },
+    /// Pieces shown of the last answer do not count.
+    Discard {
+        /// The session's id.
+        session_id: String,
+    },
+    /// The machine moved.
+    Transition {
+        /// State that was left or kept.
+        from: String,
+        /// State that was entered or kept.
+        to: String,
+        /// What happened.
+        trigger: String,
+        /// When, in milliseconds since the Unix epoch.
+        at_ms: u64,
+    },
+    /// The last line, exactly once: how the run ended.
+    Result(RunResult),
+}
+
+/// A message with content blocks as Anthropic's API has them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Message {
+    /// `assistant` or `user`.
+    role: &'static str,
+    /// The parts in order.
+    content: Vec<Content>,
+    /// What the answer used, when the provider said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageReport>,
+}
+
+/// A part of a message.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Content {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// The model's reasoning, as far as it is shown.
+    Thinking {
+        /// The reasoning.
+        thinking: String,
+    },
+    /// A tool call.
+    ToolUse {
+        /// Identifies the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments.
+        input: Value,
+    },
+    /// What a call came to.
+    ToolResult {
+        /// The call.
+        tool_use_id: String,
+        /// What the model reads.
+        content: String,
+        /// Whether it failed or was not run.
+        is_error: bool,
+    },
+}
+
+/// A piece of an answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum PartialEvent {
+    /// Text for the user.
+    TextDelta {
+        /// The piece.
+        text: String,
+    },
+    /// Reasoning.
+    ThinkingDelta {
+        /// The piece.
+        thinking: String,
+    },
+}
+
+/// How a run ended: the object of `json`, and the last line of `stream-json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RunResult {
+    /// What it came to, as a word.
+    pub(crate) subtype: &'static str,
+    /// Whether that is an error.
+    pub(crate) is_error: bool,
+    /// The program's exit code.
+    pub(crate) exit_code: u8,
+    /// The final answer; empty when there is none.
+    pub(crate) result: String,
+    /// The error, if one ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// The session's id; empty without a journal.
+    pub(crate) session_id: String,
+    /// Model calls of this run.
+    pub(crate) num_turns: u64,
+    /// How long the run took.
+    pub(crate) duration_ms: u64,
+    /// Cost of this run in US dollars; null when a model's price is unknown.
+    pub(crate) total_cost_usd: Option<f64>,
+    /// Tokens of this run.
+    pub(crate) usage: UsageReport,
+    /// Calls that were not allowed to run.
+    pub(crate) permission_denials: Vec<DenialReport>,
+    /// Where the machine stands.
+    pub(crate) terminal_state: String,
+}
+
+/// Tokens, in the field names of Anthropic's API.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct UsageReport {
+    /// Read at full price.
+    input_tokens: u64,
+    /// Written.
+    output_tokens: u64,
+    /// Read from the provider's cache.
+    cache_read_input_tokens: u64,
+    /// Written to the provider's cache.
+    cache_creation_input_tokens: u64,
+}
+
+/// A call that was not allowed to run.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DenialReport {
+    /// The tool.
+    tool_name: String,
+    /// The call.
+    tool_use_id: String,
+    /// Its arguments.
+    tool_input: Value,
+    /// Why.
+    reason: String,
+}
+
+impl Line {
+    /// The line for a notice, if it has one.
+    pub(crate) fn of(notice: &Notice, session_id: &str, with_partial: bool) -> Option<Self> {
+        let session_id = session_id.to_owned();
+        match notice {
+            Notice::Message { blocks, usage } => {
+                let content = blocks.iter().filter_map(Content::of).collect();
+                let message = Message { role: "assistant", content, usage: usage.map(|usage| UsageReport::of(&usage)) };
+                Some(Self::Assistant { message, session_id })
+            }
+            Notice::RoundClosed(item) => match item.as_ref() {
+                Item::Round(round) => {
+                    let results = round.results().iter().map(|result| Content::ToolResult {
+                        tool_use_id: result.call().to_string(),
+                        content: result.content().to_owned(),
+                        is_error: result.is_error(),
+                    });
+                    let message = Message { role: "user", content: results.collect(), usage: None };
+                    Some(Self::User { message, session_id })
+                }
+                Item::Input(_) | Item::Answer(_) => None,
+            },
+            Notice::Delta(delta) if with_partial => Some(Self::StreamEvent {
+                event: match delta {
+                    Delta::Text(text) => PartialEvent::TextDelta { text: text.clone() },
+                    Delta::Thinking(text) => PartialEvent::ThinkingDelta { thinking: text.clone() },
+                },
+                session_id,
+            }),
+            Notice::Discarded => Some(Self::Discard { session_id }),
+            Notice::Transition(Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
+                from: format!("{from:?}"),
+                to: format!("{to:?}"),
+                trigger: format!("{on:?}"),
+                at_ms: *at_ms,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The line as text, with its line end.
+    pub(crate) fn text(&self) -> String {
+        as_line(self)
+    }
+}
+
+impl RunResult {
+    /// The object as text, with its line end, as `json` prints it.
+    pub(crate) fn text(self) -> String {
+        as_line(&Line::Result(self))
+    }
+}
+
+/// These types hold nothing that JSON could not: strings, numbers and values that were read from JSON.
+fn as_line(value: &Line) -> String {
+    let mut text =
+        serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"type\":\"error\",\"error\":\"{error}\"}}"));
+    text.push('\n');
+    text
+}
+
+impl Content {
+    fn of(block: &Block) -> Option<Self> {
+        match block {
+            Block::Text(text) => Some(Self::Text { text: text.clone() }),
+            Block::Thinking { text, .. } => Some(Self::Thinking { thinking: text.clone() }),
+            Block::Call(call) => Some(Self::ToolUse {
+                id: call.id.to_string(),
+                name: call.name.to_string(),
+                input: serde_json::from_str(call.arguments.as_str()).unwrap_or_default(),
+            }),
+            Block::RedactedThinking { .. } | Block::Opaque { .. } => None,
+        }
+    }
+}
+
+impl UsageReport {
+    pub(crate) const fn of(usage: &Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_read_input_tokens: usage.cache_read_tokens,
+            cache_creation_input_tokens: usage.cache_write_tokens,
+        }
+    }
+}
+
+impl DenialReport {
+    /// The denial in one line, for people.
+    pub(crate) fn line(&self) -> String {
+        format!("denied: {} ({})", self.tool_name, self.reason)
+    }
+
+    pub(crate) fn of(denial: &Denial) -> Self {
+        Self {
+            tool_name: denial.call.name.to_string(),
+            tool_use_id: denial.call.id.to_string(),
+            tool_input: serde_json::from_str(denial.call.arguments.as_str()).unwrap_or_default(),
+            reason: denial.reason.clone(),
+        }
+    }
+}
+
+/// What was used between two states of a ledger.
+pub(crate) fn used(before: &Ledger, after: &Ledger) -> (u64, Option<f64>, UsageReport) {
+    let (a, b) = (&after.usage, &before.usage);
+    let usage = Usage {
+        input_tokens: a.input_tokens - b.input_tokens,
+        output_tokens: a.output_tokens - b.output_tokens,
+        cache_read_tokens: a.cache_read_tokens - b.cache_read_tokens,
+        cache_write_tokens: a.cache_write_tokens - b.cache_write_tokens,
+    };
+    let is_priced = after.unpriced_calls == before.unpriced_calls;
+    let cost_usd = is_priced.then(|| (after.cost_nano_usd - before.cost_nano_usd) as f64 / 1e9);
+    (after.model_calls - before.model_calls, cost_usd, UsageReport::of(&usage))
+}

@@ -1,0 +1,136 @@
+//! A machine's table as documents: what the code runs on is what people read.
+//!
+//! Every format is made from the [`Table`] alone and in the table's own order, so that the same table gives the same text. Absent on
+//! purpose: layout and files; whoever asks for a document decides where it goes.
+//!
+//! ```
+//! use agent_core::diagram::{Format, render};
+//! use agent_core::session::table::TABLE;
+//!
+//! assert!(render(&TABLE, Format::Mermaid).starts_with("stateDiagram-v2\n"));
+//! assert_eq!("dot".parse(), Ok(Format::Dot));
+//! ```
+
+mod graph;
+mod grid;
+mod json;
+mod markdown;
+
+pub use graph::{dot, mermaid};
+pub use grid::{Refusal, cell, grid};
+pub use json::json;
+pub use markdown::markdown;
+
+use crate::table::{Label, Row, Table};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+/// The forms in which a table can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// States with their meaning and kind, then the rows.
+    Markdown,
+    /// A mermaid state diagram.
+    Mermaid,
+    /// A Graphviz graph.
+    Dot,
+    /// Every state with every trigger.
+    Grid,
+    /// Everything, for other tools.
+    Json,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: &'static [Self] = &[Self::Markdown, Self::Mermaid, Self::Dot, Self::Grid, Self::Json];
+
+    /// The word for it on a command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Mermaid => "mermaid",
+            Self::Dot => "dot",
+            Self::Grid => "grid",
+            Self::Json => "json",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL.iter().copied().find(|format| format.name() == word).ok_or(UnknownFormat)
+    }
+}
+
+/// A word that names no format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("read the format: expected markdown, mermaid, dot, grid or json")]
+pub struct UnknownFormat;
+
+/// Writes a table in a format.
+#[must_use]
+pub fn render<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, format: Format) -> String {
+    match format {
+        Format::Markdown => markdown(table),
+        Format::Mermaid => mermaid(table),
+        Format::Dot => dot(table),
+        Format::Grid => grid(table),
+        Format::Json => json(table),
+    }
+}
+
+/// How a state decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It rests until an event.
+    Waiting,
+    /// It decides at once by its automatic rows.
+    Passing,
+    /// Nothing leaves it.
+    Terminal,
+}
+
+impl Kind {
+    /// The kind of a state.
+    #[must_use]
+    pub fn of<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, state: S) -> Self {
+        if table.is_terminal(state) {
+            Self::Terminal
+        } else if table.is_passing(state) {
+            Self::Passing
+        } else {
+            Self::Waiting
+        }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Passing => "passing",
+            Self::Terminal => "terminal",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The names of a row's actions, joined.
+fn action_names<S: Label, T: Label, A: Label>(row: &Row<S, T, A>) -> String {
+    let names: Vec<&str> = row.actions.iter().map(|action| action.name()).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

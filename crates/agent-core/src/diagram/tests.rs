@@ -1,0 +1,85 @@
+//! A small machine in every format.
+
+use super::{Format, Kind, Refusal, UnknownFormat, cell, render};
+use crate::table::Table;
+use crate::{labels, prove, rows};
+
+labels! {
+    enum Door {
+        /// Open to everybody.
+        Open,
+        /// Trying the "lock".
+        Trying,
+        /// Nobody gets in.
+        Shut,
+        /// Gone for good.
+        Bricked,
+    }
+}
+
+labels! {
+    enum Happening {
+        /// Somebody pushed it.
+        Pushed,
+        /// Somebody pulled it.
+        Pulled,
+        /// A mason came.
+        WalledUp,
+        /// The lock holds.
+        AutoLocked,
+        /// It does not.
+        AutoLoose,
+    }
+}
+
+labels! {
+    enum Deed {
+        /// Make a noise.
+        Creak,
+        /// Make another.
+        Click,
+    }
+}
+
+const DOOR: Table<Door, Happening, Deed> = Table {
+    name: "door",
+    initial: Door::Open,
+    terminal: &[Door::Bricked],
+    passing: &[Door::Trying],
+    rows: rows! { Door, Happening, Deed;
+        Open + Pushed => Trying [Creak];
+        Open + Pulled => Open [];
+        Trying + AutoLocked => Shut [Creak, Click];
+        Trying + AutoLoose => Open [];
+        Shut + Pushed => Open [];
+        Shut + Pulled => Open [Creak];
+        Shut + WalledUp => Bricked [];
+    },
+};
+
+prove! { DOOR: Door, Happening, Deed; state Bricked only through Trying; }
+
+#[test]
+fn every_format_of_a_small_machine() {
+    for format in Format::ALL {
+        insta::assert_snapshot!(format.name(), render(&DOOR, *format));
+    }
+}
+
+#[test]
+fn an_empty_cell_has_a_reason() {
+    assert_eq!(cell(&DOOR, Door::Bricked, Happening::Pushed).unwrap_err(), Refusal::Terminal);
+    assert_eq!(cell(&DOOR, Door::Trying, Happening::Pushed).unwrap_err(), Refusal::Passing);
+    assert_eq!(cell(&DOOR, Door::Open, Happening::WalledUp).unwrap_err(), Refusal::NotExpected);
+    assert_eq!(cell(&DOOR, Door::Open, Happening::AutoLocked).unwrap_err(), Refusal::NotExpected);
+    assert_eq!(cell(&DOOR, Door::Open, Happening::Pushed).unwrap().to, Door::Trying);
+}
+
+#[test]
+fn a_format_has_a_name_and_back() {
+    for format in Format::ALL {
+        assert_eq!(format.name().parse(), Ok(*format));
+    }
+    assert_eq!("png".parse::<Format>(), Err(UnknownFormat));
+    assert_eq!(Kind::of(&DOOR, Door::Open), Kind::Waiting);
+}

@@ -1,0 +1,188 @@
+//! Runs a program to its end, its time-out or the signal.
+
+use crate::capture::Captured;
+use crate::environment::Environment;
+use crate::error::StartError;
+use crate::program;
+use crate::pump::OnOutput;
+use crate::start::{Started, start};
+use crate::tree::{Ended, become_subreaper};
+use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
+use async_trait::async_trait;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::process::Child;
+
+/// Runs programs so that nothing is left of them. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Processes {
+    environment: Arc<Environment>,
+    new_session: Option<Arc<PathBuf>>,
+}
+
+/// The runner as adapters and drivers know it: [`Processes`] behind [`CommandRunner`].
+pub type SystemRunner = Processes;
+
+impl Processes {
+    /// Runs programs with what is harmless in this process's own environment.
+    ///
+    /// From here on this process adopts orphans among its descendants (Linux), so that daemons are found. Where there is a
+    /// controlling terminal, programs get a session of their own, so that they can neither ask for a password there nor change its modes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_environment(Environment::inherited())
+    }
+
+    /// The same with a given environment.
+    #[must_use]
+    pub fn with_environment(environment: Environment) -> Self {
+        become_subreaper();
+        let has_terminal = std::fs::File::open("/dev/tty").is_ok();
+        let mut processes = Self { environment: Arc::new(environment), new_session: None };
+        if has_terminal {
+            processes = processes.in_new_sessions();
+        }
+        processes
+    }
+
+    /// Gives every program a session of its own, without a controlling terminal, where the system has a `setsid` program.
+    #[must_use]
+    pub fn in_new_sessions(mut self) -> Self {
+        self.new_session = program::find("setsid", self.environment.value("PATH")).ok().map(Arc::new);
+        self
+    }
+
+    /// Runs a command to its end, its time-out or the signal, and leaves no process behind. Dropping the future does the same at once.
+    ///
+    /// Background processes of a command that ended by itself are ended too; [`Finished::left_behind`] counts them. Needs a tokio runtime with
+    /// I/O and time.
+    ///
+    /// # Errors
+    /// [`StartError`] when it could not be started.
+    pub async fn run_streaming(
+        &self,
+        command: &Command,
+        streams: Streams,
+        cancel: &dyn CancelSignal,
+        on_output: OnOutput<'_>,
+    ) -> Result<Finished, StartError> {
+        if cancel.is_cancelled() {
+            return Ok(Finished::not_started());
+        }
+        let new_session = self.new_session.as_deref().map(PathBuf::as_path);
+        // The order of these matters when the future is dropped: the tree is ended before the child is given up.
+        let Started { mut pump, mut child, mut tree } =
+            start(command, &self.environment, new_session, streams, on_output)?;
+
+        let ending = first_ending(&mut child, command.timeout_ms, cancel);
+        let ending = pump.alongside(ending).await;
+        let (exit, ended) = match ending {
+            Ending::ByItself(exit) => {
+                tree.root_is_reaped();
+                pump.settle(PATIENCE_FOR_EOF).await;
+                let ended = match tree.may_have_survivors() {
+                    true => pump.alongside(tree.end()).await,
+                    false => Ended::default(),
+                };
+                (exit, ended)
+            }
+            Ending::Forced(exit) => {
+                let ended = pump.alongside(tree.end()).await;
+                // Dead by now, unless the kernel holds it; then it must not hold us.
+                let _ = tokio::time::timeout(PATIENCE_FOR_EOF, child.wait()).await;
+                (exit, ended)
+            }
+        };
+        pump.settle(PATIENCE_FOR_EOF).await;
+        let (stdout, stderr) = pump.finish();
+        Ok(Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors })
+    }
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl CommandRunner for Processes {
+    async fn run(&self, command: &Command, cancel: &dyn CancelSignal) -> Result<CommandOutput, CommandError> {
+        let finished = self
+            .run_streaming(command, Streams::Separate, cancel, &|_| {})
+            .await
+            .map_err(|error| CommandError { program: command.program.clone(), found: error.to_string() })?;
+        Ok(CommandOutput {
+            exit: finished.exit,
+            dropped_bytes: finished.stdout.dropped_bytes + finished.stderr.dropped_bytes,
+            stdout: finished.stdout.into_bytes(),
+            stderr: finished.stderr.into_bytes(),
+        })
+    }
+}
+
+/// How the two outputs of a program are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streams {
+    /// Each by itself.
+    Separate,
+    /// Both through one pipe, in the order in which they were written; everything is in [`Finished::stdout`].
+    Merged,
+}
+
+/// What a program came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub exit: Exit,
+    /// Its standard output, or both outputs where they are merged.
+    pub stdout: Captured,
+    /// Its standard error; empty where they are merged.
+    pub stderr: Captured,
+    /// Processes besides the program itself that were still running and were ended.
+    pub left_behind: usize,
+    /// Processes that could not be ended: they belong to another user, or the kernel holds them.
+    pub survivors: usize,
+}
+
+impl Finished {
+    fn not_started() -> Self {
+        Self {
+            exit: Exit::Cancelled,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            left_behind: 0,
+            survivors: 0,
+        }
+    }
+}
+
+enum Ending {
+    ByItself(Exit),
+    Forced(Exit),
+}
+
+async fn first_ending(child: &mut Child, timeout_ms: u64, cancel: &dyn CancelSignal) -> Ending {
+    tokio::select! {
+        biased;
+        status = child.wait() => Ending::ByItself(status.map_or(Exit::Code(UNKNOWN_CODE), exit_of)),
+        () = cancel.cancelled() => Ending::Forced(Exit::Cancelled),
+        () = tokio::time::sleep(Duration::from_millis(timeout_ms)) => Ending::Forced(Exit::TimedOut),
+    }
+}
+
+fn exit_of(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(UNKNOWN_CODE),
+    }
+}
+
+/// How long a pipe may stay open after the program has ended.
+const PATIENCE_FOR_EOF: Duration = Duration::from_millis(100);
+/// Stands for a status that somebody else has taken from us.
+const UNKNOWN_CODE: i32 = -1;

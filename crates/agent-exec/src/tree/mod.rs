@@ -1,0 +1,136 @@
+//! A program and everything it started: finding all of it, and ending it.
+//!
+//! A process belongs to a tree when one of these holds; each covers a way in which processes get away from the others:
+//!
+//! ```text
+//! it is the program, or in the program's process group    children of the usual kind
+//! its parent belongs to the tree                          setsid, setpgid, a cleared environment
+//! its environment has the tree's marker                   a daemon whose parents are gone
+//! we adopted it, it left our session, it has no marker,   a daemon whose parents and environment are gone
+//!   and no other tree was there when it started
+//! ```
+//!
+//! Processes are identified by number and start time, and signalled through a descriptor that is checked after it was opened, so a number
+//! that the system gave to somebody else meanwhile is never hit.
+
+mod marker;
+mod registry;
+mod signal;
+mod survey;
+mod table;
+
+pub(crate) use marker::{MARKER, new_marker};
+pub(crate) use signal::become_subreaper;
+
+use std::io;
+use std::time::{Duration, Instant};
+use survey::Survey;
+use tokio::process::Child;
+
+/// The processes of one run. Ends them when dropped.
+#[derive(Debug)]
+pub(crate) struct ProcessTree {
+    root: Root,
+    /// Nothing is left to do at the end.
+    is_ended: bool,
+}
+
+/// What identifies a tree.
+#[derive(Clone, Debug)]
+struct Root {
+    /// The program's process and process group.
+    pid: i32,
+    /// What its environment carries.
+    marker: String,
+    /// When it was started, in clock ticks since boot: nothing that is older belongs to it.
+    born: u64,
+    /// Whether its status was taken: from then on its number may, in theory, be another process's.
+    is_reaped: bool,
+}
+
+/// What ending a tree came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ended {
+    /// Processes besides the program that were alive.
+    pub(crate) found: usize,
+    /// Processes that could not be ended.
+    pub(crate) survivors: usize,
+}
+
+impl ProcessTree {
+    /// Starts a program and takes charge of its processes.
+    pub(crate) fn spawn(marker: String, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Self)> {
+        let born = signal::ticks_since_boot();
+        let (child, pid) = registry::register(born, || {
+            let child = spawn()?;
+            let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+            Ok((child, pid.ok_or(io::ErrorKind::Other)?))
+        })?;
+        let root = Root { pid, marker, born, is_reaped: false };
+        let tree = Self { root, is_ended: false };
+        Ok((child, tree))
+    }
+
+    /// Notes that the program's status was taken.
+    pub(crate) fn root_is_reaped(&mut self) {
+        self.root.is_reaped = true;
+    }
+
+    /// Whether processes may be left after the program has ended. Costs microseconds, and takes the status of adopted ones that ended.
+    pub(crate) fn may_have_survivors(&mut self) -> bool {
+        let left = signal::group_exists(self.root.pid) || !registry::is_subreaper() || survey::has_adopted(&self.root);
+        self.is_ended = !left;
+        left
+    }
+
+    /// Ends the tree: asks all of it to end, and after a short grace makes it.
+    pub(crate) async fn end(&mut self) -> Ended {
+        let root = self.root.clone();
+        // Reading /proc takes milliseconds. If the runtime is shutting down the work is done here.
+        let ended = match tokio::task::spawn_blocking(move || end(&root, GRACE)).await {
+            Ok(ended) => ended,
+            Err(_) => end(&self.root, Duration::ZERO),
+        };
+        self.is_ended = true;
+        ended
+    }
+}
+
+impl Drop for ProcessTree {
+    fn drop(&mut self) {
+        if !self.is_ended {
+            end(&self.root, Duration::ZERO);
+        }
+        registry::forget(self.root.pid);
+    }
+}
+
+fn end(root: &Root, grace: Duration) -> Ended {
+    let begun = Instant::now();
+    let mut survey = Survey::new(root);
+    let mut alive = survey.take();
+    if !grace.is_zero() {
+        for process in &alive {
+            survey.ask_to_end(process);
+        }
+        while !alive.is_empty() && begun.elapsed() < grace {
+            std::thread::sleep(PAUSE);
+            alive = survey.take();
+        }
+    }
+    let mut pause = Duration::from_micros(500);
+    while !alive.is_empty() && begun.elapsed() < grace + LIMIT_OF_ENDING {
+        survey.kill(&alive);
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(PAUSE);
+        alive = survey.take();
+    }
+    Ended { found: survey.found(), survivors: alive.len() + survey.beyond_reach() }
+}
+
+/// How long processes may take to end by themselves before they are killed.
+const GRACE: Duration = Duration::from_millis(100);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(8);
+/// How long killing is repeated at most. Only a process that the kernel holds, or one of another user, lives longer.
+pub const LIMIT_OF_ENDING: Duration = Duration::from_secs(2);

@@ -1,0 +1,166 @@
+//! Who belongs to a tree now.
+
+use super::marker::{Marked, marked};
+use super::table::{self, Process};
+use super::{Root, registry, signal};
+use rustix::process::Signal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Repeated looks at one tree. What once belonged to it belongs to it for good, also when its parents are gone.
+pub(super) struct Survey<'a> {
+    root: &'a Root,
+    own_pid: i32,
+    own_session: i32,
+    known: BTreeSet<Identity>,
+    beyond_reach: BTreeSet<Identity>,
+}
+
+/// Number and start time.
+type Identity = (i32, u64);
+
+impl<'a> Survey<'a> {
+    pub(super) fn new(root: &'a Root) -> Self {
+        Self {
+            root,
+            own_pid: signal::own_pid(),
+            own_session: signal::own_session(),
+            known: BTreeSet::new(),
+            beyond_reach: BTreeSet::new(),
+        }
+    }
+
+    /// The members that are alive and within reach. Takes the status of adopted ones that are not alive.
+    pub(super) fn take(&mut self) -> Vec<Process> {
+        let all = table::all();
+        if all.is_empty() {
+            return self.without_table();
+        }
+        let mut alive = Vec::new();
+        for process in self.members(&all) {
+            if process.is_zombie {
+                signal::reap(&process);
+                continue;
+            }
+            self.known.insert(identity(&process));
+            if !self.beyond_reach.contains(&identity(&process)) {
+                alive.push(process);
+            }
+        }
+        alive
+    }
+
+    /// Asks a process to end; a stopped one is continued, so that it can.
+    pub(super) fn ask_to_end(&mut self, process: &Process) {
+        self.send(process, Signal::TERM);
+        self.send(process, Signal::CONT);
+    }
+
+    /// Kills processes, and with them their group if it is the program's.
+    pub(super) fn kill(&mut self, processes: &[Process]) {
+        if processes.iter().any(|process| process.group == self.root.pid) {
+            signal::send_to_group(self.root.pid, Signal::KILL);
+        }
+        for process in processes {
+            self.send(process, Signal::KILL);
+        }
+    }
+
+    /// How many processes besides the program were ever seen alive.
+    pub(super) fn found(&self) -> usize {
+        let others = self.known.iter().filter(|(pid, _)| *pid != self.root.pid);
+        others.count()
+    }
+
+    pub(super) fn beyond_reach(&self) -> usize {
+        self.beyond_reach.len()
+    }
+
+    fn send(&mut self, process: &Process, signal: Signal) {
+        if !signal::send(process, signal) {
+            self.beyond_reach.insert(identity(process));
+        }
+    }
+
+    fn members(&self, all: &[Process]) -> Vec<Process> {
+        let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
+        for process in all {
+            children.entry(process.parent).or_default().push(process);
+        }
+        let mut members = BTreeMap::new();
+        let mut unvisited: Vec<&Process> = all.iter().filter(|process| self.is_member_by_itself(process)).collect();
+        while let Some(process) = unvisited.pop() {
+            if members.insert(process.pid, *process).is_none() {
+                let children = children.get(&process.pid).into_iter().flatten();
+                unvisited.extend(children.filter(|child| child.born >= self.root.born));
+            }
+        }
+        members.into_values().collect()
+    }
+
+    fn is_member_by_itself(&self, process: &Process) -> bool {
+        self.known.contains(&identity(process)) || belongs(self.root, process, self.own_pid, self.own_session)
+    }
+
+    /// Without a process table there is the group, and nothing else can be known.
+    fn without_table(&self) -> Vec<Process> {
+        let group = Process {
+            pid: self.root.pid,
+            parent: self.own_pid,
+            group: self.root.pid,
+            session: self.own_session,
+            born: self.root.born,
+            is_zombie: false,
+        };
+        let exists = signal::group_exists(self.root.pid);
+        exists.then_some(group).into_iter().collect()
+    }
+}
+
+/// Whether a child of ours, adopted by us, is left of a tree. Takes the status of those that ended.
+pub(super) fn has_adopted(root: &Root) -> bool {
+    let (own_pid, own_session) = (signal::own_pid(), signal::own_session());
+    let mut found = false;
+    for pid in table::own_children() {
+        if registry::is_root(pid) {
+            continue;
+        }
+        let Some(process) = table::process(pid) else {
+            continue;
+        };
+        if belongs(root, &process, own_pid, own_session) {
+            found |= !process.is_zombie;
+            signal::reap(&process);
+        }
+    }
+    found
+}
+
+/// Whether a process belongs to a tree, judged without its relatives.
+fn belongs(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> bool {
+    if process.born < root.born || process.pid == own_pid {
+        return false;
+    }
+    if process.pid == root.pid && !root.is_reaped {
+        return true;
+    }
+    if registry::is_root(process.pid) && process.pid != root.pid {
+        return false;
+    }
+    if process.group == root.pid {
+        return true;
+    }
+    let is_stray =
+        || process.parent == own_pid && process.session != own_session && registry::only_run_at(process.born, root.pid);
+    if process.is_zombie {
+        return is_stray();
+    }
+    match table::environment(process.pid).map(|block| marked(&block, &root.marker)) {
+        Some(Marked::Ours) => true,
+        Some(Marked::Others) => false,
+        Some(Marked::No) | None => is_stray(),
+    }
+}
+
+fn identity(process: &Process) -> Identity {
+    (process.pid, process.born)
+}

@@ -1,0 +1,99 @@
+//! `list_files`: what is in a directory.
+
+use crate::file_tool::{Operation, Stop};
+use crate::walk::walk;
+use crate::workspace::{FileError, Workspace};
+use agent_core::tool::{Effect, ToolOutcome};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(crate) struct ListFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListFilesArguments {
+    /// Directory to list, relative to the workspace. Default: the workspace itself.
+    path: Option<String>,
+    /// How many levels to list. Default: 2.
+    depth: Option<u32>,
+}
+
+impl Operation for ListFiles {
+    const NAME: &'static str = "list_files";
+    const DESCRIPTION: &'static str = "Lists files and directories, sorted, with paths relative to the workspace. Directories end in `/`, \
+        symbolic links in `@`. What `.gitignore` names is left out, and so is `.git`. At most 1000 entries are shown.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = ListFilesArguments;
+
+    fn path(arguments: &Self::Arguments) -> &str {
+        arguments.path.as_deref().unwrap_or(".")
+    }
+
+    fn check(arguments: &Self::Arguments) -> Result<(), String> {
+        match arguments.depth {
+            Some(0) => Err("`depth` must be at least 1".into()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome {
+        list(workspace, arguments, stop).unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
+    }
+}
+
+fn list(workspace: &Workspace, arguments: &ListFilesArguments, stop: &Stop) -> Result<ToolOutcome, FileError> {
+    let start = workspace.relative(ListFiles::path(arguments))?;
+    let depth = arguments.depth.unwrap_or(DEFAULT_DEPTH) as usize;
+    let mut listing = Listing::default();
+    let walked = walk(workspace, &start, Some(depth), stop, |path, entry| {
+        let kind = entry.file_type();
+        let mark = if kind.is_some_and(|kind| kind.is_dir()) {
+            "/"
+        } else if kind.is_some_and(|kind| kind.is_symlink()) {
+            "@"
+        } else {
+            ""
+        };
+        listing.push(&format!("{path}{mark}"));
+    })?;
+    let text = listing.finish("[nothing here]") + &walked.notice();
+    Ok(match walked.is_stopped {
+        true => ToolOutcome::interrupted(text),
+        false => ToolOutcome::ok(text),
+    })
+}
+
+/// Paths, one a line, as many as can be shown. A line break in a name is shown as an escape.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    text: String,
+    shown: usize,
+    hidden: usize,
+}
+
+impl Listing {
+    pub(crate) fn push(&mut self, path: &str) {
+        if self.shown >= MOST_SHOWN || self.text.len() >= MOST_BYTES {
+            self.hidden += 1;
+            return;
+        }
+        self.shown += 1;
+        self.text.push_str(&path.replace('\n', "\\n"));
+        self.text.push('\n');
+    }
+
+    pub(crate) fn finish(mut self, when_empty: &str) -> String {
+        if self.shown == 0 {
+            self.text.push_str(when_empty);
+            self.text.push('\n');
+        }
+        if self.hidden > 0 {
+            self.text.push_str(&format!("[{} more not shown: narrow it down]\n", self.hidden));
+        }
+        self.text
+    }
+}
+
+const DEFAULT_DEPTH: u32 = 2;
+const MOST_SHOWN: usize = 1_000;
+const MOST_BYTES: usize = 64 * 1024;

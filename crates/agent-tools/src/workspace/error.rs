@@ -1,0 +1,48 @@
+//! What can be wrong with a file, in words that tell a model what to do instead.
+
+use std::io;
+
+/// Why a file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FileError {
+    #[error("the path is empty: give a path relative to the workspace, or `.` for the workspace itself")]
+    EmptyPath,
+    #[error("the path contains a NUL byte")]
+    NulInPath,
+    #[error("the path is longer than the system takes")]
+    PathTooLong,
+    #[error("`{path}` is outside of the workspace: only files inside can be used, by paths relative to it")]
+    Outside { path: String },
+    #[error("`{path}` does not exist; the name is taken literally (`~` and `$` are not expanded)")]
+    NotFound { path: String },
+    #[error("`{path}` is a symbolic link to something that does not exist")]
+    DanglingLink { path: String },
+    #[error("`{path}` is a directory, not a file")]
+    Directory { path: String },
+    #[error("`{path}` is {kind}, not a regular file")]
+    Special { path: String, kind: &'static str },
+    #[error("`{path}` belongs to git's own data, which is not changed by hand")]
+    GitData { path: String },
+    #[error("`{path}` has changed since you last read it: read it again before you change it")]
+    Stale { path: String },
+    #[error("`{path}` exists and you have not read it: read it first, or use another path")]
+    Unseen { path: String },
+    #[error("the directory of `{path}` is not writable, so the file cannot be replaced safely: {source}")]
+    DirectoryNotWritable { path: String, source: io::Error },
+    #[error("`{path}`: {source}")]
+    System { path: String, source: io::Error },
+}
+
+impl FileError {
+    /// Says what the system said about a path.
+    pub(crate) fn new(path: &impl ToString, source: io::Error) -> Self {
+        let path = path.to_string();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { path },
+            io::ErrorKind::IsADirectory => Self::Directory { path },
+            // An escape is found by the resolver, not reported by the system.
+            io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => Self::Outside { path },
+            _ => Self::System { path, source },
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Hostile paths and hostile kinds of files. Every refusal has a neighbour that is allowed.
+
+use crate::support::Bench;
+use serde_json::json;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+
+#[tokio::test]
+async fn hostile_paths_are_refused_by_every_tool() {
+    let bench = Bench::new();
+    bench.write("a/b", "inside\n");
+    let evil = bench.outside.path().join("repo-evil");
+    fs::create_dir(&evil).unwrap();
+    fs::write(evil.join("x"), "evil\n").unwrap();
+    let neighbour = evil.join("x").display().to_string();
+    let long_name = "n".repeat(256);
+    let long_path = "d/".repeat(2_049);
+    let cases = [
+        ("../secret.txt", "outside of the workspace"),
+        ("./a/../../secret.txt", "outside of the workspace"),
+        ("..", "outside of the workspace"),
+        ("/", "outside of the workspace"),
+        ("/etc/passwd", "outside of the workspace"),
+        ("/dev/zero", "outside of the workspace"),
+        ("/dev/tty", "outside of the workspace"),
+        ("/dev/stdin", "outside of the workspace"),
+        ("/proc/self/mem", "outside of the workspace"),
+        ("/proc/self/environ", "outside of the workspace"),
+        (&neighbour, "outside of the workspace"),
+        ("", "empty"),
+        ("a\0b", "NUL"),
+        (&long_path, "longer"),
+        (&long_name, "too long"),
+        ("~/x", "does not exist"),
+        ("$HOME/x", "does not exist"),
+        ("C:\\x", "does not exist"),
+        ("\\\\?\\C:\\x", "does not exist"),
+        ("file:///etc/passwd", "does not exist"),
+        ("http://x", "does not exist"),
+        ("a/b/c", "ot a directory"),
+    ];
+    for (path, expected) in cases {
+        bench.fails("read_file", json!({"path": path}), expected).await;
+        let edit = json!({"path": path, "old_string": "inside", "new_string": "x"});
+        bench.fails("edit_file", edit, expected).await;
+        for tool in ["list_files", "glob", "grep"] {
+            bench.fails(tool, json!({"path": path, "pattern": "x"}), "").await;
+        }
+        if !expected.contains("not exist") {
+            bench.fails("write_file", json!({"path": path, "content": "x"}), expected).await;
+        }
+        assert_eq!(bench.leftovers(), Vec::<String>::new());
+    }
+    assert_eq!(fs::read(evil.join("x")).unwrap(), b"evil\n");
+    let absolute = bench.path("a/b").display().to_string();
+    for path in ["a/b", "./a//b", "a/../a/b", "a/b/", &absolute] {
+        let text = bench.ok("read_file", json!({"path": path})).await;
+        assert_eq!(text, "1\tinside\n", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn odd_names_are_names() {
+    let bench = Bench::new();
+    let nfc = "\u{e9}";
+    let nfd = "e\u{301}";
+    for name in ["a\nb", "\u{1b}[31mx", "x ", "x.", "CON", "~", "-m", ":(top)", nfc, nfd] {
+        bench.ok("write_file", json!({"path": name, "content": format!("{name}!")})).await;
+        assert_eq!(bench.content(name), format!("{name}!").as_bytes());
+    }
+    assert_eq!(fs::read_dir(&bench.root).unwrap().count(), 10);
+    fs::write(bench.path(OsStr::from_bytes(b"\xff\xfe")), "x").unwrap();
+    let listed = bench.ok("list_files", json!({})).await;
+    assert_eq!(listed.lines().count(), 11);
+    assert!(listed.contains("a\\nb\n"));
+    bench.ok("grep", json!({"pattern": "x"})).await;
+}
+
+#[tokio::test]
+async fn links_lead_nowhere_outside() {
+    let bench = Bench::new();
+    let secret = bench.outside.path().join("secret.txt");
+    symlink(&secret, bench.path("absolute")).unwrap();
+    symlink("../secret.txt", bench.path("relative")).unwrap();
+    symlink(bench.outside.path(), bench.path("parent")).unwrap();
+    symlink("nothing", bench.path("dangling")).unwrap();
+    symlink("loop", bench.path("loop")).unwrap();
+    let cases = [
+        ("absolute", "outside"),
+        ("relative", "outside"),
+        ("parent/secret.txt", "outside"),
+        ("dangling", "link to something that does not exist"),
+        ("loop", ""),
+    ];
+    for (path, expected) in cases {
+        bench.fails("read_file", json!({"path": path}), expected).await;
+        let edit = json!({"path": path, "old_string": "secret", "new_string": "x"});
+        bench.fails("edit_file", edit, expected).await;
+        bench.fails("write_file", json!({"path": path, "content": "x"}), expected).await;
+    }
+    bench.fails("write_file", json!({"path": "parent/new", "content": "x"}), "outside").await;
+    bench.fails("list_files", json!({"path": "parent"}), "outside").await;
+    let found = bench.ok("grep", json!({"pattern": "secret"})).await;
+    assert_eq!(found, "[no match]\n");
+    assert_eq!(fs::read(&secret).unwrap(), b"secret\n");
+    assert!(!bench.outside.path().join("new").exists());
+    assert!(!bench.path("nothing").exists());
+
+    bench.write("real/file", "old\n");
+    symlink("real/file", bench.path("link")).unwrap();
+    let edit = json!({"path": "link", "old_string": "old", "new_string": "new"});
+    bench.ok("edit_file", edit.clone()).await;
+    assert!(bench.path("link").is_symlink());
+    assert_eq!(bench.content("real/file"), b"new\n");
+    let subject = bench.inspect("edit_file", &edit).unwrap().subject;
+    let both = vec!["link".to_string(), "real/file".to_string()];
+    assert_eq!(subject, agent_core::tool::Subject::Paths(both));
+}
+
+#[test]
+fn a_link_swapped_in_while_writing_is_never_followed() {
+    let bench = Bench::new();
+    let secret = bench.outside.path().join("secret.txt");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _stop = crate::support::SetOnDrop(&stop);
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let _ = fs::remove_file(bench.path("f"));
+                let _ = symlink(&secret, bench.path("f"));
+                let _ = fs::remove_file(bench.path("f"));
+                let _ = fs::write(bench.path("f"), "old");
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            for _ in 0..300 {
+                bench.call("edit_file", json!({"path": "f", "old_string": "old", "new_string": "new"})).await;
+                let read = bench.call("read_file", json!({"path": "f"})).await;
+                assert!(!read.content.contains("secret\n"), "{read:?}");
+            }
+        });
+    });
+    assert_eq!(fs::read(secret).unwrap(), b"secret\n");
+    assert_eq!(bench.leftovers(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn special_files_are_refused_without_waiting() {
+    let bench = Bench::new();
+    let fifo = std::process::Command::new("mkfifo").arg(bench.path("fifo")).status();
+    assert!(fifo.unwrap().success());
+    let _socket = UnixListener::bind(bench.path("socket")).unwrap();
+    fs::create_dir(bench.path("directory")).unwrap();
+    for (path, expected) in
+        [("fifo", "named pipe"), ("socket", "socket"), ("directory", "is a directory"), (".", "is a directory")]
+    {
+        bench.fails("read_file", json!({"path": path}), expected).await;
+        bench.fails("write_file", json!({"path": path, "content": ""}), expected).await;
+        let edit = json!({"path": path, "old_string": "a", "new_string": "b"});
+        bench.fails("edit_file", edit, expected).await;
+    }
+    assert_eq!(bench.ok("grep", json!({"pattern": "x"})).await, "[no match]\n");
+}
+
+#[tokio::test]
+async fn gits_own_files_are_not_written() {
+    let bench = Bench::new();
+    bench.write(".git/config", "[core]\n");
+    symlink(".git", bench.path("innocent")).unwrap();
+    for path in [".git/config", ".git/hooks/x", "sub/.GIT/config", "innocent/config", "innocent/new"] {
+        bench.fails("write_file", json!({"path": path, "content": "x"}), "git").await;
+    }
+    let edit = json!({"path": ".git/config", "old_string": "core", "new_string": "x"});
+    bench.fails("edit_file", edit, "git").await;
+    assert_eq!(bench.ok("read_file", json!({"path": ".git/config"})).await, "1\t[core]\n");
+    bench.ok("write_file", json!({"path": ".gitignore", "content": "x"})).await;
+}
+
+#[tokio::test]
+async fn permissions_and_links_of_a_file_survive_as_they_should() {
+    let bench = Bench::new();
+    bench.write("script", "old\n");
+    fs::set_permissions(bench.path("script"), fs::Permissions::from_mode(0o4755)).unwrap();
+    fs::hard_link(bench.path("script"), bench.outside.path().join("other-name")).unwrap();
+    let edit = json!({"path": "script", "old_string": "old", "new_string": "new"});
+    let outcome = bench.call("edit_file", edit).await;
+    assert_eq!(outcome.changed_paths, ["script"]);
+    assert_eq!(bench.content("script"), b"new\n");
+    let mode = fs::metadata(bench.path("script")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o755);
+    assert_eq!(fs::read(bench.outside.path().join("other-name")).unwrap(), b"old\n");
+}
+
+#[tokio::test]
+async fn what_must_not_be_written_is_not() {
+    let bench = Bench::new();
+    bench.write("locked/file", "old\n");
+    bench.write("mine", "old\n");
+    fs::set_permissions(bench.path("mine"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(bench.path("locked"), fs::Permissions::from_mode(0o555)).unwrap();
+    // Root may do everything: then there is nothing to see here.
+    if fs::write(bench.path("locked/probe"), "").is_err() {
+        let edit = |path: &str| json!({"path": path, "old_string": "old", "new_string": "new"});
+        bench.fails("edit_file", edit("locked/file"), "directory").await;
+        bench.fails("edit_file", edit("mine"), "ermission").await;
+        assert_eq!(bench.content("locked/file"), b"old\n");
+    }
+    fs::set_permissions(bench.path("locked"), fs::Permissions::from_mode(0o755)).unwrap();
+}

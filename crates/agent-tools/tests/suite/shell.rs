@@ -1,0 +1,105 @@
+//! Hostile commands.
+
+use crate::support::Bench;
+use agent_core::tool::{Subject, ToolStatus};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn a_command_is_answered_with_what_it_printed_and_how_it_ended() {
+    let bench = Bench::new();
+    let ok = [
+        ("echo a; echo b >&2; echo c", "a\nb\nc\n"),
+        ("true", "(no output)\n"),
+        ("echo oops >&2", "oops\n"),
+        ("pwd", &format!("{}\n", bench.workspace.root().display())),
+        ("cat", "(no output)\n"),
+        ("printf 'caf\\xe9'", "caf\u{fffd}\n"),
+        ("printf '\\e]52;c;x\\a\\u202e'", "\u{1b}]52;c;x\u{7}\u{202e}\n"),
+    ];
+    for (command, expected) in ok {
+        assert_eq!(bench.ok("bash", json!({"command": command})).await, expected, "{command}");
+    }
+    let failed = [
+        ("exit 3", "(no output)\n[exit status 3]\n"),
+        ("kill -9 $$", "killed by signal 9 (SIGKILL)"),
+        ("no-such-program", "[exit status 127]"),
+        ("./", "[exit status 126]"),
+        ("", "empty"),
+        ("  \n", "empty"),
+        ("echo a\0b", "NUL"),
+        (&format!("# {}", "x".repeat(3_000_000)), "write a script"),
+        ("read x < /dev/tty", "exit status"),
+    ];
+    for (command, expected) in failed {
+        bench.fails("bash", json!({"command": command}), expected).await;
+    }
+    bench.fails("bash", json!({"command": "true", "timeout_ms": 600_001}), "between 1 and 600000").await;
+}
+
+#[tokio::test]
+async fn endless_output_is_cut_on_characters() {
+    let bench = Bench::new();
+    for endless in ["yes é€", "cat /dev/zero"] {
+        let begun = Instant::now();
+        let outcome = bench.call("bash", json!({"command": endless, "timeout_ms": 300})).await;
+        assert_eq!(outcome.status, ToolStatus::Failed);
+        assert!(outcome.content.len() < 31_000);
+        assert!(outcome.content.contains("bytes left out here"));
+        assert!(outcome.content.contains("ended after 300 ms because its time was up"));
+        assert!(!outcome.content.contains('\u{fffd}'));
+        assert!(begun.elapsed() < Duration::from_secs(2));
+    }
+    let text = bench.ok("bash", json!({"command": "seq 100000"})).await;
+    assert!(text.starts_with("1\n2\n") && text.ends_with("\n100000\n"));
+    let text = bench.ok("bash", json!({"command": "head -c 30000 /dev/zero | tr '\\0' x"})).await;
+    assert_eq!(text.len(), 30_001);
+}
+
+#[tokio::test]
+async fn progress_comes_in_time_and_not_too_often() {
+    let bench = Bench::new();
+    bench.ok("bash", json!({"command": "for i in $(seq 2000); do echo $i; done; sleep 0.2; echo last"})).await;
+    let heard = bench.progress.0.lock().unwrap().clone();
+    assert!((2..40).contains(&heard.len()), "{}", heard.len());
+    assert!(heard.last().unwrap().ends_with("last\n"));
+    assert!(heard.iter().all(|text| text.len() <= 5_000));
+}
+
+#[tokio::test]
+async fn a_cancelled_command_gives_what_it_has() {
+    let bench = Bench::new();
+    let cancel = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        bench.switch.fire();
+    };
+    let (outcome, ()) =
+        tokio::join!(bench.call("bash", json!({"command": "echo early; setsid sleep 1000 & sleep 1000"})), cancel);
+    assert_eq!(outcome.status, ToolStatus::Interrupted);
+    assert!(outcome.content.starts_with("early\n[cancelled"), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn background_processes_end_with_the_command() {
+    let bench = Bench::new();
+    let text = bench.ok("bash", json!({"command": "sleep 1000 & setsid sleep 1000 & sleep 0.1; echo done"})).await;
+    assert_eq!(text, "done\n[2 background processes were still running and were ended: nothing outlives a command]\n");
+}
+
+#[tokio::test]
+async fn a_deleted_directory_is_said() {
+    let bench = Bench::new();
+    bench.ok("bash", json!({"command": "true"})).await;
+    std::fs::remove_dir(&bench.root).unwrap();
+    bench.fails("bash", json!({"command": "true"}), "does not exist").await;
+}
+
+#[tokio::test]
+async fn rules_see_the_plain_commands() {
+    let bench = Bench::new();
+    let subject = |command: &str| bench.inspect("bash", &json!({"command": command})).unwrap().subject;
+    let expected =
+        Subject::Command { text: "git status && ls".into(), plain: Some(vec!["git status".into(), "ls".into()]) };
+    assert_eq!(subject("git status && ls"), expected);
+    assert!(matches!(subject("ls $(rm x)"), Subject::Command { plain: None, .. }));
+}

@@ -1,0 +1,79 @@
+//! Documents made from the tables: `docs/machines` says what the code does because the code wrote it.
+
+use agent_core::diagram::{dot, grid, json, markdown, mermaid};
+use agent_core::session::table::TABLE as SESSION;
+use agent_core::table::{Label, Table};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Writes the generated documents, or with `check` only compares them and names those that are stale.
+pub(crate) fn run(check: bool) -> Result<(), String> {
+    let directory = root().join("docs/machines");
+    let mut stale = Vec::new();
+    for (name, text) in documents() {
+        let path = directory.join(&name);
+        if fs::read_to_string(&path).is_ok_and(|found| found == text) {
+            continue;
+        }
+        if check {
+            stale.push(format!("docs/machines/{name}"));
+        } else {
+            write(&path, &text)?;
+        }
+    }
+    if stale.is_empty() { Ok(()) } else { Err(format!("stale, run `cargo xtask docs`: {}", stale.join(", "))) }
+}
+
+/// Every document with its file name.
+fn documents() -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    add(&mut out, &SESSION);
+    out
+}
+
+fn add<S: Label, T: Label, A: Label>(out: &mut Vec<(String, String)>, table: &Table<S, T, A>) {
+    out.push((format!("{}.md", table.name), page(table)));
+    out.push((format!("{}.dot", table.name), dot(table)));
+    out.push((format!("{}.json", table.name), json(table)));
+}
+
+fn page<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
+    let name = table.name;
+    let labels = [("Triggers", listed::<T>()), ("Actions", listed::<A>())];
+    let mut out = format!(
+        "<!-- Generated from the table by `cargo xtask docs`. Do not edit: change the table. -->\n\n# The {name} machine\n\n\
+         A *waiting* state rests until an event. A *passing* state decides at once by its automatic rows, tried in the written order.\n\n\
+         ```mermaid\n{}```\n\n## States and rows\n\n{}",
+        mermaid(table),
+        markdown(table)
+    );
+    for (title, list) in labels {
+        out.push_str(&format!("\n## {title}\n\n{list}"));
+    }
+    out.push_str(&format!("\n## The full grid\n\nEvery state with every trigger.\n\n{}", grid(table)));
+    out
+}
+
+fn listed<L: Label>() -> String {
+    L::ALL.iter().map(|label| format!("* `{}`: {}\n", label.name(), label.meaning())).collect()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let shown = path.display();
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(|error| format!("create the directory of {shown}: {error}"))?;
+    }
+    fs::write(path, text).map_err(|error| format!("write {shown}: {error}"))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_generated_documents_are_up_to_date() {
+        super::run(true).unwrap();
+    }
+}
