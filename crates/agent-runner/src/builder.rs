@@ -9,7 +9,7 @@ use crate::tool_calls::Toolbox;
 use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
 use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
 use agent_core::session::table::TABLE;
-use agent_core::session::{Session, SessionConfig, SessionTable};
+use agent_core::session::{Session, SessionConfig, SessionTable, Step};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -179,7 +179,8 @@ impl Builder {
     /// Puts the runner together. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name.
+    /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name,
+    /// [`BuildError::NoThread`] when the system gives the observers no thread.
     pub fn build(self) -> Result<(Runner, Handle, Notices), BuildError> {
         let redactor = Redactor::new(&self.secrets);
         let mut config = self.effective_config();
@@ -228,7 +229,7 @@ impl Builder {
             journal: self.journal,
             next_seq,
             redactor,
-            observers: observe(self.observers),
+            observers: observe(self.observers)?,
             header,
             handles_gone,
         };
@@ -249,20 +250,28 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// The system gives the observers no thread.
+    #[error("start the observers: {found}")]
+    NoThread {
+        /// What the system said.
+        found: String,
+    },
 }
 
 /// Observers run on a thread of their own, which ends with the runner.
-fn observe(mut observers: Vec<Box<dyn Observer>>) -> Option<std::sync::mpsc::Sender<agent_core::session::Step>> {
+fn observe(mut observers: Vec<Box<dyn Observer>>) -> Result<Option<std::sync::mpsc::Sender<Step>>, BuildError> {
     if observers.is_empty() {
-        return None;
+        return Ok(None);
     }
     let (sender, steps) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
+    let watch = move || {
         for step in steps {
             observers.iter_mut().for_each(|observer| observer.on_step(&step));
         }
-    });
-    Some(sender)
+    };
+    let thread = std::thread::Builder::new().name(String::from("agent-observers")).spawn(watch);
+    thread.map_err(|error| BuildError::NoThread { found: error.to_string() })?;
+    Ok(Some(sender))
 }
 
 /// A number from 0 to 1000 out of the hasher's random seed: good enough to keep clients from retrying in step.

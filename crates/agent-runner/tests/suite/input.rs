@@ -59,3 +59,20 @@ async fn blank_input_is_refused_and_changes_nothing() {
     assert!(host.text().contains("UserInput refused in WaitingForUserInput: it is blank"), "{}", host.text());
     assert_eq!(provider.requests().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_typed_before_a_limit_stopped_the_work_goes_out_when_it_goes_on() {
+    let mut config = crate::support::config();
+    config.limits.max_model_calls = Some(1);
+    let slow = FakeTool::reads("slow").delay(ms(500));
+    let provider = ScriptedProvider::new(Script::new().call("slow", json!({})).text("done"));
+    let mut host = Host::start(crate::support::with_config(config, provider.clone()).tool(tool(&slow)));
+    host.handle.input("go");
+    host.state(State::ExecutingTools).await;
+    host.handle.input("and another thing");
+    host.outcome().await;
+    host.handle.set_limits(agent_core::budget::Limits::default());
+    assert_eq!(host.outcome().await.text, "done");
+    assert_eq!(provider.requests().len(), 2, "the message took a call of its own");
+    assert_eq!(crate::support::last_input(&provider.requests().last().unwrap()), ["and another thing"]);
+}
