@@ -23,6 +23,23 @@ async fn the_turns_time_stops_what_hangs() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn clocks_of_turns_that_ended_or_were_replaced_do_not_ring() {
+    let mut config = config();
+    config.limits.max_wall_time_ms = Some(5_000);
+    let script = Script::new().text("one").answer(Reply::new().text("two").first_delay(ms(8_000)));
+    let mut host = Host::start(with_config(config, ScriptedProvider::new(script)));
+    host.ask("1").await;
+    tokio::time::sleep(ms(60_000)).await;
+    host.handle.input("2");
+    host.state(State::CallingLlm).await;
+    host.handle.set_limits(Limits { max_wall_time_ms: Some(10_000), ..Limits::default() });
+    assert_eq!(host.outcome().await.text, "two");
+    tokio::time::sleep(ms(60_000)).await;
+    let (_, _, seen) = host.detach().await;
+    assert!(!crate::support::text(&seen).contains(" refused in "), "{}", crate::support::text(&seen));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limit_on_model_calls_stops_before_the_call_and_keeps_the_results() {
     let mut config = config();
     config.limits.max_model_calls = Some(1);
