@@ -1,6 +1,6 @@
 //! `agent doctor`: what is there, what is missing, and what that means.
 
-use crate::args::{Options, ProviderName};
+use crate::args::{Doctor, ProviderName};
 use crate::config_file::{self, RepositoryConfig, UserConfig, state_home};
 use crate::provider::{base_url_variable, key_variable, variable};
 use crate::settings::working_directory;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
-pub(crate) fn run(options: &Options) -> u8 {
+pub(crate) fn run(options: &Doctor) -> u8 {
     let mut report = Report { lines: Vec::new(), is_bad: false };
     report.program("git", true, "commits are neither seen nor made without it");
     report.program("bash", true, "the bash tool needs it");

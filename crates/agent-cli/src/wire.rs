@@ -4,6 +4,7 @@
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
 use agent_core::llm::{Delta, Usage};
+use agent_core::permission::PermissionMode;
 use agent_core::session::{Denial, Transition};
 use agent_runner::Notice;
 use serde::Serialize;
@@ -26,8 +27,9 @@ pub(crate) enum Line {
         tools: Vec<String>,
         /// The working directory.
         cwd: String,
-        /// How much may happen without asking.
-        permission_mode: String,
+        /// How much may happen without asking, as `--permission-mode` names it.
+        #[cfg_attr(test, schemars(with = "String"))]
+        permission_mode: PermissionMode,
     },
     /// A complete answer of the model.
     Assistant {
