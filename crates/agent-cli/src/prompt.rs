@@ -164,6 +164,8 @@ impl Screen {
 
     /// Returns whether to leave.
     fn line(&mut self, line: &str) -> bool {
+        // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
+        self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
             // An approval that was withdrawn meanwhile needs no answer.
             let _ = answer.send(read_answer(line, &question));

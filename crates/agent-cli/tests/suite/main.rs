@@ -10,6 +10,7 @@ mod exit_codes;
 mod interrupts;
 mod output;
 mod prompt;
+mod pty;
 mod sessions;
 mod stdio;
 mod support;

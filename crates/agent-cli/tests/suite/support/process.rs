@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ pub(crate) const HANG: Duration = Duration::from_secs(60);
 pub(crate) struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
-    out: Option<JoinHandle<String>>,
-    err: Option<JoinHandle<String>>,
+    out: Option<Reader>,
+    err: Option<Reader>,
 }
 
 /// What came of a process.
@@ -31,8 +31,8 @@ impl Running {
     pub(crate) fn start(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let out = child.stdout.take().map(drain);
-        let err = child.stderr.take().map(drain);
+        let out = child.stdout.take().map(Reader::start);
+        let err = child.stderr.take().map(Reader::start);
         Self { stdin: child.stdin.take(), child, out, err }
     }
 
@@ -55,6 +55,17 @@ impl Running {
         assert!(status.success(), "kill -{name}");
     }
 
+    /// Waits until it has written this, to whichever output.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, words: &str) {
+        let text = || [&self.out, &self.err].into_iter().flatten().map(Reader::text).collect::<String>();
+        let since = Instant::now();
+        while !text().contains(words) {
+            assert!(since.elapsed() < HANG, "`{words}` never came: {}", text());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits for its end; standard input stays open meanwhile.
     pub(crate) fn end(mut self) -> Ended {
         let since = Instant::now();
@@ -75,7 +86,7 @@ impl Running {
     }
 
     fn texts(&mut self) -> (String, String) {
-        let text = |thread: Option<JoinHandle<String>>| thread.map(|thread| thread.join().unwrap()).unwrap_or_default();
+        let text = |reader: Option<Reader>| reader.map(Reader::end).unwrap_or_default();
         (text(self.out.take()), text(self.err.take()))
     }
 }
@@ -92,10 +103,6 @@ impl Ended {
     /// The exit code; -1 when a signal ended it.
     pub(crate) fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
-    }
-
-    pub(crate) fn signal(&self) -> Option<i32> {
-        self.status.signal()
     }
 
     /// Fails with everything that was written unless it ended with this code.
@@ -143,10 +150,31 @@ pub(crate) fn lives(words: &str) -> bool {
     String::from_utf8_lossy(&processes.stdout).lines().any(|line| line.contains(words))
 }
 
-fn drain(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = from.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// Reads an output as it comes.
+struct Reader {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: JoinHandle<()>,
+}
+
+impl Reader {
+    fn start(mut from: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let sink = bytes.clone();
+        let thread = std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = from.read(&mut piece) {
+                sink.lock().unwrap().extend_from_slice(&piece[..length]);
+            }
+        });
+        Self { bytes, thread }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    fn end(self) -> String {
+        self.thread.join().unwrap();
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
 }
