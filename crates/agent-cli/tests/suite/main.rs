@@ -11,6 +11,7 @@ mod interrupts;
 mod output;
 mod prompt;
 mod pty;
+mod schema;
 mod sessions;
 mod stdio;
 mod support;

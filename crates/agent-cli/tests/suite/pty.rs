@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The program on a terminal of its own, or nothing.
+#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
     if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
