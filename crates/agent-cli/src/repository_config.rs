@@ -77,6 +77,7 @@ impl RepositoryConfig {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 fn text(error: toml::de::Error) -> String {
     error.message().to_owned()
 }
