@@ -7,6 +7,7 @@ mod diagram;
 mod doctor;
 mod failure;
 mod instructions;
+mod printer;
 mod project;
 mod prompt;
 mod provider;

@@ -1,19 +1,16 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
-use crate::args::{Options, OutputFormat, Run};
+use crate::args::{Options, Run};
 use crate::failure::Failure;
+use crate::printer::{Init, Printer};
 use crate::provider;
-use crate::settings::{Seat, Settings, working_directory};
+use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{put, say};
-use crate::view::{Level, View};
-use crate::wire::{DenialReport, Line, RunResult, UsageReport, used};
-use agent_core::permission::PermissionMode;
+use crate::wire::{DenialReport, RunResult, UsageReport, used};
 use agent_core::session::{Outcome, OutcomeKind, Session, Trigger};
 use agent_runner::{End, Notice};
 use std::io::{self, IsTerminal, Read};
-use std::path::PathBuf;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
@@ -71,6 +68,7 @@ async fn drive(
     let task = tokio::spawn(runner.run());
     handle.input(prompt);
     let mut ours = false;
+    let mut is_over = false;
     let mut signalled = None;
     loop {
         tokio::select! {
@@ -78,7 +76,7 @@ async fn drive(
             Some(signal) = signals.recv() => match (signal, signalled) {
                 // The first interrupt ends the turn in order; anything more leaves at once, and the session can be resumed.
                 (Signal::Interrupt, None) => {
-                    say("agent: stopping (Ctrl-C again to leave at once)");
+                    printer.say("stopping (Ctrl-C again leaves at once)");
                     signalled = Some(Signal::Interrupt);
                     handle.cancel();
                 }
@@ -93,7 +91,10 @@ async fn drive(
                 match notice {
                     // A session that is gone on with prompts first for what was before.
                     Notice::Transition(step) if step.on == Trigger::UserInput => ours = true,
-                    Notice::Prompt { outcome: Some(_), .. } if ours => break,
+                    Notice::Prompt { outcome: Some(_), .. } if ours => {
+                        is_over = true;
+                        break;
+                    }
                     _ => {}
                 }
             }
@@ -101,7 +102,11 @@ async fn drive(
     }
     handle.detach();
     match task.await {
-        Ok((end, session)) => conclude(&end, &session, signalled, &id, &before, started),
+        Ok((end, session)) => {
+            // Before our run is over the session tells of the one before it.
+            let outcome = session.outcome().filter(|_| is_over);
+            conclude(&end, &session, outcome, signalled, &id, &before, started)
+        }
         Err(error) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }
@@ -110,12 +115,12 @@ async fn drive(
 fn conclude(
     end: &End,
     session: &Session,
+    outcome: Option<Outcome>,
     signalled: Option<Signal>,
     id: &str,
     before: &agent_core::budget::Ledger,
     started: Instant,
 ) -> RunResult {
-    let outcome = session.outcome();
     let (code, subtype, error) = match (end, signalled, &outcome) {
         (_, Some(Signal::Terminate), _) => (143, "cancelled", Some(String::from("terminated"))),
         (End::JournalFailed(error), Some(Signal::Interrupt), _) => {
@@ -162,121 +167,6 @@ impl RunResult {
             permission_denials: Vec::new(),
             terminal_state: String::from("Ready"),
         }
-    }
-}
-
-/// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
-struct Printer {
-    format: OutputFormat,
-    with_partial: bool,
-    session_id: String,
-    view: View,
-    has_begun: bool,
-    /// An error that ends the run is told once, with the result; until the next notice nobody knows whether this one does.
-    held_error: Option<Notice>,
-}
-
-/// What the first line of `stream-json` tells.
-struct Init {
-    session_id: String,
-    model: String,
-    tools: Vec<String>,
-    directory: PathBuf,
-    mode: PermissionMode,
-}
-
-impl Printer {
-    fn new(options: &Options) -> Self {
-        let format = options.output_format.unwrap_or_default();
-        let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
-        Self {
-            format,
-            with_partial: options.include_partial_messages,
-            session_id: String::new(),
-            view: View::new(is_live, Level::of(options.quiet, options.verbose)),
-            has_begun: false,
-            held_error: None,
-        }
-    }
-
-    fn init(&mut self, init: Init) {
-        self.has_begun = true;
-        self.session_id.clone_from(&init.session_id);
-        if self.format == OutputFormat::StreamJson {
-            let line = Line::System {
-                subtype: "init",
-                session_id: init.session_id,
-                model: init.model,
-                tools: init.tools,
-                cwd: init.directory.display().to_string(),
-                permission_mode: init.mode,
-            };
-            // A reader that is gone does not stop the work.
-            let _ = put(&line.text());
-        }
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        if self.format == OutputFormat::StreamJson
-            && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
-        {
-            let _ = put(&line.text());
-        }
-        let held = self.held_error.take();
-        if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
-            self.view.notice(&error);
-        }
-        match notice {
-            Notice::Error { .. } => self.held_error = Some(notice.clone()),
-            _ => self.view.notice(notice),
-        }
-    }
-
-    /// Writes the result and returns the exit code.
-    fn finish(mut self, result: RunResult, options: &Options) -> u8 {
-        if !self.has_begun {
-            // It ended before there was a session: the first line tells what was known.
-            self.init(Init {
-                session_id: String::new(),
-                model: options.model.clone().unwrap_or_default(),
-                tools: Vec::new(),
-                directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
-                mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
-            });
-        }
-        self.tell(&result);
-        let code = result.exit_code;
-        let written = match self.format {
-            OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
-            OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
-            OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
-        };
-        match written {
-            // A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                self.view.error(&format!("write the result: {error}"));
-                if code == 0 { 1 } else { code }
-            }
-            Ok(()) | Err(_) => code,
-        }
-    }
-
-    /// What a person has to know of the result besides the answer.
-    fn tell(&mut self, result: &RunResult) {
-        if let Some(error) = &result.error {
-            self.view.error(error);
-        }
-        for denial in &result.permission_denials {
-            self.view.error(&denial.line());
-        }
-        if result.exit_code == 61 {
-            self.view
-                .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
-        }
-        if !result.session_id.is_empty() && result.is_error {
-            self.view.tell(&format!("session {} can be gone on with: agent resume {0}", result.session_id));
-        }
-        self.view.end_line();
     }
 }
 

@@ -29,6 +29,9 @@ fn a_server_that_is_not_there() {
     // The model's name is asked for first, which is not repeated.
     let ended = scratch.ended(&["run", "-p", "x", "--base-url", &url]);
     ended.assert_code(62).assert_says("choose a model");
+    // A server may come back: it is tried again, and not for ever.
+    let ended = scratch.ended(&["run", "-p", "x", "--base-url", &url, "--model", "m"]);
+    ended.assert_code(62).assert_says("trying again");
 }
 
 #[test]

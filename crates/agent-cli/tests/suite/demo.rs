@@ -42,6 +42,20 @@ fn without_rustfmt_it_says_so_and_goes_on() {
 }
 
 #[test]
+fn signals_end_it() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let scratch = Scratch::new();
+        let place = scratch.path("place");
+        let running = Running::start(&mut scratch.agent(&["demo", "--dir", place.to_str().unwrap()]));
+        running.wait_for("> The tests");
+        // The first answer streams: the session has begun.
+        running.wait_for("I'll run");
+        running.signal(signal);
+        running.end().assert_code(code);
+    }
+}
+
+#[test]
 fn quiet_writes_only_the_verdict() {
     let scratch = Scratch::new();
     let place = scratch.path("place");

@@ -1,6 +1,6 @@
 //! Every exit code that a headless run can have, in every output format: the object and the process say the same.
 
-use crate::support::{Ended, Model, Running, Scratch};
+use crate::support::{Ended, Model, Running, Scratch, Wire};
 use agent_core::llm::{StopReason, Usage};
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
@@ -76,6 +76,28 @@ fn a_journal_that_cannot_be_written() {
         std::fs::write(scratch.path("state"), "a file").unwrap();
     });
     all[0].assert_says("state");
+}
+
+#[test]
+fn a_disk_that_is_full_in_the_middle() {
+    // A limit on the size of files stands for the disk; its signal is ignored, so that writing fails.
+    let model = Model::script([Step::text("long ".repeat(20_000))]);
+    let scratch = Scratch::new();
+    let mut command = scratch.command("sh");
+    command.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 40; exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_agent"),
+        "run",
+        "-p",
+        "x",
+    ]);
+    let ended = Running::start(command.args(model.flags(Wire::Anthropic)).args(["--output-format", "json"])).end();
+    let result = ended.assert_code(1).result();
+    assert_eq!(result["subtype"], "error_during_execution");
+    assert_eq!(result["exit_code"], 1);
+    ended.assert_says("journal");
 }
 
 #[test]
@@ -209,6 +231,8 @@ fn an_answer_that_cannot_be_used() {
     let cut = Reply::new().text("half of it").stop(StopReason::MaxTokens);
     let all = scripted(62, "error_during_execution", &[Step::answer(cut)], &[]);
     assert!(all[1].result()["result"].as_str().unwrap().starts_with("half of it"));
+    let empty = Scratch::new().run(&Model::always(Step::answer(Reply::new())), &["-p", "x"]);
+    assert_eq!(empty.assert_code(62).out, "");
     let refused = Reply::new().text("I will not.").stop(StopReason::Refusal);
     scripted(62, "error_during_execution", &[Step::answer(refused)], &[]);
 }

@@ -114,6 +114,21 @@ fn while_the_models_are_listed() {
 }
 
 #[test]
+fn twice_does_not_tell_the_outcome_of_the_run_before() {
+    let scratch = Scratch::new();
+    scratch.run(&Model::script([Step::text("Before.")]), &["-p", "x"]).assert_code(0);
+    let model = Model::script([Step::hang()]);
+    let arguments = ["-p", "y", "--continue", "--output-format", "json"];
+    let running = Running::start(&mut scratch.run_command(&model, &arguments));
+    model.wait_for_requests(1);
+    running.signal("INT");
+    running.signal("TERM");
+    let result = running.end().result();
+    assert_eq!(result["result"], "", "{result}");
+    assert_eq!(result["subtype"], "cancelled", "{result}");
+}
+
+#[test]
 fn twice_leaves_at_once() {
     let model = Model::script([Step::call("bash", json!({"command": "touch started; sleep 77.3001"}))]);
     let scratch = Scratch::new();
