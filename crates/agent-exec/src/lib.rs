@@ -11,7 +11,8 @@
 //!
 //! 1. When a call returns, or its future is dropped, no process that it started is alive (within [`LIMIT_OF_ENDING`]).
 //! 2. Memory is bounded by the output limit, whatever the program prints; a program that prints is never blocked by us.
-//! 3. A process that the host started by itself is neither signalled nor reaped.
+//! 3. A process that the host started by itself is neither signalled nor reaped. One exception cannot be told apart: a child of the host
+//!    that begins a session of its own while a run is going on looks like a daemon of that run, and is ended with it.
 //!
 //! Absent: shells (the caller names a program), sandboxes, signal handlers.
 

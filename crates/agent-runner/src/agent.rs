@@ -3,7 +3,7 @@
 use crate::builder::{BuildError, Builder};
 use crate::notice::{Notice, Notices};
 use crate::runner::{End, Handle};
-use agent_core::session::{Outcome, Session};
+use agent_core::session::{Outcome, Reason, Session, Trigger};
 use tokio::task::JoinHandle;
 
 /// A running session and the host's two ends of it.
@@ -26,14 +26,20 @@ impl Agent {
     /// Sends a message and waits for the prompt after it. `see` is shown everything that happens meanwhile.
     ///
     /// # Errors
-    /// [`AgentError::Ended`] when the session ended before.
+    /// [`AgentError::Refused`] when the session does not take the message, [`AgentError::Ended`] when it ended before the prompt.
     pub async fn ask(&mut self, text: &str, mut see: impl FnMut(&Notice)) -> Result<Outcome, AgentError> {
         self.handle.input(text);
+        // A prompt that stood before the message was taken in, as after a resume, tells of an earlier run.
+        let mut is_taken = false;
         while let Some(notice) = self.notices.recv().await {
             see(&notice);
-            // The first prompt of a session stands before any run and has no outcome.
-            if let Notice::Prompt { outcome: Some(outcome), .. } = notice {
-                return Ok(outcome);
+            match notice {
+                Notice::Transition(transition) if transition.on == Trigger::UserInput => is_taken = true,
+                Notice::Refused(rejected) if rejected.event == INPUT => {
+                    return Err(AgentError::Refused { reason: rejected.reason });
+                }
+                Notice::Prompt { outcome: Some(outcome), .. } if is_taken => return Ok(outcome),
+                _ => {}
             }
         }
         Err(AgentError::Ended)
@@ -49,9 +55,16 @@ impl Agent {
     ///
     /// # Errors
     /// [`AgentError::Ended`] when the runner's task did not end by itself.
-    pub async fn finish(self) -> Result<(End, Session), AgentError> {
+    pub async fn finish(mut self) -> Result<(End, Session), AgentError> {
         self.handle.detach();
-        self.task.await.map_err(|_| AgentError::Ended)
+        (&mut self.task).await.map_err(|_| AgentError::Ended)
+    }
+}
+
+/// An agent that is dropped leaves its session; nothing goes on behind the host's back.
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.handle.detach();
     }
 }
 
@@ -62,4 +75,13 @@ pub enum AgentError {
     /// The session ended, or its journal could not be written.
     #[error("ask the agent: its session has ended")]
     Ended,
+    /// The session did not take the message.
+    #[error("ask the agent: the message was refused: {reason}")]
+    Refused {
+        /// Why.
+        reason: Reason,
+    },
 }
+
+/// The event's name in refusals.
+const INPUT: &str = "UserInput";

@@ -8,7 +8,8 @@ use crate::runner::{Handle, Runner};
 use crate::tool_calls::Toolbox;
 use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
 use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
-use agent_core::session::{Session, SessionConfig};
+use agent_core::session::table::TABLE;
+use agent_core::session::{Session, SessionConfig, SessionTable, Step};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -33,6 +34,7 @@ pub struct Builder {
     directory: String,
     program: String,
     resumed: Option<(Session, u64)>,
+    table: &'static SessionTable,
     chance: Option<Box<dyn FnMut() -> u16 + Send>>,
 }
 
@@ -55,6 +57,7 @@ impl Builder {
             directory: String::new(),
             program: format!("agent-runner {}", env!("CARGO_PKG_VERSION")),
             resumed: None,
+            table: &TABLE,
             chance: None,
         }
     }
@@ -87,7 +90,7 @@ impl Builder {
         self
     }
 
-    /// How long one step of the hook may take, in milliseconds. Default: 60,000.
+    /// How long one step of the hook may take, in milliseconds. Default: 60,000. A verdict on a call that is not there by then is a denial.
     #[must_use]
     pub const fn hook_timeout_ms(mut self, timeout_ms: u64) -> Self {
         self.hook_timeout_ms = timeout_ms;
@@ -158,6 +161,14 @@ impl Builder {
         self
     }
 
+    /// Another table for the session, for tests that take rows out and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn table(mut self, table: &'static SessionTable) -> Self {
+        self.table = table;
+        self
+    }
+
     /// The session's configuration with the tools that were added, as a resumed session has to be told it.
     #[must_use]
     pub fn effective_config(&self) -> SessionConfig {
@@ -168,9 +179,12 @@ impl Builder {
     /// Puts the runner together. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name.
+    /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name,
+    /// [`BuildError::NoThread`] when the system gives the observers no thread.
     pub fn build(self) -> Result<(Runner, Handle, Notices), BuildError> {
-        let config = self.effective_config();
+        let redactor = Redactor::new(&self.secrets);
+        let mut config = self.effective_config();
+        redactor.config(&mut config);
         let provider = self.provider.ok_or(BuildError::NoProvider)?;
         for (i, tool) in config.tools.iter().enumerate() {
             if config.tools.iter().take(i).any(|other| other.name == tool.name) {
@@ -178,6 +192,7 @@ impl Builder {
             }
         }
         let (inbox_sender, inbox) = mpsc::unbounded_channel();
+        let (handle, handles_gone) = Handle::new(inbox_sender.clone());
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let header = Header {
@@ -190,7 +205,7 @@ impl Builder {
         let header = Record { seq: 0, at_ms: clock.now_ms(), entry: Entry::Header(Box::new(header)) };
         let (session, next_seq, header) = match self.resumed {
             Some((session, next_seq)) => (session, next_seq, None),
-            None => (Session::new(config), 0, Some(header)),
+            None => (Session::with_table(config, self.table), 0, Some(header)),
         };
         let performer = Performer {
             provider,
@@ -200,7 +215,8 @@ impl Builder {
             approver: self.approver,
             clock,
             chance: self.chance.unwrap_or_else(|| Box::new(chance)),
-            inbox: inbox_sender.clone(),
+            redactor: redactor.clone(),
+            inbox: inbox_sender,
             notices: notices.clone(),
             flights: HashMap::new(),
             tasks: TaskTracker::new(),
@@ -212,11 +228,12 @@ impl Builder {
             notices,
             journal: self.journal,
             next_seq,
-            redactor: Redactor::new(self.secrets),
-            observers: observe(self.observers),
+            redactor,
+            observers: observe(self.observers)?,
             header,
+            handles_gone,
         };
-        Ok((runner, Handle { inbox: inbox_sender }, notices_receiver))
+        Ok((runner, handle, notices_receiver))
     }
 }
 
@@ -233,20 +250,28 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// The system gives the observers no thread.
+    #[error("start the observers: {found}")]
+    NoThread {
+        /// What the system said.
+        found: String,
+    },
 }
 
 /// Observers run on a thread of their own, which ends with the runner.
-fn observe(mut observers: Vec<Box<dyn Observer>>) -> Option<std::sync::mpsc::Sender<agent_core::session::Step>> {
+fn observe(mut observers: Vec<Box<dyn Observer>>) -> Result<Option<std::sync::mpsc::Sender<Step>>, BuildError> {
     if observers.is_empty() {
-        return None;
+        return Ok(None);
     }
     let (sender, steps) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
+    let watch = move || {
         for step in steps {
             observers.iter_mut().for_each(|observer| observer.on_step(&step));
         }
-    });
-    Some(sender)
+    };
+    let thread = std::thread::Builder::new().name(String::from("agent-observers")).spawn(watch);
+    thread.map_err(|error| BuildError::NoThread { found: error.to_string() })?;
+    Ok(Some(sender))
 }
 
 /// A number from 0 to 1000 out of the hasher's random seed: good enough to keep clients from retrying in step.

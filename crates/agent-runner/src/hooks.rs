@@ -1,14 +1,18 @@
-//! Hooks after a batch of tools: bounded in time, and never the end of a session.
+//! Hooks around the tools: bounded in time, and never the end of a session.
 
 use crate::perform::send;
 use crate::runner::Inbox;
-use crate::tool_calls::{Stop, past_grace};
+use crate::tool_calls::{GRACE_MS, Stop, past_grace};
+use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, HookError};
 use agent_core::ports::{Clock, Hook};
 use agent_core::session::{Event, Ticket};
+use agent_core::tool::{HookVerdict, Inspection};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What a hook is asked to do.
@@ -30,17 +34,22 @@ pub(crate) async fn run(
     let signal = Stop(stop.clone());
     let name = step.name();
     let failed = |message: String| Event::HookFailed { ticket, message: format!("{name}: {message}") };
-    let work = AssertUnwindSafe(perform(hook, step, ticket, &signal)).catch_unwind();
+    let mut work = pin!(AssertUnwindSafe(perform(hook, step, ticket, &signal)).catch_unwind());
     let event = tokio::select! {
         biased;
-        answer = work => match answer {
+        answer = &mut work => match answer {
             Ok(Ok(event)) => event,
             Ok(Err(HookError::StopTurn { reason })) => Event::HooksStoppedTurn { ticket, reason },
             Ok(Err(error)) => failed(error.to_string()),
             Err(_) => failed(String::from("the hook panicked")),
         },
         () = past_grace(&stop) => failed(String::from("stopped")),
-        () = clock.sleep_ms(timeout_ms) => failed(format!("not done after {timeout_ms} ms")),
+        () = clock.sleep_ms(timeout_ms) => {
+            // It is told to stop before it is dropped, so that it can end what it started. What it says now comes too late.
+            stop.cancel();
+            let _ = tokio::time::timeout(Duration::from_millis(GRACE_MS), &mut work).await;
+            failed(format!("not done after {timeout_ms} ms"))
+        }
     };
     send(&inbox, event);
 }
@@ -59,6 +68,30 @@ impl HookStep {
             Self::CheckGit(_) => "look at the repository",
             Self::Format(_) => "run the formatters",
             Self::Commit(_) => "commit the changes",
+        }
+    }
+}
+
+/// Asks the hook about calls before they run.
+pub(crate) struct Verdicts {
+    pub(crate) hook: Arc<dyn Hook>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) timeout_ms: u64,
+}
+
+impl Verdicts {
+    /// The hook's verdict. One that fails or does not come in time is a denial: a guard that is out of order lets nobody through.
+    pub(crate) async fn on(&self, call: &ToolCall, inspection: &Inspection, stop: &CancellationToken) -> HookVerdict {
+        let deny = |reason: String| HookVerdict::Deny { reason };
+        let asked = AssertUnwindSafe(self.hook.before_tool(call, inspection)).catch_unwind();
+        tokio::select! {
+            biased;
+            // Nothing will run after a cancel, so what the hook would have said does not matter.
+            () = stop.cancelled() => HookVerdict::None,
+            verdict = asked => verdict.unwrap_or_else(|_| deny(String::from("the hook failed"))),
+            () = self.clock.sleep_ms(self.timeout_ms) => {
+                deny(format!("the hook gave no verdict in {} ms", self.timeout_ms))
+            }
         }
     }
 }

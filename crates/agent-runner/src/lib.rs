@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A host gets two ends: a [`Handle`] to send what the user wants, and [`Notices`] to show what happens. [`Agent`] wraps both for programs that
-//! only want to ask and wait.
+//! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines.
 //!
 //! # Architecture invariant
 //! No decision of the agent is made here: no flag that remembers a phase, no second loop, no look into tool calls or stop reasons.
@@ -22,6 +22,8 @@ pub mod journal;
 mod model_call;
 mod notice;
 mod perform;
+mod pieces;
+mod progress;
 mod redact;
 mod resume;
 mod runner;

@@ -1,6 +1,8 @@
 //! One model call: passes its pieces on and ends with exactly one answer.
 
 use crate::perform::send;
+use crate::pieces::Pieces;
+use crate::redact::Redactor;
 use crate::runner::Inbox;
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
 use agent_core::ports::LlmProvider;
@@ -15,18 +17,21 @@ pub(crate) async fn run(
     request: LlmRequest,
     ticket: Ticket,
     chance_permille: u16,
+    redactor: Redactor,
     inbox: Inbox,
     stop: CancellationToken,
 ) {
-    let mut partial_text = String::new();
-    let work = stream(provider, request, ticket, &inbox, &mut partial_text);
+    let mut shown =
+        Shown { ticket, inbox: inbox.clone(), pieces: Pieces::new(&redactor), kind: Delta::Text, text: String::new() };
+    let work = stream(provider, request, &mut shown);
     let answer = tokio::select! {
         biased;
         answer = AssertUnwindSafe(work).catch_unwind() => Some(answer),
         () = stop.cancelled() => None,
     };
+    shown.rest();
     let event = match answer {
-        None => Event::LlmAborted { ticket, partial_text },
+        None => Event::LlmAborted { ticket, partial_text: shown.text },
         Some(Ok(Ok(response))) => Event::LlmCompleted { ticket, response },
         Some(Ok(Err(error))) => Event::LlmFailed { ticket, error, chance_permille },
         Some(Err(_)) => {
@@ -40,24 +45,56 @@ pub(crate) async fn run(
 async fn stream(
     provider: Arc<dyn LlmProvider>,
     request: LlmRequest,
-    ticket: Ticket,
-    inbox: &Inbox,
-    partial_text: &mut String,
+    shown: &mut Shown,
 ) -> Result<LlmResponse, LlmError> {
     let mut chunks = provider.stream(request).await?;
     while let Some(chunk) = chunks.next().await {
         match chunk? {
             LlmChunk::Completed(response) => return Ok(response),
-            LlmChunk::Delta(delta) => {
-                if let Delta::Text(text) = &delta {
-                    partial_text.push_str(text);
-                }
-                send(inbox, Event::LlmDelta { ticket, delta });
+            LlmChunk::Delta(Delta::Text(text)) => {
+                shown.text.push_str(&text);
+                shown.piece(Delta::Text, &text);
             }
+            LlmChunk::Delta(Delta::Thinking(text)) => shown.piece(Delta::Thinking, &text),
         }
     }
     Err(LlmError::new(
         LlmErrorKind::Protocol,
         "read the model's answer: the stream ended before the answer was complete",
     ))
+}
+
+/// What has been passed on of an answer.
+struct Shown {
+    ticket: Ticket,
+    inbox: Inbox,
+    pieces: Pieces,
+    /// What the last pieces were of: text or thinking.
+    kind: Kind,
+    /// The text so far, as it came.
+    text: String,
+}
+
+type Kind = fn(String) -> Delta;
+
+impl Shown {
+    fn piece(&mut self, kind: Kind, text: &str) {
+        if kind(String::new()) != (self.kind)(String::new()) {
+            self.rest();
+            self.kind = kind;
+        }
+        let settled = self.pieces.push(text);
+        self.send(settled);
+    }
+
+    fn rest(&mut self) {
+        let rest = self.pieces.rest();
+        self.send(rest);
+    }
+
+    fn send(&self, text: String) {
+        if !text.is_empty() {
+            send(&self.inbox, Event::LlmDelta { ticket: self.ticket, delta: (self.kind)(text) });
+        }
+    }
 }

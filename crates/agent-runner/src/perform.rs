@@ -1,14 +1,18 @@
 //! Performs actions: each becomes a task whose answer is an event, or something to show.
 
-use crate::hooks::{self, HookStep};
+use crate::hooks::{self, HookStep, Verdicts};
 use crate::model_call;
 use crate::notice::Notice;
+use crate::progress::Progress;
+use crate::redact::Redactor;
 use crate::runner::{Inbox, Message};
 use crate::tool_calls::{self, Toolbox};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};
 use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
 use agent_core::session::{Action, Event, Session, Ticket};
+use futures_util::FutureExt;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -24,6 +28,7 @@ pub(crate) struct Performer {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) chance: Box<dyn FnMut() -> u16 + Send>,
+    pub(crate) redactor: Redactor,
     pub(crate) inbox: Inbox,
     pub(crate) notices: mpsc::UnboundedSender<Notice>,
     /// What is in flight, with the token that stops it.
@@ -41,11 +46,13 @@ impl Performer {
         match action {
             Action::SendLlmRequest { ticket, request } => {
                 let (provider, inbox, chance) = (self.provider.clone(), self.inbox.clone(), (self.chance)());
-                self.start(ticket, |stop| model_call::run(provider, request, ticket, chance, inbox, stop));
+                let redactor = self.redactor.clone();
+                self.start(ticket, |stop| model_call::run(provider, request, ticket, chance, redactor, inbox, stop));
             }
             Action::PrepareTools { ticket, calls } => {
-                let (toolbox, hook, inbox) = (self.toolbox.clone(), self.hook.clone(), self.inbox.clone());
-                self.start(ticket, |stop| tool_calls::prepare(toolbox, hook, calls, ticket, inbox, stop));
+                let (toolbox, inbox) = (self.toolbox.clone(), self.inbox.clone());
+                let verdicts = self.verdicts();
+                self.start(ticket, |stop| tool_calls::prepare(toolbox, verdicts, calls, ticket, inbox, stop));
             }
             Action::RequestApproval { ticket, questions } => {
                 let (approver, inbox) = (self.approver.clone(), self.inbox.clone());
@@ -55,8 +62,8 @@ impl Performer {
                 let stop = self.token(ticket);
                 for call in calls {
                     self.show(Notice::ToolStarted(call.clone()));
-                    let run = tool_calls::run(self.toolbox.clone(), call, ticket, self.inbox.clone(), stop.clone());
-                    self.tasks.spawn(run);
+                    let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
+                    self.tasks.spawn(tool_calls::run(self.toolbox.clone(), call, progress, stop.clone()));
                 }
             }
             Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),
@@ -77,7 +84,10 @@ impl Performer {
             | Action::HoldDeadline { ticket } => self.stop(ticket),
             Action::DisplayText { delta } => self.show(Notice::Delta(delta)),
             Action::DisplayProgress { call, text } => self.show(Notice::ToolProgress { call, text }),
-            Action::DisplayMessage { blocks, usage } => self.show(Notice::Message { blocks, usage }),
+            Action::DisplayMessage { blocks, usage } => {
+                self.show(Notice::Message { blocks, usage });
+                self.show(Notice::Spent(*session.ledger()));
+            }
             Action::DisplayError { message, returned_input } => self.show(Notice::Error { message, returned_input }),
             Action::DiscardPartial => self.show(Notice::Discarded),
             Action::PromptForInput => {
@@ -98,6 +108,11 @@ impl Performer {
             }
             is_open
         });
+    }
+
+    /// Whether nothing is running whose answer is waited for.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.flights.is_empty()
     }
 
     /// Stops everything and waits until it has stopped, for a moment.
@@ -123,10 +138,15 @@ impl Performer {
         self.start(ticket, |stop| hooks::run(hook, step, ticket, clock, timeout_ms, inbox, stop));
     }
 
+    fn verdicts(&self) -> Verdicts {
+        Verdicts { hook: self.hook.clone(), clock: self.clock.clone(), timeout_ms: self.hook_timeout_ms }
+    }
+
     fn start_timer(&mut self, ticket: Ticket, delay_ms: u64, then: Event) {
         let (clock, inbox) = (self.clock.clone(), self.inbox.clone());
         self.start(ticket, |stop| async move {
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = clock.sleep_ms(delay_ms) => send(&inbox, then),
             }
@@ -149,6 +169,13 @@ impl Performer {
     }
 }
 
+/// A runner that is dropped in the middle leaves nothing running either.
+impl Drop for Performer {
+    fn drop(&mut self) {
+        self.flights.values().for_each(CancellationToken::cancel);
+    }
+}
+
 /// Puts an event into the inbox. A runner that has ended needs it no more.
 pub(crate) fn send(inbox: &Inbox, event: Event) {
     let _ = inbox.send(Message::Event(event));
@@ -167,8 +194,10 @@ async fn ask(
         let answer = match &approver {
             None => ApprovalAnswer::Nobody,
             Some(approver) => tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
-                answer = approver.ask(&question) => answer,
+                // An approver that fails has allowed nothing.
+                answer = AssertUnwindSafe(approver.ask(&question)).catch_unwind() => answer.unwrap_or(ApprovalAnswer::Nobody),
             },
         };
         send(&inbox, Event::ApprovalAnswered { ticket, call, answer });

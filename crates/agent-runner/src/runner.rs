@@ -8,7 +8,9 @@ use agent_core::conversation::Item;
 use agent_core::journal::{Entry, Record};
 use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{Event, Session, SessionConfig, State, Step};
-use tokio::sync::mpsc;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Drives one session. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
 pub struct Runner {
@@ -21,11 +23,13 @@ pub struct Runner {
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
     pub(crate) header: Option<Record>,
+    /// Fires when the last handle is dropped.
+    pub(crate) handles_gone: CancellationToken,
 }
 
 impl Runner {
     /// Drives the session until it is shut down, the host detaches, or the journal cannot be written. Nothing that was started is left
-    /// running.
+    /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
     pub async fn run(mut self) -> (End, Session) {
         let end = match self.drive().await {
             Ok(end) => end,
@@ -37,16 +41,27 @@ impl Runner {
 
     async fn drive(&mut self) -> Result<End, JournalError> {
         self.open().await?;
-        while let Some(message) = self.inbox.recv().await {
-            match message {
+        // A session that was rebuilt may have ended before.
+        while self.session.state() != State::ShuttingDown {
+            match self.next().await {
                 Message::Event(event) => self.take(event).await?,
+                Message::Progress(event, room) => {
+                    drop(room);
+                    self.take(event).await?;
+                }
                 Message::Detach => return Ok(End::Detached),
             }
-            if self.session.state() == State::ShuttingDown {
-                return Ok(End::ShutDown);
-            }
         }
-        Ok(End::Detached)
+        Ok(End::ShutDown)
+    }
+
+    /// What comes next. When nobody holds a handle and nothing is in flight, nothing can come: that is leaving, too.
+    async fn next(&mut self) -> Message {
+        tokio::select! {
+            biased;
+            message = self.inbox.recv() => message.unwrap_or(Message::Detach),
+            () = self.handles_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
+        }
     }
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
@@ -102,8 +117,9 @@ impl Runner {
             self.notify(Notice::Transition(*transition));
         }
         let closed = self.session.conversation().last().filter(|item| matches!(item.as_ref(), Item::Round(_)));
+        // A summary leaves a round that was there before at the end of a history that is not longer.
         if let Some(round) = closed
-            && self.session.conversation().len() != items_before
+            && self.session.conversation().len() > items_before
         {
             self.notify(Notice::RoundClosed(round.clone()));
         }
@@ -135,16 +151,27 @@ pub enum End {
 #[derive(Debug)]
 pub(crate) enum Message {
     Event(Event),
+    /// What a call reports, with the room that it takes until it is seen.
+    Progress(Event, OwnedSemaphorePermit),
     Detach,
 }
 
 /// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
+///
+/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt.
 #[derive(Clone, Debug)]
 pub struct Handle {
-    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    inbox: Inbox,
+    _alive: Arc<DropGuard>,
 }
 
 impl Handle {
+    /// A handle, and what fires when it and all its clones are gone.
+    pub(crate) fn new(inbox: Inbox) -> (Self, CancellationToken) {
+        let gone = CancellationToken::new();
+        (Self { inbox, _alive: Arc::new(gone.clone().drop_guard()) }, gone)
+    }
+
     /// The user's message. While the session is busy it is queued and goes out at the next opportunity.
     pub fn input(&self, text: impl Into<String>) {
         self.event(Event::UserInput { text: text.into() });

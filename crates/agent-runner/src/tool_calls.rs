@@ -1,9 +1,11 @@
 //! Tool calls: what they would do, and doing it.
 
+use crate::hooks::Verdicts;
 use crate::perform::send;
+use crate::progress::Progress;
 use crate::runner::Inbox;
-use agent_core::conversation::{CallId, ToolCall};
-use agent_core::ports::{CancelSignal, Hook, ProgressSink, Tool, ToolContext};
+use agent_core::conversation::ToolCall;
+use agent_core::ports::{CancelSignal, Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
@@ -58,7 +60,7 @@ impl Toolbox {
 /// Finds out what the calls would do and what the user's hooks say about them.
 pub(crate) async fn prepare(
     toolbox: Arc<Toolbox>,
-    hook: Arc<dyn Hook>,
+    verdicts: Verdicts,
     calls: Vec<ToolCall>,
     ticket: Ticket,
     inbox: Inbox,
@@ -68,17 +70,7 @@ pub(crate) async fn prepare(
     for call in calls {
         let finding = toolbox.inspect(&call);
         let verdict = match &finding {
-            Finding::Runnable(inspection) => {
-                let asked = AssertUnwindSafe(hook.before_tool(&call, inspection)).catch_unwind();
-                tokio::select! {
-                    biased;
-                    // Nothing will run after a cancel, so what the hook would have said does not matter.
-                    () = stop.cancelled() => HookVerdict::None,
-                    verdict = asked => verdict.unwrap_or_else(|_| HookVerdict::Deny {
-                        reason: String::from("the hook failed"),
-                    }),
-                }
-            }
+            Finding::Runnable(inspection) => verdicts.on(&call, inspection, &stop).await,
             Finding::UnknownTool { .. } | Finding::InvalidArguments { .. } => HookVerdict::None,
         };
         facts.push(CallFacts { call: call.id, finding, verdict });
@@ -87,10 +79,9 @@ pub(crate) async fn prepare(
 }
 
 /// Runs a call and reports what it came to. After a cancel it has a moment to end by itself; then it is dropped.
-pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, ticket: Ticket, inbox: Inbox, stop: CancellationToken) {
-    let id = call.id.clone();
-    let progress = Arc::new(Progress { ticket, call: id.clone(), inbox: inbox.clone() });
-    let context = ToolContext { progress, cancel: Arc::new(Stop(stop.clone())) };
+pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, progress: Progress, stop: CancellationToken) {
+    let progress = Arc::new(progress);
+    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())) };
     let work = async {
         match toolbox.find(&call.name) {
             Some(tool) => tool.run(&call, &context).await,
@@ -104,7 +95,7 @@ pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, ticket: Ticket, i
         }
         () = past_grace(&stop) => ToolOutcome::interrupted("stopped by the user"),
     };
-    send(&inbox, Event::ToolCompleted { ticket, call: id, outcome });
+    progress.end(outcome);
 }
 
 /// Resolves a moment after stopping was asked for.
@@ -124,19 +115,6 @@ impl CancelSignal for Stop {
 
     async fn cancelled(&self) {
         self.0.cancelled().await;
-    }
-}
-
-struct Progress {
-    ticket: Ticket,
-    call: CallId,
-    inbox: Inbox,
-}
-
-impl ProgressSink for Progress {
-    fn report(&self, text: &str) {
-        let event = Event::ToolProgress { ticket: self.ticket, call: self.call.clone(), text: text.to_owned() };
-        send(&self.inbox, event);
     }
 }
 

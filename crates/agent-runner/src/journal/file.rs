@@ -7,15 +7,24 @@ use async_trait::async_trait;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A journal in a file that this process alone writes.
+///
+/// Records are written on tokio's threads for blocking work, so that a slow disk holds up nothing but this session.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
+    open: Arc<Open>,
+    /// Whether nobody knows what the file ends with: then nothing may follow.
+    is_broken: bool,
+}
+
+#[derive(Debug)]
+struct Open {
     file: File,
     /// Held as long as the journal is open; the system lets go of it when the process ends, however it ends.
     _lock: File,
-    line: Vec<u8>,
 }
 
 impl FileJournal {
@@ -31,7 +40,10 @@ impl FileJournal {
         let file = private(OpenOptions::new().append(true).create_new(true))
             .open(path)
             .map_err(|source| OpenError::io(path, source))?;
-        Ok(Self { path: path.to_owned(), file, _lock: lock, line: Vec::new() })
+        if let Some(folder) = path.parent() {
+            sync_folder(folder).map_err(|source| OpenError::io(folder, source))?;
+        }
+        Ok(Self::new(path, file, lock))
     }
 
     /// Opens a journal to go on with it. A record that was cut by a crash is taken off and kept beside, in a file that ends in `.torn`.
@@ -46,14 +58,31 @@ impl FileJournal {
             keep_torn(path, &mut file, recovered.good_bytes).map_err(|source| OpenError::io(path, source))?;
         }
         file.seek(SeekFrom::End(0)).map_err(|source| OpenError::io(path, source))?;
-        Ok((Self { path: path.to_owned(), file, _lock: lock, line: Vec::new() }, recovered))
+        Ok((Self::new(path, file, lock), recovered))
     }
 
-    fn write(&mut self, record: &Record) -> io::Result<()> {
-        self.line.clear();
-        serde_json::to_writer(&mut self.line, record)?;
-        self.line.push(b'\n');
-        self.file.write_all(&self.line)?;
+    fn new(path: &Path, file: File, lock: File) -> Self {
+        Self { path: path.to_owned(), open: Arc::new(Open { file, _lock: lock }), is_broken: false }
+    }
+
+    async fn write(&mut self, record: &Record) -> io::Result<()> {
+        if self.is_broken {
+            return Err(io::Error::other("an earlier record could not be written"));
+        }
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        // Taken back only when the record is known to be whole: not after an error, nor when this future is dropped halfway.
+        self.is_broken = true;
+        let open = self.open.clone();
+        tokio::task::spawn_blocking(move || open.write(&line)).await??;
+        self.is_broken = false;
+        Ok(())
+    }
+}
+
+impl Open {
+    fn write(&self, line: &[u8]) -> io::Result<()> {
+        (&self.file).write_all(line)?;
         self.file.sync_data()
     }
 }
@@ -61,8 +90,8 @@ impl FileJournal {
 #[async_trait]
 impl Journal for FileJournal {
     async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
-        self.write(record)
-            .map_err(|error| JournalError { place: self.path.display().to_string(), found: error.to_string() })
+        let written = self.write(record).await;
+        written.map_err(|error| JournalError { place: self.path.display().to_string(), found: error.to_string() })
     }
 }
 
@@ -153,4 +182,17 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(folder)
+}
+
+/// Makes a new file's name survive a crash of the machine, as its content does.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    File::open(folder)?.sync_all()
+}
+
+/// Other systems keep names without being asked, and open no folders.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
 }

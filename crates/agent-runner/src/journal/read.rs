@@ -1,6 +1,7 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
-use agent_core::journal::Record;
+use agent_core::journal::{FORMAT_VERSION, Record};
+use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,9 @@ pub fn read(path: &Path) -> Result<Recovered, ReadError> {
             return Err(ReadError::Damaged { path: path.to_owned(), damage });
         }
         let is_whole = line.last() == Some(&b'\n');
+        if number == 1 {
+            check_format(path, &line)?;
+        }
         match serde_json::from_slice::<Record>(&line) {
             Ok(record) if is_whole => {
                 recovered.records.push(record);
@@ -58,6 +62,34 @@ pub fn read(path: &Path) -> Result<Recovered, ReadError> {
         }
         Some(_) | None => Ok(recovered),
     }
+}
+
+/// Another format may differ in anything, so it is recognised before the line is read in full: it is not damage.
+fn check_format(path: &Path, line: &[u8]) -> Result<(), ReadError> {
+    match serde_json::from_slice::<FirstLine>(line) {
+        Ok(first) if first.entry.header.format_version != FORMAT_VERSION => {
+            Err(ReadError::Format { path: path.to_owned(), found: first.entry.header.format_version })
+        }
+        // Whatever else is wrong with it is found where it is read in full.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// What the first line says in every format.
+#[derive(Deserialize)]
+struct FirstLine {
+    entry: FirstEntry,
+}
+
+#[derive(Deserialize)]
+struct FirstEntry {
+    #[serde(rename = "Header")]
+    header: FirstHeader,
+}
+
+#[derive(Deserialize)]
+struct FirstHeader {
+    format_version: u32,
 }
 
 /// Whether the bytes behind the whole records end a line.
@@ -92,6 +124,14 @@ pub enum ReadError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// It was written by a version with another format.
+    #[error("read the journal {path}: it has format {found}, this program reads format {FORMAT_VERSION}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The format's number.
+        found: u32,
     },
     /// A line in the middle is not a record.
     #[error("read the journal {path}: line {} (byte {}) is damaged: {}", damage.line, damage.byte, damage.found)]

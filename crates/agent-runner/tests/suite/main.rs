@@ -1,0 +1,23 @@
+//! The runner as a host sees it: scripted model, fake tools, and time that moves only when nothing else can.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod approvals;
+mod cancel;
+mod example;
+mod hooks;
+mod input;
+mod journal_files;
+mod journal_order;
+mod limits;
+mod lives;
+mod only_loop;
+mod purity;
+mod redaction;
+mod resume;
+mod retry;
+mod scenarios;
+mod scenes;
+mod support;
+mod tools;
+mod turn;

@@ -1,0 +1,282 @@
+//! Short runs that together fire every row a runner can fire, as data: what stands around the runner, and what the host does.
+
+use crate::scenes::{Scene, WAITING};
+use crate::support::{Gated, HangingHook, config, ms, tool, with_config};
+use agent_core::hook::{FormatReport, GitReport, HookError};
+use agent_core::llm::{LlmError, LlmErrorKind, StopReason};
+use agent_core::permission::{ApprovalAnswer, PermissionMode};
+use agent_core::ports::Hook;
+use agent_core::session::{ModelConfig, SessionConfig, State};
+use agent_runner::Builder;
+use agent_testkit::{FakeTool, RecordingHook, Reply, Script, ScriptedApprover, ScriptedProvider, ToolLog};
+use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// One run.
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    pub(crate) stage: Box<dyn Fn() -> Stage>,
+    pub(crate) acts: Vec<Act>,
+}
+
+/// What stands around the runner.
+pub(crate) struct Stage {
+    pub(crate) builder: Builder,
+    pub(crate) provider: ScriptedProvider,
+    pub(crate) tools: Vec<ToolLog>,
+    pub(crate) gate: Arc<Notify>,
+}
+
+/// What the host does, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act {
+    Say(&'static str),
+    /// Waits until the session has entered the state and what is asked of the outside has arrived there.
+    Until(State),
+    /// Waits for the end of the run.
+    Prompt,
+    Cancel,
+    /// Lets the model answer in the very moment of the cancel.
+    AnswerAndCancel,
+    ShutDown,
+    Compact,
+    RaiseLimits,
+    Reconfigure,
+}
+
+use Act::{AnswerAndCancel, Cancel, Compact, Prompt, RaiseLimits, Reconfigure, Say, ShutDown, Until};
+
+pub(crate) fn all() -> Vec<Scenario> {
+    let mut all = Vec::new();
+    for state in WAITING {
+        all.extend(in_each_waiting_state(state));
+    }
+    all.extend(turns());
+    all.extend(failures());
+    all.extend(summaries());
+    all.extend(tools());
+    all.extend(hooks());
+    all
+}
+
+fn in_each_waiting_state(state: State) -> [Scenario; 2] {
+    let stage = move || {
+        let scene = Scene::hanging_in(state);
+        let (provider, tools) = (scene.provider.clone(), vec![scene.looked.clone(), scene.edited.clone()]);
+        Stage { builder: scene.builder(), provider, tools, gate: Arc::default() }
+    };
+    let enter = if state == State::Compacting { vec![Say("tell me"), Prompt, Compact] } else { vec![Say("go")] };
+    let with = |acts: &[Act]| [enter.as_slice(), &[Until(state)], acts].concat();
+    let busy = with(&[Say("more"), RaiseLimits, Reconfigure, Cancel, Prompt]);
+    let (left, stage) = (with(&[ShutDown]), Arc::new(stage));
+    let again = stage.clone();
+    [
+        Scenario { name: format!("busy in {state:?}"), stage: Box::new(move || stage()), acts: busy },
+        Scenario { name: format!("shut down in {state:?}"), stage: Box::new(move || again()), acts: left },
+    ]
+}
+
+fn turns() -> Vec<Scenario> {
+    let slow = || Script::new().answer(Reply::new().text("one").first_delay(ms(300))).text("two");
+    let no_calls = |config: &mut SessionConfig| config.limits.max_model_calls = Some(0);
+    let short = |config: &mut SessionConfig| config.limits.max_wall_time_ms = Some(1_000);
+    vec![
+        scenario("plain", &[Say("hello"), Prompt], || Script::new().text("hi")),
+        scenario("typed ahead", &[Say("1"), Until(State::CallingLlm), Say("2"), Prompt], slow),
+        scenario("idle", &[RaiseLimits, Reconfigure, Cancel, Say("hello"), Prompt, ShutDown], || {
+            Script::new().text("hi")
+        }),
+        configured("limit before the call", &[Say("go"), Prompt, RaiseLimits, Prompt], no_calls, || {
+            Script::new().text("hi")
+        }),
+        configured("out of time", &[Say("go"), Prompt], short, || Script::new().hang()),
+        scenario("paused", &[Say("go"), Prompt], || {
+            Script::new().answer(Reply::new().text("half").stop(StopReason::Paused)).text("whole")
+        }),
+        scenario("empty answer", &[Say("go"), Prompt], || Script::new().answer(Reply::new()).text("well")),
+        scenario("refusal", &[Say("go"), Prompt], || {
+            Script::new().answer(Reply::new().text("no").stop(StopReason::Refusal))
+        }),
+        gated("answer and cancel", 1, &[Say("go"), Until(State::CallingLlm), AnswerAndCancel, Prompt], || {
+            Script::new().call("edit", json!({}))
+        }),
+    ]
+}
+
+/// Each failure in both kinds of model call: with a message and with results.
+fn failures() -> Vec<Scenario> {
+    let two_models = |config: &mut SessionConfig| config.models.push(ModelConfig::new("model-b"));
+    let kinds =
+        [LlmErrorKind::Server, LlmErrorKind::Overloaded, LlmErrorKind::Authentication, LlmErrorKind::ContextOverflow];
+    let mut all = Vec::new();
+    for kind in kinds {
+        for after_tools in [false, true] {
+            let script = move || {
+                let long = Script::new().text("long ".repeat(500));
+                let script = if after_tools { long.call("look", json!({})) } else { long };
+                let script = script.error(LlmError::new(kind, "broken"));
+                let script = if kind == LlmErrorKind::ContextOverflow { script.text("short") } else { script };
+                script.text("well")
+            };
+            let name = format!("{kind:?}{}", if after_tools { " after tools" } else { "" });
+            let acts = [Say("tell me"), Prompt, Say("go"), Prompt];
+            all.push(match kind {
+                LlmErrorKind::Overloaded => configured(&name, &acts, two_models, script),
+                _ => scenario(&name, &acts, script),
+            });
+        }
+    }
+    all
+}
+
+fn summaries() -> Vec<Scenario> {
+    let long = || Script::new().text("long ".repeat(500));
+    let two_models = |config: &mut SessionConfig| config.models.push(ModelConfig::new("model-b"));
+    let ask = [Say("tell me"), Prompt, Compact, Prompt];
+    vec![
+        scenario("summary", &ask, move || long().text("short")),
+        scenario(
+            "summary with input",
+            &[Say("tell me"), Prompt, Compact, Until(State::Compacting), Say("go"), Prompt],
+            move || long().answer(Reply::new().text("short").first_delay(ms(300))).text("done"),
+        ),
+        scenario("useless summary", &ask, move || long().text("long ".repeat(600))),
+        scenario("summary at the second try", &ask, move || {
+            long().error(LlmError::new(LlmErrorKind::Server, "broken")).text("short")
+        }),
+        configured("summary by the next model", &ask, two_models, move || {
+            long().error(LlmError::new(LlmErrorKind::Overloaded, "busy")).text("short")
+        }),
+        gated(
+            "summary and cancel",
+            2,
+            &[Say("tell me"), Prompt, Compact, Until(State::Compacting), AnswerAndCancel, Prompt],
+            move || long().text("short"),
+        ),
+    ]
+}
+
+fn tools() -> Vec<Scenario> {
+    let calls = |names: &'static [&'static str]| {
+        move || {
+            let reply = names.iter().fold(Reply::new(), |reply, name| reply.call(*name, json!({})));
+            Script::new().answer(reply).text("done")
+        }
+    };
+    let asking = |config: &mut SessionConfig| config.permissions.mode = PermissionMode::Default;
+    let one_call = |config: &mut SessionConfig| config.limits.max_model_calls = Some(1);
+    let both = |config: &mut SessionConfig| {
+        config.limits.max_model_calls = Some(1);
+        config.limits.max_repetitions = Some(1);
+    };
+    let no_repeats = |config: &mut SessionConfig| config.limits.max_repetitions = Some(2);
+    let go = [Say("go"), Prompt];
+    vec![
+        scenario("a read", &go, calls(&["look"])),
+        scenario("reads", &go, calls(&["look", "look"])),
+        scenario("an edit", &go, calls(&["edit"])),
+        scenario("edits", &go, calls(&["edit", "edit"])),
+        scenario("unknown tool", &go, calls(&["unheard_of"])),
+        scenario(
+            "edits cancelled",
+            &[Say("go"), Until(State::ExecutingTools), Cancel, Prompt],
+            calls(&["hang", "edit"]),
+        ),
+        configured("limit after tools", &go, one_call, calls(&["look"])),
+        // The limit has the word before the repetition: without its row behind the tools, the one before the next call is too late.
+        configured("limit and repetition", &go, both, calls(&["look"])),
+        configured("repetition", &go, no_repeats, || {
+            Script::new().call("look", json!({})).call("look", json!({})).text("never")
+        }),
+        approved("allowed", ScriptedApprover::allowing, asking, calls(&["edit", "edit"])),
+        approved("denied", || ScriptedApprover::denying("no"), asking, calls(&["edit", "edit"])),
+        approved(
+            "one of two",
+            || ScriptedApprover::allowing().first([ApprovalAnswer::Nobody]),
+            asking,
+            calls(&["edit", "edit"]),
+        ),
+    ]
+}
+
+fn hooks() -> Vec<Scenario> {
+    let failed = || HookError::Failed { message: String::from("broken") };
+    let stop = || HookError::StopTurn { reason: String::from("freeze") };
+    let format_due =
+        || RecordingHook::new().on_check_git(Ok(GitReport { formatting_due: true, ..GitReport::default() }));
+    let commit_due = || RecordingHook::new().on_check_git(Ok(GitReport { commit_due: true, ..GitReport::default() }));
+    let formatted = || Ok(FormatReport { changed_paths: vec![String::from("a.rs")], ..FormatReport::default() });
+    vec![
+        hooked("looked at", RecordingHook::new),
+        hooked("formatted and committed", HangingHook::default),
+        hooked("formatted", move || format_due().on_format(formatted())),
+        hooked("committed", commit_due),
+        hooked("look fails", move || RecordingHook::new().on_check_git(Err(failed()))),
+        hooked("look stops", move || RecordingHook::new().on_check_git(Err(stop()))),
+        hooked("format fails", move || format_due().on_format(Err(failed()))),
+        hooked("format stops", move || format_due().on_format(Err(stop()))),
+        hooked("commit fails", move || commit_due().on_commit(Err(failed()))),
+        hooked("commit stops", move || commit_due().on_commit(Err(stop()))),
+    ]
+}
+
+fn scenario(name: &str, acts: &[Act], script: impl Fn() -> Script + 'static) -> Scenario {
+    configured(name, acts, |_| {}, script)
+}
+
+fn configured(
+    name: &str,
+    acts: &[Act],
+    configure: impl Fn(&mut SessionConfig) + 'static,
+    script: impl Fn() -> Script + 'static,
+) -> Scenario {
+    let stage = move || {
+        let mut config = config();
+        configure(&mut config);
+        stage(config, script(), usize::MAX)
+    };
+    Scenario { name: name.to_owned(), stage: Box::new(stage), acts: acts.to_vec() }
+}
+
+fn gated(name: &str, from_call: usize, acts: &[Act], script: impl Fn() -> Script + 'static) -> Scenario {
+    let stage = move || stage(config(), script(), from_call);
+    Scenario { name: name.to_owned(), stage: Box::new(stage), acts: acts.to_vec() }
+}
+
+fn approved(
+    name: &str,
+    approver: impl Fn() -> ScriptedApprover + 'static,
+    configure: impl Fn(&mut SessionConfig) + 'static,
+    script: impl Fn() -> Script + 'static,
+) -> Scenario {
+    let mut scenario = configured(name, &[Say("go"), Prompt], configure, script);
+    let around = scenario.stage;
+    scenario.stage = Box::new(move || {
+        let stage = around();
+        Stage { builder: stage.builder.approver(Arc::new(approver())), ..stage }
+    });
+    scenario
+}
+
+fn hooked<H: Hook + 'static>(name: &str, hook: impl Fn() -> H + 'static) -> Scenario {
+    let mut scenario = scenario(name, &[Say("go"), Prompt], || {
+        Script::new().call("edit", json!({})).call("look", json!({})).text("done")
+    });
+    let around = scenario.stage;
+    scenario.stage = Box::new(move || {
+        let stage = around();
+        Stage { builder: stage.builder.hook(Arc::new(hook())), ..stage }
+    });
+    scenario
+}
+
+fn stage(config: SessionConfig, script: Script, gated_from_call: usize) -> Stage {
+    let provider = ScriptedProvider::new(script);
+    let gated = Gated::new(&provider, gated_from_call);
+    let gate = gated.gate.clone();
+    let tools = [FakeTool::reads("look"), FakeTool::changes("edit"), FakeTool::changes("hang").hangs()];
+    let logs = tools.iter().map(FakeTool::log).collect();
+    let builder = with_config(config, gated).tools(tools.iter().map(tool));
+    Stage { builder, provider, tools: logs, gate }
+}
