@@ -39,6 +39,13 @@ pub(crate) struct Run {
     /// The task, as words.
     #[arg(value_name = "PROMPT", conflicts_with = "prompt")]
     pub(crate) words: Vec<String>,
+    /// A shell command that has to end with 0 before the task counts as done; repeatable. When one does not, the model is told and goes
+    /// on, at most three times.
+    #[arg(long, value_name = "CMD", value_parser = verify_command)]
+    pub(crate) verify: Vec<String>,
+    /// How long each of these commands may take, such as `90s`, `10m`.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = crate::units::parse_duration)]
+    pub(crate) verify_timeout: DurationMs,
     #[command(flatten)]
     pub(crate) options: Options,
 }
@@ -83,6 +90,8 @@ pub(crate) struct Diagram {
 pub(crate) enum Machine {
     /// A conversation between a user, a model and its tools.
     Session,
+    /// An agent's life and the commitments it is bound to.
+    Lifecycle,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -242,3 +251,7 @@ pub(crate) struct NanoUsd(pub(crate) u64);
 /// Milliseconds, as read from the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DurationMs(pub(crate) u64);
+
+fn verify_command(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("the command is empty") } else { Ok(text.to_owned()) }
+}

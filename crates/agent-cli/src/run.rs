@@ -8,16 +8,19 @@ use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
 use crate::wire::{DenialReport, RunResult, UsageReport, used};
-use agent_core::session::{Outcome, OutcomeKind, Session, Trigger};
-use agent_runner::{End, Notice};
+use agent_core::lifecycle::{Commitment, LifecycleConfig};
+use agent_core::session::{Outcome, OutcomeKind, Session};
+use agent_runner::{End, Notice, Supervised, Supervisor};
 use std::io::{self, IsTerminal, Read};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// Does the task and returns the exit code.
 pub(crate) async fn run(arguments: Run) -> u8 {
     let started = Instant::now();
-    let Run { prompt, words, options } = arguments;
+    let Run { prompt, words, verify, verify_timeout, options } = arguments;
+    let commitments = verify.iter().map(|command| Commitment::of_command(command, verify_timeout.0)).collect();
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
     let result = match signals::listen() {
@@ -28,7 +31,7 @@ pub(crate) async fn run(arguments: Run) -> u8 {
                 begun = begin(prompt, &words, &options) => begun,
             };
             match begun {
-                Ok(opened) => drive(opened, &mut printer, signals, started).await,
+                Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
                 Err(failure) => RunResult::of_failure(&failure, started),
             }
         }
@@ -50,14 +53,15 @@ async fn begin(
     Ok((opened, prompt, settings))
 }
 
-/// Shows what happens until the prompt that follows our input, or until a signal.
+/// Shows what happens until the agent comes to rest, or until a signal.
 async fn drive(
     (opened, prompt, settings): (Opened, String, Settings),
+    commitments: Vec<Commitment>,
     printer: &mut Printer,
     mut signals: mpsc::UnboundedReceiver<Signal>,
     started: Instant,
 ) -> RunResult {
-    let Opened { runner, handle, mut notices, id, model, tool_names, before } = opened;
+    let Opened { runner, handle, notices, id, model, tool_names, before, processes } = opened;
     printer.init(Init {
         session_id: id.clone(),
         model,
@@ -65,10 +69,11 @@ async fn drive(
         directory: settings.directory.clone(),
         mode: settings.permissions.mode,
     });
-    let task = tokio::spawn(runner.run());
-    handle.input(prompt);
-    let mut ours = false;
-    let mut is_over = false;
+    let config = LifecycleConfig::headless(commitments);
+    let (supervisor, agent, mut notices) = Supervisor::new((runner, handle, notices), config);
+    let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
+    let task = tokio::spawn(supervisor.run());
+    agent.input(prompt);
     let mut signalled = None;
     loop {
         tokio::select! {
@@ -78,7 +83,7 @@ async fn drive(
                 (Signal::Interrupt, None) => {
                     printer.say("stopping (Ctrl-C again leaves at once)");
                     signalled = Some(Signal::Interrupt);
-                    handle.cancel();
+                    agent.cancel();
                 }
                 (signal, _) => {
                     signalled = Some(signal);
@@ -88,23 +93,15 @@ async fn drive(
             notice = notices.recv() => {
                 let Some(notice) = notice else { break };
                 printer.notice(&notice);
-                match notice {
-                    // A session that is gone on with prompts first for what was before.
-                    Notice::Transition(step) if step.on == Trigger::UserInput => ours = true,
-                    Notice::Prompt { outcome: Some(_), .. } if ours => {
-                        is_over = true;
-                        break;
-                    }
-                    _ => {}
+                if let Notice::Rested { .. } = notice {
+                    break;
                 }
             }
         }
     }
-    handle.detach();
+    agent.detach();
     match task.await {
-        Ok((end, session)) => {
-            // Before our run is over the session tells of the one before it.
-            let outcome = session.outcome().filter(|_| is_over);
+        Ok(Supervised { end, session, outcome, .. }) => {
             conclude(&end, &session, outcome, signalled, &id, &before, started)
         }
         Err(error) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),

@@ -17,7 +17,7 @@ use agent_exec::Processes;
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
-use agent_tools::{Workspace, standard_tools};
+use agent_tools::{Workspace, signal_tool, standard_tools};
 use async_trait::async_trait;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used before, in a session that is gone on with.
     pub(crate) before: agent_core::budget::Ledger,
+    /// What runs commands besides the tools.
+    pub(crate) processes: Processes,
 }
 
 /// Opens a new session, or the one that the options name.
@@ -44,7 +46,11 @@ pub(crate) fn open(
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     let workspace = Arc::new(workspace);
     let processes = Processes::new();
-    let tools = standard_tools(&workspace, processes.clone());
+    let mut tools = standard_tools(&workspace, processes.clone());
+    if approver.is_none() {
+        // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
+        tools.push(signal_tool());
+    }
     let config = SessionConfig {
         system: Arc::from(system_prompt(options, &settings.directory)),
         limits: settings.limits,
@@ -60,7 +66,7 @@ pub(crate) fn open(
                 formatters: settings.formatters.clone(),
                 ..HooksConfig::new(settings.directory.clone())
             },
-            Arc::new(processes),
+            Arc::new(processes.clone()),
         ),
         workspace,
     };
@@ -81,7 +87,7 @@ pub(crate) fn open(
         say_differences(&old, &config);
         handle.reconfigure(config);
     }
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before })
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes })
 }
 
 /// Tells what is different from when the session was last used, where that changes what may happen.

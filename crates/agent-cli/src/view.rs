@@ -87,6 +87,15 @@ impl View {
                 self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to));
             }
             Notice::Refused(rejected) if self.level == Level::Verbose => self.tell(&rejected.to_string()),
+            Notice::Lifecycle(step) if self.level == Level::Verbose => {
+                self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
+            Notice::CheckFinished { report, .. } => {
+                let verdict = if report.is_kept() { "kept" } else { "not kept" };
+                self.tell(&escaped(&format!("  {verdict}: it {}", report.end)));
+            }
+            Notice::GapReport { text, .. } => self.tell(&escaped(text)),
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
+use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::PermissionMode;
 use agent_core::session::{Denial, Transition};
@@ -58,8 +59,11 @@ pub(crate) enum Line {
         /// The session's id.
         session_id: String,
     },
-    /// The machine moved.
+    /// A machine moved.
     Transition {
+        /// Which machine, where it is not the session: `lifecycle`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        machine: Option<&'static str>,
         /// State that was left or kept.
         from: String,
         /// State that was entered or kept.
@@ -230,6 +234,14 @@ impl Line {
             }),
             Notice::Discarded => Some(Self::Discard { session_id }),
             Notice::Transition(Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
+                machine: None,
+                from: format!("{from:?}"),
+                to: format!("{to:?}"),
+                trigger: format!("{on:?}"),
+                at_ms: *at_ms,
+            }),
+            Notice::Lifecycle(lifecycle::Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
+                machine: Some("lifecycle"),
                 from: format!("{from:?}"),
                 to: format!("{to:?}"),
                 trigger: format!("{on:?}"),
@@ -318,7 +330,7 @@ pub(crate) fn used(before: &Ledger, after: &Ledger) -> (u64, Option<f64>, UsageR
 
 /// Every word that a result can have for what it came to.
 #[cfg(test)]
-const SUBTYPES: [&str; 9] = [
+const SUBTYPES: [&str; 11] = [
     "success",
     "error_during_execution",
     "error_authentication",
@@ -327,6 +339,8 @@ const SUBTYPES: [&str; 9] = [
     "error_max_turns",
     "error_max_budget",
     "error_permission",
+    "verification_failed",
+    "waiting",
     "cancelled",
 ];
 
@@ -355,7 +369,9 @@ mod tests {
     #[test]
     fn every_outcome_has_a_published_word() {
         use OutcomeKind::{Authentication, Budget, CallLimit, Cancelled, Failed, Permission, Provider, Success};
-        for kind in [Success, Failed, Authentication, CallLimit, Budget, Permission, Provider, Cancelled] {
+        use OutcomeKind::{VerificationFailed, Waiting};
+        let of_session = [Success, Failed, Authentication, CallLimit, Budget, Permission, Provider, Cancelled];
+        for kind in of_session.into_iter().chain([VerificationFailed, Waiting]) {
             assert!(SUBTYPES.contains(&kind.subtype()), "{kind:?}");
         }
     }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A host gets two ends: a [`Handle`] to send what the user wants, and [`Notices`] to show what happens. [`Agent`] wraps both for programs that
-//! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines.
+//! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines. A [`Supervisor`] drives an agent's lifecycle over a
+//! runner: commitments that are checked whenever the agent says that it is done.
 //!
 //! # Architecture invariant
 //! No decision of the agent is made here: no flag that remembers a phase, no second loop, no look into tool calls or stop reasons.
@@ -16,6 +17,7 @@
 
 mod agent;
 mod builder;
+mod checks;
 mod clock;
 mod hooks;
 pub mod journal;
@@ -27,6 +29,7 @@ mod progress;
 mod redact;
 mod resume;
 mod runner;
+mod supervisor;
 mod tool_calls;
 
 pub use agent::{Agent, AgentError};
@@ -34,3 +37,4 @@ pub use builder::{BuildError, Builder};
 pub use clock::SystemClock;
 pub use notice::{Notice, Notices};
 pub use runner::{End, Handle, Runner};
+pub use supervisor::{Supervised, Supervisor, SupervisorHandle};

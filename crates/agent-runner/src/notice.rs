@@ -3,6 +3,7 @@
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
 use agent_core::session::{Event, Outcome, Rejected, Transition};
 use agent_core::tool::ToolOutcome;
@@ -82,6 +83,36 @@ pub enum Notice {
     },
     /// An event did not fit and changed nothing.
     Refused(Rejected),
+    /// The agent's lifecycle moved. This and what follows come from a [`Supervisor`](crate::Supervisor) only.
+    Lifecycle(lifecycle::Transition),
+    /// An event did not fit the agent's lifecycle and changed nothing.
+    LifecycleRefused(lifecycle::Rejected),
+    /// A commitment is being checked.
+    CheckStarted {
+        /// With this command.
+        command: String,
+    },
+    /// A check ended.
+    CheckFinished {
+        /// Of which commitment.
+        commitment: CommitmentId,
+        /// What it came to.
+        report: CheckReport,
+    },
+    /// The agent was told what is missing.
+    GapReport {
+        /// What it was told.
+        text: String,
+        /// How often it has been told since its last message.
+        round: u32,
+    },
+    /// The agent came to rest.
+    Rested {
+        /// What it came to.
+        agent: lifecycle::Outcome,
+        /// How the run ended that led here.
+        run: Option<Outcome>,
+    },
 }
 
 impl Notice {

@@ -20,12 +20,14 @@ mod grep;
 mod list_files;
 mod plain_commands;
 mod read_file;
+mod signal;
 mod spec;
 mod text;
 mod walk;
 mod workspace;
 mod write_file;
 
+pub use signal::signal_tool;
 pub use workspace::{OpenError, Workspace};
 
 use agent_core::ports::Tool;

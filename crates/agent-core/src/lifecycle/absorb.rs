@@ -34,7 +34,8 @@ impl Lifecycle {
                 self.is_budget_spent = true;
                 self.outcome = Some(Outcome::BudgetExceeded);
             }
-            Event::SessionEnded => self.outcome = Some(Outcome::SessionEnded),
+            // Whoever rests has come to something already.
+            Event::SessionEnded => self.outcome = self.outcome.take().or(Some(Outcome::SessionEnded)),
             Event::Dismissed => self.outcome = self.outcome.take().or(Some(Outcome::Dismissed)),
             Event::CleanupCompleted { .. } => self.cleanup = None,
         }

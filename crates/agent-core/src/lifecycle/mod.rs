@@ -122,6 +122,12 @@ impl Lifecycle {
         self.state
     }
 
+    /// Whether nothing can happen any more.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        table::TABLE.is_terminal(self.state)
+    }
+
     /// How the agent works while it works; nothing when it does not.
     #[must_use]
     pub fn mode(&self) -> Option<TaskMode> {

@@ -63,7 +63,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Verifying + SessionEnded           => Reaped    [CancelChecks, ReportOutcome, CleanUp];
     Verifying + Dismissed              => Reaped    [CancelChecks, ReportOutcome, CleanUp];
 
-    Done + Dismissed => Ended [ReleaseSession];
+    Done + SessionEnded => Ended [];
+    Done + Dismissed    => Ended [ReleaseSession];
 
     Reaped + CleanupCompleted => Ended [];
 };

@@ -153,6 +153,7 @@ const EXPECTED: &[Line] = &[
     ("Verifying, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, first", &["second kept", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
 
+    ("Done", &["session ended"], State::Ended, &[]),
     ("Done", &["dismissed"], State::Ended, &["ReleaseSession"]),
     ("Reaped", &["cleanup"], State::Ended, &[]),
 ];

@@ -55,7 +55,7 @@ const BEYOND: &[Beyond] = &[
         on: &[BudgetExceeded],
         to: &[],
     },
-    Beyond { why: "without its session an agent is nothing", from: &[], on: &[SessionEnded], to: &[Reaped] },
+    Beyond { why: "without its session an agent is nothing", from: &[], on: &[SessionEnded], to: &[Reaped, Ended] },
     Beyond {
         why: "an agent can be dismissed whenever it is alive",
         from: &[Idle, Working, Waiting, Verifying],

@@ -1,0 +1,84 @@
+//! The checks of an agent's commitments: shell commands, one after the other, each bounded in time.
+
+use crate::notice::Notice;
+use crate::supervisor::Message;
+use crate::tool_calls::{Stop, past_grace};
+use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Event, Ticket};
+use agent_core::link;
+use agent_core::ports::{Clock, Command, CommandRunner};
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Who runs the commands, and where.
+#[derive(Clone)]
+pub(crate) struct Checker {
+    pub(crate) commands: Option<Arc<dyn CommandRunner>>,
+    pub(crate) directory: String,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Checker {
+    /// Runs the checks in order, so that two builds do not wait for each other's locks, and reports each. When stopping is asked for, what
+    /// runs has a moment to end by itself and is dropped then, and nothing more is reported.
+    pub(crate) async fn run(
+        self,
+        checks: Vec<Check>,
+        ticket: Ticket,
+        inbox: mpsc::UnboundedSender<Message>,
+        notices: mpsc::UnboundedSender<Notice>,
+        stop: CancellationToken,
+    ) {
+        for Check { commitment, assertion } in checks {
+            // Whoever does not listen any more misses nothing that anybody waits for.
+            let _ = notices.send(Notice::CheckStarted { command: assertion.command.clone() });
+            let report = self.check(&assertion, &stop).await;
+            if stop.is_cancelled() {
+                return;
+            }
+            let _ = inbox.send(Message::Event(Event::CheckCompleted { ticket, commitment, report }));
+        }
+    }
+
+    /// One check. Whatever goes wrong with it is what it came to.
+    async fn check(&self, assertion: &Assertion, stop: &CancellationToken) -> CheckReport {
+        let Some(commands) = &self.commands else {
+            return ended(CheckEnd::NotStarted { found: String::from("there is nobody to run commands") });
+        };
+        let command = self.command(assertion);
+        let signal = Stop(stop.clone());
+        let work = AssertUnwindSafe(commands.run(&command, &signal)).catch_unwind();
+        let overdue_ms = assertion.timeout_ms.saturating_add(PATIENCE_MS);
+        tokio::select! {
+            biased;
+            result = work => match result {
+                Ok(result) => link::check_report(result),
+                Err(_) => ended(CheckEnd::Broke { found: String::from("what ran it panicked") }),
+            },
+            () = past_grace(stop) => ended(CheckEnd::Broke { found: String::from("it was stopped") }),
+            () = self.clock.sleep_ms(overdue_ms) => ended(CheckEnd::TimedOut),
+        }
+    }
+
+    fn command(&self, assertion: &Assertion) -> Command {
+        Command {
+            program: String::from("sh"),
+            arguments: vec![String::from("-c"), assertion.command.clone()],
+            directory: self.directory.clone(),
+            environment: Vec::new(),
+            stdin: Vec::new(),
+            timeout_ms: assertion.timeout_ms,
+            output_limit_bytes: OUTPUT_LIMIT_BYTES,
+        }
+    }
+}
+
+fn ended(end: CheckEnd) -> CheckReport {
+    CheckReport { end, output: String::new() }
+}
+
+const OUTPUT_LIMIT_BYTES: usize = 32 * 1024;
+/// How much longer than its own time-out a command is waited for: ending a process tree takes a moment, too.
+const PATIENCE_MS: u64 = 5_000;

@@ -1,0 +1,312 @@
+//! Drives an agent's lifecycle over a session's runner.
+//!
+//! ```text
+//! host, checks, timers -> inbox --+
+//! session -> notices -> link ------+-> lifecycle.step -> notices -> perform -> link -> session
+//! ```
+//!
+//! As decision-free as the [`Runner`]: what is sent to the session, what is checked, how often, and when it is over follows from the
+//! lifecycle's table. The lifecycle is not journalled: the session is, with every report of what was missing as a message in it.
+
+use crate::checks::Checker;
+use crate::notice::{Notice, Notices};
+use crate::redact::Redactor;
+use crate::runner::{End, Handle, Runner};
+use crate::tool_calls::GRACE_MS;
+use agent_core::conversation::Item;
+use agent_core::lifecycle::{Action, Commitment, Event, Lifecycle, LifecycleConfig, TaskMode};
+use agent_core::link::{self, Turns};
+use agent_core::ports::CommandRunner;
+use agent_core::session::{Outcome, Session, Trigger};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// Drives one agent. [`run`](Self::run) is its whole life.
+pub struct Supervisor {
+    runner: Runner,
+    overseen: Overseen,
+    inbox: mpsc::UnboundedReceiver<Message>,
+    session_notices: Notices,
+}
+
+impl Supervisor {
+    /// Puts an agent over a session as [`Builder::build`](crate::Builder::build) made it. The notices are the session's and the agent's.
+    #[must_use]
+    pub fn new(session: (Runner, Handle, Notices), config: LifecycleConfig) -> (Self, SupervisorHandle, Notices) {
+        let (runner, handle, session_notices) = session;
+        let (sender, inbox) = mpsc::unbounded_channel();
+        let (notices, notices_receiver) = mpsc::unbounded_channel();
+        let checker =
+            Checker { commands: None, directory: String::from("/"), clock: Arc::clone(&runner.performer.clock) };
+        let overseen = Overseen {
+            lifecycle: Lifecycle::new(config),
+            session: handle,
+            session_gone: CancellationToken::new(),
+            checker,
+            redactor: runner.redactor.clone(),
+            inbox: sender.downgrade(),
+            notices,
+            inputs_taken: 0,
+            turns: Turns::default(),
+            checks: None,
+            timer: None,
+            tasks: TaskTracker::new(),
+        };
+        (Self { runner, overseen, inbox, session_notices }, SupervisorHandle { inbox: sender }, notices_receiver)
+    }
+
+    /// Who runs the commands that check commitments, and in which directory. Without, no commitment can be checked.
+    #[must_use]
+    pub fn commands(mut self, commands: Arc<dyn CommandRunner>, directory: impl Into<String>) -> Self {
+        self.overseen.checker.commands = Some(commands);
+        self.overseen.checker.directory = directory.into();
+        self
+    }
+
+    /// Drives the agent until it has ended or the host detaches. Nothing that was started is left running.
+    pub async fn run(self) -> Supervised {
+        let Self { runner, mut overseen, mut inbox, mut session_notices } = self;
+        let mut running = pin!(runner.run());
+        let mut ended = None;
+        while !overseen.lifecycle.is_over() {
+            tokio::select! {
+                biased;
+                message = inbox.recv() => match message {
+                    Some(Message::Event(event)) => overseen.take(event),
+                    Some(Message::Detach) | None => break,
+                },
+                Some(notice) = session_notices.recv() => overseen.session_says(notice),
+                end = &mut running, if ended.is_none() => {
+                    ended = Some(end);
+                    while let Ok(notice) = session_notices.try_recv() {
+                        overseen.session_says(notice);
+                    }
+                    overseen.session_gone.cancel();
+                    overseen.take(Event::SessionEnded);
+                }
+            }
+        }
+        overseen.session.detach();
+        let stopping = overseen.stop_everything();
+        let (end, session) = match ended {
+            Some(ended) => {
+                stopping.await;
+                ended
+            }
+            None => tokio::join!(stopping, running).1,
+        };
+        let outcome = overseen.turns.outcome(overseen.lifecycle.outcome());
+        Supervised { end, session, lifecycle: overseen.lifecycle, outcome }
+    }
+}
+
+/// What an agent came to, and what is left of it.
+#[derive(Debug)]
+pub struct Supervised {
+    /// Why its session's runner ended.
+    pub end: End,
+    /// The session as it stands.
+    pub session: Session,
+    /// The lifecycle as it stands.
+    pub lifecycle: Lifecycle,
+    /// How the run ended; nothing when the host left before.
+    pub outcome: Option<Outcome>,
+}
+
+/// The agent while its session runs.
+struct Overseen {
+    lifecycle: Lifecycle,
+    session: Handle,
+    /// Fires when the session's runner has ended.
+    session_gone: CancellationToken,
+    checker: Checker,
+    redactor: Redactor,
+    /// Held weakly: when nobody else could send any more, nothing can come.
+    inbox: mpsc::WeakUnboundedSender<Message>,
+    notices: mpsc::UnboundedSender<Notice>,
+    /// Messages that the session has taken.
+    inputs_taken: u64,
+    turns: Turns,
+    /// Stops the checks when it is dropped.
+    checks: Option<DropGuard>,
+    /// Stops the timer when it is dropped.
+    timer: Option<DropGuard>,
+    tasks: TaskTracker,
+}
+
+impl Overseen {
+    /// What the session shows goes on to the host, and what of it concerns the agent to its lifecycle.
+    fn session_says(&mut self, notice: Notice) {
+        let events = match &notice {
+            Notice::Transition(step) => {
+                self.inputs_taken += u64::from(step.on == Trigger::UserInput);
+                Vec::new()
+            }
+            Notice::RoundClosed(item) => match item.as_ref() {
+                Item::Round(round) => link::signals(round),
+                Item::Input(_) | Item::Answer(_) => Vec::new(),
+            },
+            Notice::Prompt { outcome: Some(outcome), .. } => vec![link::turn_ended(outcome, self.inputs_taken)],
+            _ => Vec::new(),
+        };
+        let turn = match &notice {
+            Notice::Prompt { outcome, .. } => outcome.clone(),
+            _ => None,
+        };
+        self.notify(notice);
+        for event in events {
+            self.take_of_turn(event, turn.as_ref());
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        self.take_of_turn(event, None);
+    }
+
+    /// One event: redacted, stepped, performed. The outcome of a turn counts when the lifecycle takes its end.
+    fn take_of_turn(&mut self, mut event: Event, turn: Option<&Outcome>) {
+        if let Event::CheckCompleted { report, .. } = &mut event {
+            self.redactor.text(&mut report.output);
+        }
+        let finished = match &event {
+            Event::CheckCompleted { commitment, report, .. } => {
+                Some(Notice::CheckFinished { commitment: *commitment, report: report.clone() })
+            }
+            _ => None,
+        };
+        match self.lifecycle.step(self.checker.clock.now_ms(), event) {
+            Ok(step) => {
+                if let Some(outcome) = turn {
+                    self.turns.add(outcome);
+                }
+                if let Some(finished) = finished {
+                    self.notify(finished);
+                }
+                self.notify(Notice::Lifecycle(step.transition));
+                for action in step.actions {
+                    self.perform(action);
+                }
+            }
+            Err(rejected) => self.notify(Notice::LifecycleRefused(rejected)),
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        if let Some(command) = link::command(&action) {
+            self.session.event(command);
+        }
+        match action {
+            // The session was told.
+            Action::SendInput { .. } | Action::CancelTurn => {}
+            Action::SendGapReport { text, round } => self.notify(Notice::GapReport { text, round }),
+            Action::RunChecks { ticket, checks } => {
+                let stop = CancellationToken::new();
+                let Some(inbox) = self.inbox.upgrade() else { return };
+                let (checker, notices) = (self.checker.clone(), self.notices.clone());
+                self.tasks.spawn(checker.run(checks, ticket, inbox, notices, stop.clone()));
+                self.checks = Some(stop.drop_guard());
+            }
+            Action::CancelChecks { .. } => self.checks = None,
+            Action::StartTimer { ticket, delay_ms } => {
+                let stop = CancellationToken::new();
+                let Some(inbox) = self.inbox.upgrade() else { return };
+                let (clock, stopped) = (Arc::clone(&self.checker.clock), stop.clone());
+                self.tasks.spawn(async move {
+                    tokio::select! {
+                        () = stopped.cancelled() => {}
+                        () = clock.sleep_ms(delay_ms) => send(&inbox, Event::TimedOut { ticket }),
+                    }
+                });
+                self.timer = Some(stop.drop_guard());
+            }
+            Action::StopTimer { .. } => self.timer = None,
+            Action::ReportOutcome { outcome } => {
+                let run = self.turns.outcome(Some(&outcome));
+                self.notify(Notice::Rested { agent: outcome, run });
+            }
+            Action::CleanUp { ticket } => {
+                self.checks = None;
+                self.session.detach();
+                let Some(inbox) = self.inbox.upgrade() else { return };
+                let gone = self.session_gone.clone();
+                self.tasks.spawn(async move {
+                    gone.cancelled().await;
+                    send(&inbox, Event::CleanupCompleted { ticket });
+                });
+            }
+            Action::ReleaseSession => self.session.detach(),
+        }
+    }
+
+    /// Stops checks and timers, and waits until they have stopped, for a moment.
+    fn stop_everything(&mut self) -> impl Future<Output = ()> + use<> {
+        (self.checks, self.timer) = (None, None);
+        self.session_gone.cancel();
+        self.tasks.close();
+        let tasks = self.tasks.clone();
+        async move {
+            let _ = tokio::time::timeout(Duration::from_millis(2 * GRACE_MS), tasks.wait()).await;
+        }
+    }
+
+    fn notify(&self, notice: Notice) {
+        // A host that does not listen any more still gets its work done.
+        let _ = self.notices.send(notice);
+    }
+}
+
+/// What arrives at a supervisor.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Event(Event),
+    Detach,
+}
+
+fn send(inbox: &mpsc::UnboundedSender<Message>, event: Event) {
+    // A supervisor that has ended needs it no more.
+    let _ = inbox.send(Message::Event(event));
+}
+
+/// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the supervisor has ended.
+///
+/// When the last handle is dropped and nothing of the agent's own runs, it is left as by [`detach`](Self::detach).
+#[derive(Clone, Debug)]
+pub struct SupervisorHandle {
+    inbox: mpsc::UnboundedSender<Message>,
+}
+
+impl SupervisorHandle {
+    /// A message to the agent: work, or the answer it waits for.
+    pub fn input(&self, text: impl Into<String>) {
+        send(&self.inbox, Event::InputReceived { text: text.into() });
+    }
+
+    /// Binds the agent to something more.
+    pub fn add_commitment(&self, commitment: Commitment) {
+        send(&self.inbox, Event::CommitmentAdded { commitment });
+    }
+
+    /// Says how the agent works from now on.
+    pub fn set_mode(&self, mode: TaskMode) {
+        send(&self.inbox, Event::ModeChanged { mode });
+    }
+
+    /// Stops the turn, or the checks. Does nothing while the agent rests.
+    pub fn cancel(&self) {
+        send(&self.inbox, Event::CancelRequested);
+    }
+
+    /// Ends the agent. Its session can be resumed.
+    pub fn dismiss(&self) {
+        send(&self.inbox, Event::Dismissed);
+    }
+
+    /// Leaves the agent as it is: what runs is stopped, the machines are told nothing.
+    pub fn detach(&self) {
+        let _ = self.inbox.send(Message::Detach);
+    }
+}

@@ -1,0 +1,86 @@
+//! `signal`: the agent says that it is done, or that it cannot go on without an answer. The tool does nothing: the call is the message.
+
+use agent_core::conversation::{Arguments, ToolCall};
+use agent_core::lifecycle::Signal as Status;
+use agent_core::link::{SIGNAL_TOOL, SignalArguments};
+use agent_core::ports::{Tool, ToolContext};
+use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
+use async_trait::async_trait;
+use serde_json::json;
+use std::sync::Arc;
+
+/// The tool by which an agent without company signals what its work came to.
+#[must_use]
+pub fn signal_tool() -> Arc<dyn Tool> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "status": {
+                "type": "string",
+                "enum": ["done", "waiting"],
+                "description": "`done`: the task is finished. `waiting`: you cannot go on without an answer."
+            },
+            "summary": {
+                "type": "string",
+                "description": "What was done, or what has to be answered."
+            }
+        },
+        "required": ["status", "summary"],
+        "additionalProperties": false
+    });
+    Arc::new(Signal {
+        spec: ToolSpec {
+            name: Arc::from(SIGNAL_TOOL),
+            description: Arc::from(DESCRIPTION),
+            input_schema: Arc::new(schema),
+        },
+    })
+}
+
+struct Signal {
+    spec: ToolSpec,
+}
+
+#[async_trait]
+impl Tool for Signal {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
+        SignalArguments::read(arguments).map(|_| Inspection { effect: Effect::Reads, subject: Subject::None })
+    }
+
+    async fn run(&self, call: &ToolCall, _context: &ToolContext) -> ToolOutcome {
+        match SignalArguments::read(&call.arguments) {
+            Ok(SignalArguments { status: Status::Done, .. }) => ToolOutcome::ok("noted: done. End your turn now."),
+            Ok(SignalArguments { status: Status::Waiting, .. }) => {
+                ToolOutcome::ok("noted: waiting. End your turn now.")
+            }
+            Err(message) => ToolOutcome::failed(message),
+        }
+    }
+}
+
+const DESCRIPTION: &str = "Says what your work came to, right before you end your turn. Nobody can answer while you work: \
+    use `waiting` only when you cannot go on at all without an answer. Ending your turn without it means `done`.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inspect(arguments: &str) -> Result<Inspection, String> {
+        signal_tool().inspect(&Arguments::parse(arguments).unwrap())
+    }
+
+    #[test]
+    fn it_takes_two_words_and_a_summary() {
+        for status in ["done", "waiting"] {
+            let found = inspect(&format!(r#"{{"status":"{status}","summary":"s"}}"#)).unwrap();
+            assert_eq!(found, Inspection { effect: Effect::Reads, subject: Subject::None });
+        }
+        for wrong in [r#"{"status":"finished","summary":"s"}"#, r#"{"status":"done"}"#, "{}"] {
+            assert!(inspect(wrong).is_err(), "{wrong}");
+        }
+    }
+}
