@@ -16,3 +16,4 @@ mod sessions;
 mod stdio;
 mod support;
 mod terminal;
+mod verify;

@@ -18,6 +18,7 @@ mod resume;
 mod retry;
 mod scenarios;
 mod scenes;
+mod supervisor;
 mod support;
 mod tools;
 mod turn;

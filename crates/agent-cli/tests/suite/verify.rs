@@ -1,0 +1,105 @@
+//! `run --verify`: the program as a process, with commands that really run.
+
+use crate::support::{Model, Running, Scratch, Wire, lives};
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const EDITS: &[&str] = &["--permission-mode", "accept-edits", "-p", "do it"];
+
+fn write(name: &str) -> Step {
+    Step::call("write_file", json!({"path": name, "content": "fixed\n"}))
+}
+
+#[test]
+fn a_model_that_is_told_what_is_missing_and_mends_it() {
+    let model = Model::script([Step::text("Done."), write("fixed.txt"), Step::text("Now it is.")]);
+    let scratch = Scratch::repository();
+    let format = ["--output-format", "stream-json"];
+    let verify = ["--verify", "test -f a.txt", "--verify", "echo looking; test -f fixed.txt"];
+    let ended = scratch.run(&model, &[EDITS, &verify, &format].concat());
+    let result = ended.assert_code(0).result();
+    assert_eq!((&result["subtype"], &result["result"]), (&json!("success"), &json!("Now it is.")));
+    assert_eq!(result["num_turns"], 3);
+    ended.assert_says("NOT KEPT: echo looking; test -f fixed.txt").assert_says("kept: test -f a.txt");
+    let told = model.requests()[1].body.to_string();
+    assert!(told.contains("NOT KEPT") && told.contains("looking"), "{told}");
+    let lines = ended.lines();
+    let path: Vec<_> =
+        lines.iter().filter(|line| line["machine"] == "lifecycle" && line["from"] != line["to"]).collect();
+    let states: Vec<_> = path.iter().map(|line| line["to"].as_str().unwrap()).collect();
+    assert_eq!(states, ["Working", "Verifying", "Working", "Verifying", "Done"]);
+    model.assert_valid();
+}
+
+#[test]
+fn a_model_that_never_mends_it() {
+    let model = Model::always(Step::text("Done."));
+    let ended = Scratch::repository()
+        .run(&model, &[EDITS, &["--verify", "test -f fixed.txt", "--output-format", "json"]].concat());
+    let result = ended.assert_code(63).result();
+    assert_eq!(result["subtype"], "verification_failed");
+    assert!(result["error"].as_str().unwrap().contains("1 of 1 commitments not kept"), "{result}");
+    assert_eq!(model.requests().len(), 4, "once, and three times more after a report");
+}
+
+#[test]
+fn a_check_that_hangs_has_failed() {
+    let model = Model::always(Step::text("Done."));
+    let since = Instant::now();
+    let verify = ["--verify", "sleep 4711.1", "--verify-timeout", "300ms"];
+    let ended = Scratch::repository().run(&model, &[EDITS, &verify].concat());
+    ended.assert_code(63).assert_says("was not done in time");
+    assert!(since.elapsed() < Duration::from_secs(30));
+    assert!(!lives("sleep 4711.1"));
+}
+
+#[test]
+fn an_agent_that_waits_for_an_answer() {
+    let signal = Step::call("signal", json!({"status": "waiting", "summary": "Which database?"}));
+    let model = Model::script([signal, Step::text("I need to know more.")]);
+    let format = ["--verify", "true", "--output-format", "json"];
+    let ended = Scratch::repository().run(&model, &[EDITS, &format].concat());
+    let result = ended.assert_code(64).result();
+    assert_eq!((&result["subtype"], &result["is_error"]), (&json!("waiting"), &json!(true)));
+    ended.assert_says("Which database?");
+}
+
+#[test]
+fn a_signal_of_being_done_is_a_claim_like_any_other() {
+    let signal = Step::call("signal", json!({"status": "done", "summary": "All is well."}));
+    let model = Model::script([signal, Step::text("Done.")]);
+    Scratch::repository().run(&model, &[EDITS, &["--verify", "true"]].concat()).assert_code(0);
+}
+
+#[test]
+fn signals_end_a_verification_at_once() {
+    for (name, code, nap) in [("INT", 130, "sleep 4712.1"), ("TERM", 143, "sleep 4712.2")] {
+        let model = Model::script([Step::text("Done.")]);
+        let scratch = Scratch::repository();
+        let mut command = scratch.agent(&["run", "-p", "do it", "--output-format", "json", "--verify", nap]);
+        let running = Running::start(command.args(model.flags(Wire::Anthropic)));
+        running.wait_for("checking:");
+        crate::support::eventually("the check", || lives(nap));
+        let since = Instant::now();
+        running.signal(name);
+        let ended = running.end();
+        let took = since.elapsed();
+        assert_eq!(ended.assert_code(code).result()["subtype"], "cancelled");
+        assert!(took < Duration::from_millis(700), "{name}: {took:?}");
+        assert!(!lives(nap));
+    }
+}
+
+#[test]
+fn an_empty_command_is_wrong_usage() {
+    Scratch::new().ended(&["run", "-p", "x", "--verify", " "]).assert_code(2);
+}
+
+#[test]
+fn the_machine_is_drawn() {
+    for format in ["mermaid", "dot", "markdown", "grid", "json"] {
+        let ended = Scratch::new().ended(&["diagram", "lifecycle", "--format", format]);
+        assert!(ended.assert_code(0).out.contains("Verifying"), "{format}");
+    }
+}

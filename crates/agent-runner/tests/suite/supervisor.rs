@@ -1,0 +1,207 @@
+//! An agent under its lifecycle: scripted model, scripted checks, time that moves only when nothing else can.
+
+use crate::support::{builder, elapsed_ms, last_input, ms};
+use agent_core::lifecycle::{self, CheckEnd, Commitment, LifecycleConfig, State};
+use agent_core::llm::{LlmError, LlmErrorKind};
+use agent_core::ports::Tool;
+use agent_core::session::OutcomeKind;
+use agent_core::tool::ToolOutcome;
+use agent_runner::{Builder, End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
+use agent_testkit::{FakeTool, Reply, Script, ScriptedCommands, ScriptedProvider};
+use serde_json::json;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+struct Agent {
+    handle: SupervisorHandle,
+    notices: Notices,
+    task: JoinHandle<Supervised>,
+    seen: Vec<Notice>,
+}
+
+impl Agent {
+    fn start(builder: Builder, config: LifecycleConfig, commands: &ScriptedCommands) -> Self {
+        let (supervisor, handle, notices) = Supervisor::new(builder.build().unwrap(), config);
+        let supervisor = supervisor.commands(Arc::new(commands.clone()), "/project");
+        Self { handle, notices, task: tokio::spawn(supervisor.run()), seen: Vec::new() }
+    }
+
+    async fn until(&mut self, fits: impl Fn(&Notice) -> bool) -> Notice {
+        loop {
+            let notice = tokio::time::timeout(ms(3_600_000), self.notices.recv()).await;
+            let notice = notice.unwrap_or_else(|_| panic!("waited in vain: {:#?}", self.seen)).unwrap();
+            self.seen.push(notice.clone());
+            if fits(&notice) {
+                return notice;
+            }
+        }
+    }
+
+    async fn ask(&mut self) -> (lifecycle::Outcome, OutcomeKind) {
+        self.handle.input("do it");
+        self.rested().await
+    }
+
+    async fn rested(&mut self) -> (lifecycle::Outcome, OutcomeKind) {
+        match self.until(|notice| matches!(notice, Notice::Rested { .. })).await {
+            Notice::Rested { agent, run } => (agent, run.unwrap().kind),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn leave(self) -> Supervised {
+        self.handle.detach();
+        tokio::time::timeout(ms(60_000), self.task).await.unwrap().unwrap()
+    }
+}
+
+fn bound(commands: &[&str]) -> LifecycleConfig {
+    LifecycleConfig::headless(commands.iter().map(|command| Commitment::of_command(command, 5_000)).collect())
+}
+
+fn signal() -> Arc<dyn Tool> {
+    Arc::new(FakeTool::reads("signal").outcome(ToolOutcome::ok("noted")))
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_commitments_nothing_is_checked() {
+    let (provider, commands) = (ScriptedProvider::new(Script::new().text("Done.")), ScriptedCommands::new());
+    let mut agent = Agent::start(builder(provider), bound(&[]), &commands);
+    assert_eq!(agent.ask().await, (lifecycle::Outcome::Done { kept: 0 }, OutcomeKind::Success));
+    let left = agent.leave().await;
+    assert_eq!((left.end, left.lifecycle.state(), commands.commands().len()), (End::Detached, State::Done, 0));
+    assert_eq!(left.outcome.unwrap().text, "Done.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_missing_goes_to_the_model_and_everything_is_checked_again() {
+    let provider = ScriptedProvider::new(Script::new().text("Done.").text("Now it is."));
+    let commands = ScriptedCommands::new().exit(0, "").exit(1, "no such file\n").exit(0, "").exit(0, "");
+    let mut agent = Agent::start(builder(provider.clone()), bound(&["first", "second"]), &commands);
+    assert_eq!(agent.ask().await, (lifecycle::Outcome::Done { kept: 2 }, OutcomeKind::Success));
+    let told = last_input(&provider.requests().all()[1]);
+    assert!(told[0].contains("NOT KEPT: second") && told[0].contains("no such file"), "{told:?}");
+    assert!(told[0].contains("kept: first"), "{told:?}");
+    let asked: Vec<_> = commands.commands().all().iter().map(|command| command.arguments[1].clone()).collect();
+    assert_eq!(asked, ["first", "second", "first", "second"]);
+    assert!(agent.seen.iter().any(|notice| matches!(notice, Notice::GapReport { round: 1, .. })));
+    assert_eq!(agent.leave().await.outcome.unwrap().text, "Now it is.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_three_reports_it_is_given_up() {
+    let provider = ScriptedProvider::new(Script::new().text("1").text("2").text("3").text("4"));
+    let commands = (0..4).fold(ScriptedCommands::new(), |commands, _| commands.exit(1, ""));
+    let mut agent = Agent::start(builder(provider.clone()), bound(&["never"]), &commands);
+    let (outcome, kind) = agent.ask().await;
+    assert!(matches!(outcome, lifecycle::Outcome::NotKept { rounds: 3, .. }), "{outcome:?}");
+    assert_eq!((kind, provider.requests().len()), (OutcomeKind::VerificationFailed, 4));
+    let left = tokio::time::timeout(ms(1_000), agent.task).await.unwrap().unwrap();
+    assert_eq!(left.lifecycle.state(), State::Ended, "what was given up is cleaned up");
+}
+
+/// What runs the command should end it in time; when it does not, it is not waited for either.
+#[tokio::test(start_paused = true)]
+async fn a_check_that_hangs_has_failed() {
+    let provider = ScriptedProvider::new(Script::new().text("Done.").text("Done again."));
+    let commands = ScriptedCommands::new().until_cancelled().timed_out();
+    let config = LifecycleConfig { max_rounds: 1, ..bound(&["hangs"]) };
+    let started = Instant::now();
+    let mut agent = Agent::start(builder(provider), config, &commands);
+    let (outcome, _) = agent.ask().await;
+    let lifecycle::Outcome::NotKept { gaps, .. } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(gaps[0].end, CheckEnd::TimedOut);
+    assert!((5_000..20_000).contains(&elapsed_ms(started)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_panics_has_failed_and_one_that_cannot_start_ends_it() {
+    let provider = ScriptedProvider::new(Script::new().text("1").text("2"));
+    let commands = ScriptedCommands::new().respond(|_| panic!("thrown")).not_started("no shell");
+    let mut agent = Agent::start(builder(provider), bound(&["throws"]), &commands);
+    let (outcome, kind) = agent.ask().await;
+    assert!(matches!(&outcome, lifecycle::Outcome::Uncheckable { .. }), "{outcome:?}");
+    assert_eq!(kind, OutcomeKind::VerificationFailed);
+    assert!(agent.seen.iter().any(|notice| matches!(notice,
+        Notice::CheckFinished { report, .. } if matches!(report.end, CheckEnd::Broke { .. }))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_is_signalled_by_a_call() {
+    let script = Script::new()
+        .call("signal", json!({"status": "waiting", "summary": "which one?"}))
+        .text("I am done and not waiting.")
+        .text("Thanks.");
+    let commands = ScriptedCommands::new().exit(0, "");
+    let mut agent = Agent::start(builder(ScriptedProvider::new(script)).tool(signal()), bound(&["check"]), &commands);
+    let waiting = lifecycle::Outcome::Waiting { summary: String::from("which one?") };
+    assert_eq!(agent.ask().await, (waiting, OutcomeKind::Waiting));
+    assert_eq!(commands.commands().len(), 0);
+    agent.handle.input("that one");
+    assert_eq!(agent.rested().await, (lifecycle::Outcome::Done { kept: 1 }, OutcomeKind::Success));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_stops_the_checks() {
+    let provider = ScriptedProvider::new(Script::new().text("Done."));
+    let commands = ScriptedCommands::new().until_cancelled();
+    let mut agent = Agent::start(builder(provider), bound(&["long", "other"]), &commands);
+    agent.handle.input("do it");
+    agent.until(|notice| matches!(notice, Notice::CheckStarted { .. })).await;
+    let since = Instant::now();
+    agent.handle.cancel();
+    assert_eq!(agent.rested().await, (lifecycle::Outcome::Cancelled, OutcomeKind::Cancelled));
+    let left = agent.leave().await;
+    assert!(elapsed_ms(since) <= 200);
+    assert_eq!((left.outcome.unwrap().kind, commands.commands().len()), (OutcomeKind::Cancelled, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn leaving_stops_the_checks_and_decides_nothing() {
+    let provider = ScriptedProvider::new(Script::new().text("Done."));
+    let commands = ScriptedCommands::new().until_cancelled();
+    let mut agent = Agent::start(builder(provider), bound(&["long"]), &commands);
+    agent.handle.input("do it");
+    agent.until(|notice| matches!(notice, Notice::CheckStarted { .. })).await;
+    let since = Instant::now();
+    let left = agent.leave().await;
+    assert!(elapsed_ms(since) <= 200);
+    assert_eq!((left.lifecycle.state(), left.outcome), (State::Verifying, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_fails_claims_nothing() {
+    let error = LlmError::new(LlmErrorKind::Authentication, "no");
+    let provider = ScriptedProvider::new(Script::new().error(error));
+    let commands = ScriptedCommands::new();
+    let mut agent = Agent::start(builder(provider), bound(&["check"]), &commands);
+    assert_eq!(agent.ask().await, (lifecycle::Outcome::TurnFailed, OutcomeKind::Authentication));
+    assert_eq!(commands.commands().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_in_the_output_of_a_check_reach_nobody() {
+    let provider = ScriptedProvider::new(Script::new().text("Done.").text("Done."));
+    let commands = ScriptedCommands::new().exit(1, "key: hunter2hunter2\n").exit(0, "");
+    let builder = builder(provider.clone()).secret("hunter2hunter2");
+    let mut agent = Agent::start(builder, bound(&["check"]), &commands);
+    agent.ask().await;
+    let told = last_input(&provider.requests().all()[1]);
+    assert!(told[0].contains("[redacted]"), "{told:?}");
+    assert!(!format!("{:?}", agent.seen).contains("hunter2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_works_too_long_is_given_up() {
+    let provider = ScriptedProvider::new(Script::new().stall_after(Reply::new().text("…"), 0));
+    let config = LifecycleConfig { max_work_ms: Some(60_000), ..bound(&[]) };
+    let started = Instant::now();
+    let mut agent = Agent::start(builder(provider.clone()), config, &ScriptedCommands::new());
+    agent.handle.input("do it");
+    let found = agent.until(|notice| matches!(notice, Notice::Rested { .. })).await;
+    assert!(matches!(found, Notice::Rested { agent: lifecycle::Outcome::TimedOut { state: State::Working }, .. }));
+    let left = tokio::time::timeout(ms(1_000), agent.task).await.unwrap().unwrap();
+    assert_eq!((left.lifecycle.state(), left.outcome.unwrap().kind), (State::Ended, OutcomeKind::Budget));
+    assert_eq!((elapsed_ms(started) / 1_000, provider.open_streams()), (60, 0));
+}
