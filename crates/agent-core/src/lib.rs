@@ -15,6 +15,9 @@
 //! # Ok::<(), agent_core::session::Rejected>(())
 //! ```
 //!
+//! Above the session stands the [`lifecycle`]: an agent bound to commitments, which are checked whenever it says that it is done. The two
+//! machines meet in [`link`] only.
+//!
 //! # Architecture invariant
 //! No I/O, no clock, no randomness, no `unsafe`, no async runtime. Times and chance come in with events. `no_std` makes a compile error
 //! of what would otherwise be a promise.

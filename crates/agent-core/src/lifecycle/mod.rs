@@ -11,6 +11,18 @@
 //!                                          not -> told what is missing, back to Working, a bounded number of times -> Reaped
 //! ```
 //!
+//! ```
+//! use agent_core::lifecycle::{Action, Commitment, Event, Lifecycle, LifecycleConfig, State, TurnEnd};
+//!
+//! let mut agent = Lifecycle::new(LifecycleConfig::headless(vec![Commitment::of_command("cargo test", 60_000)]));
+//! let step = agent.step(0, Event::InputReceived { text: "mend it".into() })?;
+//! assert!(matches!(step.actions[..], [Action::SendInput { .. }]));
+//! let step = agent.step(1, Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: 1 })?;
+//! assert_eq!(agent.state(), State::Verifying);
+//! assert!(matches!(step.actions[..], [Action::RunChecks { .. }]));
+//! # Ok::<(), agent_core::lifecycle::Rejected>(())
+//! ```
+//!
 //! 1. An agent with commitments is `Done` only if the last verification checked every one of them and found every one kept.
 //! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed.
 //! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message that somebody sent.
