@@ -8,6 +8,7 @@ use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{AnthropicProvider, ConfigError, OpenAiProvider, ProviderConfig};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A provider that is ready, and the models to ask it for.
 pub(crate) struct Chosen {
@@ -38,7 +39,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
             let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
             let id = match &settings.model {
                 Some(id) => id.clone(),
-                None => only_model(provider.list_models().await)?,
+                None => only_model(provider.list_models()).await?,
             };
             Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
         }
@@ -46,7 +47,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
             let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
             let id = match &settings.model {
                 Some(id) => id.clone(),
-                None => only_model(provider.list_models().await)?,
+                None => only_model(provider.list_models()).await?,
             };
             Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
         }
@@ -92,7 +93,14 @@ fn wrong(error: &ConfigError) -> Failure {
 }
 
 /// The model when none was named: the only one there is.
-fn only_model(listed: Result<Vec<String>, LlmError>) -> Result<String, Failure> {
+async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>) -> Result<String, Failure> {
+    // No limit of the session holds yet, and a list is short.
+    let listed = tokio::time::timeout(LISTING, listing).await.map_err(|_| {
+        let seconds = LISTING.as_secs();
+        Failure::provider(format!(
+            "choose a model: the provider does not list them within {seconds} s; name one with `--model`"
+        ))
+    })?;
     let ids = listed.map_err(|error| {
         let message = format!("choose a model: none was named and the list cannot be had: {error}");
         if error.kind == LlmErrorKind::Authentication {
@@ -187,6 +195,8 @@ fn is_loopback(url: &str) -> bool {
     };
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
+
+const LISTING: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,13 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
-use crate::args::{Options, Run};
+use crate::args::{Options, OutputFormat, Run};
 use crate::failure::Failure;
 use crate::printer::{Init, Printer};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
+use crate::terminal::say;
 use crate::wire::{DenialReport, RunResult, UsageReport, used};
 use agent_core::lifecycle::{Commitment, LifecycleConfig};
 use agent_core::session::{Outcome, OutcomeKind, Session};
@@ -21,6 +22,10 @@ pub(crate) async fn run(arguments: Run) -> u8 {
     let started = Instant::now();
     let Run { prompt, words, verify, verify_timeout, options } = arguments;
     let commitments = verify.iter().map(|command| Commitment::of_command(command, verify_timeout.0)).collect();
+    if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
+        say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
+        return WRONG_USAGE;
+    }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
     let result = match signals::listen() {
@@ -207,3 +212,4 @@ fn elapsed_ms(since: Instant) -> u64 {
 }
 
 const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
+const WRONG_USAGE: u8 = 2;

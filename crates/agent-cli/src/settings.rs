@@ -56,6 +56,9 @@ impl Settings {
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let formatters =
             if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
+        if options.format_on_edit && formatters.is_empty() && !options.quiet {
+            say("agent: no formatter is configured: nothing will be formatted");
+        }
         Ok(Self {
             provider: options.provider.or(user.provider),
             base_url: options.base_url.clone(),

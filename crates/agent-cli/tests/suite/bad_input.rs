@@ -106,7 +106,9 @@ fn a_binary_file() {
 fn commits_outside_of_a_repository() {
     let scratch = Scratch::new();
     let write = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
-    told_about(&scratch, write, &["--permission-mode", "accept-edits", "--auto-commit"]);
+    let model = Model::script([write, Step::text("I see.")]);
+    let ended = scratch.run(&model, &["-p", "x", "--permission-mode", "accept-edits", "--auto-commit"]);
+    ended.assert_code(0).assert_says("repository");
     assert_eq!(scratch.read("b.txt"), "two\n");
 }
 

@@ -171,3 +171,32 @@ fn instructions_are_cut_and_do_not_lead_outside() {
     assert!(system.contains("Begin.") && system.contains("bytes left out") && !system.contains("The end."));
     assert!(system.len() < 40_000 && !system.contains("the outside"));
 }
+
+#[test]
+fn limits_that_nobody_set() {
+    // The journal's first record says what a session began with.
+    let limits = |scratch: &Scratch| {
+        let journal = std::fs::read_to_string(scratch.journals().pop().unwrap()).unwrap();
+        let header: serde_json::Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
+        find(&header, "limits").unwrap().clone()
+    };
+    let scratch = Scratch::new();
+    scratch.run(&Model::script([Step::text("a")]), &["-p", "x"]).assert_code(0);
+    let headless = limits(&scratch);
+    assert_eq!((&headless["max_model_calls"], &headless["max_tool_calls"]), (&json!(500), &json!(2000)));
+    assert!(headless["max_cost_nano_usd"].is_null());
+
+    let scratch = Scratch::new();
+    let model = Model::script([]);
+    let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
+    running.close_stdin();
+    running.end().assert_code(0);
+    let interactive = limits(&scratch);
+    assert!(interactive["max_model_calls"].is_null() && interactive["max_tool_calls"].is_null(), "{interactive}");
+}
+
+/// The member of this name, wherever it is.
+fn find<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::Value> {
+    let members = value.as_object()?;
+    members.get(name).or_else(|| members.values().find_map(|member| find(member, name)))
+}

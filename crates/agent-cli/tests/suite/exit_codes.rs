@@ -112,6 +112,7 @@ fn wrong_usage_has_no_result() {
         &["run", "-p", "x", "--provider", "nobody"],
         &["run", "-p", "x", "--no-session", "--continue"],
         &["run", "-p", "x", "and", "more"],
+        &["run", "-p", "x", "--include-partial-messages"],
         &["no-such-command"],
         &["diagram", "no-such-machine"],
     ] {

@@ -147,3 +147,19 @@ fn signals_at_the_prompt() {
 fn no_key_is_said_here_too() {
     Scratch::new().ended(&[]).assert_code(41).assert_says("agent demo");
 }
+
+#[test]
+fn what_was_typed_ahead_comes_back_with_a_cancel() {
+    let model = Model::script([Step::hang()]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &["-v"]);
+    running.write("go\n");
+    model.wait_for_requests(1);
+    running.write("and then this\n");
+    running.wait_for("CallingLlm + UserInput");
+    running.signal("INT");
+    running.wait_for("not sent: and then this");
+    running.close_stdin();
+    running.end().assert_code(0);
+    assert_eq!(model.requests().len(), 1);
+}

@@ -45,6 +45,11 @@ fn resume_wants_a_session_that_exists() {
         .end()
         .assert_code(42)
         .assert_says("no-such-session");
+    let mut command = scratch.agent(&["resume"]);
+    Running::start(command.args(model.flags(crate::support::Wire::Anthropic)))
+        .end()
+        .assert_code(42)
+        .assert_says("there is none");
     assert!(scratch.journals().is_empty());
     for arguments in
         [&["resume", "x", "--session-id", "y"][..], &["resume", "x", "--continue"], &["resume", "--no-session"]]
