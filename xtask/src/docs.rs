@@ -1,6 +1,7 @@
 //! Documents made from the tables: `docs/machines` says what the code does because the code wrote it.
 
 use agent_core::diagram::{dot, grid, json, markdown, mermaid};
+use agent_core::job::table::TABLE as JOB;
 use agent_core::session::table::TABLE as SESSION;
 use agent_core::table::{Label, Table};
 use std::fs;
@@ -28,6 +29,7 @@ pub(crate) fn run(check: bool) -> Result<(), String> {
 fn documents() -> Vec<(String, String)> {
     let mut out = Vec::new();
     add(&mut out, &SESSION);
+    add(&mut out, &JOB);
     out
 }
 

@@ -76,6 +76,8 @@ pub(crate) struct Diagram {
 pub(crate) enum Machine {
     /// A conversation between a user, a model and its tools.
     Session,
+    /// One piece of work from its description to its audit record.
+    Job,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -4,10 +4,10 @@ use crate::args::{Diagram, DiagramFormat, Machine};
 use crate::failure::Failure;
 use crate::terminal::put;
 use agent_core::diagram::{Format, render};
-use agent_core::session::table::TABLE;
+use agent_core::job::table::TABLE as JOB;
+use agent_core::session::table::TABLE as SESSION;
 
 pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
-    let Machine::Session = arguments.machine;
     let format = match arguments.format {
         DiagramFormat::Mermaid => Format::Mermaid,
         DiagramFormat::Dot => Format::Dot,
@@ -15,7 +15,10 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
         DiagramFormat::Grid => Format::Grid,
         DiagramFormat::Json => Format::Json,
     };
-    let text = render(&TABLE, format);
+    let text = match arguments.machine {
+        Machine::Session => render(&SESSION, format),
+        Machine::Job => render(&JOB, format),
+    };
     put(&text).map_err(|error| Failure::internal(format!("write the diagram: {error}")))?;
     Ok(0)
 }

@@ -37,6 +37,7 @@ pub mod budget;
 pub mod conversation;
 pub mod diagram;
 pub mod hook;
+pub mod job;
 pub mod journal;
 pub mod llm;
 pub mod permission;
