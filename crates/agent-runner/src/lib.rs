@@ -18,6 +18,7 @@ mod agent;
 mod builder;
 mod clock;
 mod hooks;
+pub mod job;
 pub mod journal;
 mod model_call;
 mod notice;
