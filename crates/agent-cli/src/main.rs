@@ -7,6 +7,7 @@ mod diagram;
 mod doctor;
 mod failure;
 mod instructions;
+mod job;
 mod prompt;
 mod provider;
 mod run;
@@ -41,6 +42,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         None => prompt::run(cli.options).await,
         Some(Command::Run(arguments)) => Ok(run::run(arguments).await),
+        Some(Command::Job(arguments)) => job::dispatch(arguments).await,
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
         Some(Command::Resume(arguments)) => {
             let continue_newest = arguments.id.is_none();

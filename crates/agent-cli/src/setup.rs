@@ -41,6 +41,39 @@ pub(crate) fn open(
     chosen: Chosen,
     approver: Option<Arc<dyn Approver>>,
 ) -> Result<Opened, Failure> {
+    let Made { builder, model, tool_names } = make(settings, options, chosen, approver)?;
+    let kept = Kept::find(settings, options)?;
+    let config = builder.effective_config();
+    let (builder, id, resumed) = kept.attach(builder, &settings.directory);
+    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let before = resumed.as_ref().map(|old| *old.1).unwrap_or_default();
+    if let Some((old, _)) = resumed.filter(|(old, _)| **old != config) {
+        say_differences(&old, &config);
+        handle.reconfigure(config);
+    }
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before })
+}
+
+/// A new session that is not begun, with its id: an attempt of a job.
+pub(crate) fn builder(settings: &Settings, options: &Options, chosen: Chosen) -> Result<(Builder, String), Failure> {
+    let made = make(settings, options, chosen, None)?;
+    let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
+    Ok((builder, id))
+}
+
+/// A session without a place to be kept in.
+struct Made {
+    builder: Builder,
+    model: String,
+    tool_names: Vec<String>,
+}
+
+fn make(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     let workspace = Arc::new(workspace);
     let processes = Processes::new();
@@ -72,16 +105,7 @@ pub(crate) fn open(
     if let Some(approver) = approver {
         builder = builder.approver(approver);
     }
-    let kept = Kept::find(settings, options)?;
-    let config = builder.effective_config();
-    let (builder, id, resumed) = kept.attach(builder, &settings.directory);
-    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let before = resumed.as_ref().map(|old| *old.1).unwrap_or_default();
-    if let Some((old, _)) = resumed.filter(|(old, _)| **old != config) {
-        say_differences(&old, &config);
-        handle.reconfigure(config);
-    }
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before })
+    Ok(Made { builder, model, tool_names })
 }
 
 /// Tells what is different from when the session was last used, where that changes what may happen.
