@@ -28,7 +28,7 @@ pub(crate) enum Command {
     /// Draw a machine from its table.
     Diagram(Diagram),
     /// Look for what is missing on this machine.
-    Doctor(Options),
+    Doctor(Doctor),
     /// List the tools with their parameters.
     Tools,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Run {
     #[arg(short, long = "prompt", value_name = "PROMPT")]
     pub(crate) prompt: Option<String>,
     /// The task, as words.
-    #[arg(value_name = "PROMPT")]
+    #[arg(value_name = "PROMPT", conflicts_with = "prompt")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) options: Options,
@@ -53,6 +53,13 @@ pub(crate) struct Demo {
     /// Write only the verdict.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Look at this directory.
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -163,6 +170,9 @@ pub(crate) struct Options {
     /// Id of the session: an existing one is gone on with.
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
+    /// Whether the named session has to exist; set by `resume`.
+    #[arg(skip)]
+    pub(crate) must_exist: bool,
     /// Keep no journal.
     #[arg(long, conflicts_with_all = ["continue_newest", "session_id"])]
     pub(crate) no_session: bool,

@@ -1,4 +1,4 @@
-//! Configuration files: the user's, which is trusted, and the repository's, which may only tighten.
+//! Configuration files: what a user may say in one, and how one is read.
 
 use crate::args::ProviderName;
 use crate::failure::Failure;
@@ -27,15 +27,6 @@ pub(crate) struct UserConfig {
     pub(crate) formatters: Vec<FormatterEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
     pub(crate) jobs: crate::job::config::JobsConfig,
-}
-
-/// What a repository may configure: nothing that widens, nothing that names a program.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct RepositoryConfig {
-    pub(crate) permission_mode: Option<PermissionMode>,
-    pub(crate) deny: Vec<Rule>,
-    pub(crate) limits: LimitsConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -133,11 +124,6 @@ impl ModelEntry {
 /// Where the user's configuration is.
 pub(crate) fn user_config_path() -> Option<PathBuf> {
     config_home().map(|home| home.join("config.toml"))
-}
-
-/// Where the repository's configuration would be.
-pub(crate) fn repository_config_path(directory: &Path) -> PathBuf {
-    directory.join(".agent").join("config.toml")
 }
 
 /// Reads a configuration file. One that is not there is empty.

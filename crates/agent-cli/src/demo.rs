@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::provider::{Chosen, known_model};
 use crate::settings::Settings;
 use crate::setup::{self, Opened};
-use crate::signals;
+use crate::signals::{self, Signal};
 use crate::terminal::{escaped, put};
 use crate::view::{Level, View};
 use agent_core::permission::{PermissionMode, Permissions};
@@ -36,9 +36,15 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
     view.tell(&format!("a scripted model behind a real socket: {}", server.url()));
     view.tell(&format!("> {}", demo::PROMPT));
     let code = task(&repository, &server.url(), &mut view).await?;
+    if matches!(code, INTERRUPTED | TERMINATED) {
+        return Ok(code);
+    }
     let violations = server.violations();
     for violation in &violations {
         view.error(&format!("a request that the real API would refuse: {violation}"));
+    }
+    if !arguments.quiet {
+        show_changes(&repository)?;
     }
     let fixed = judge(&repository, &mut view)?;
     let is_good = code == OutcomeKind::Success.exit_code() && fixed && violations.is_empty();
@@ -59,10 +65,14 @@ async fn task(repository: &DemoRepository, url: &str, view: &mut View) -> Result
     let Opened { runner, handle, mut notices, id, .. } = opened;
     let mut signals = signals::listen().map_err(Failure::internal)?;
     let task = tokio::spawn(runner.run());
+    let mut signalled = None;
     handle.input(demo::PROMPT);
     loop {
         tokio::select! {
-            Some(_) = signals.recv() => break,
+            Some(signal) = signals.recv() => {
+                signalled = Some(signal);
+                break;
+            }
             notice = notices.recv() => {
                 let Some(notice) = notice else { break };
                 view.notice(&notice);
@@ -77,7 +87,11 @@ async fn task(repository: &DemoRepository, url: &str, view: &mut View) -> Result
     view.end_line();
     view.spent(session.ledger());
     view.tell(&format!("the session's journal: {id}"));
-    Ok(session.outcome().map_or(OutcomeKind::Cancelled, |outcome| outcome.kind).exit_code())
+    Ok(match signalled {
+        Some(Signal::Interrupt) => INTERRUPTED,
+        Some(Signal::Terminate) => TERMINATED,
+        None => session.outcome().map_or(OutcomeKind::Failed, |outcome| outcome.kind).exit_code(),
+    })
 }
 
 fn settings(repository: &DemoRepository) -> Settings {
@@ -98,10 +112,9 @@ fn settings(repository: &DemoRepository) -> Settings {
     }
 }
 
-/// Looks at what is there now: nobody's word is taken for it.
-fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> {
+/// The agent's commits, and what they changed together.
+fn show_changes(repository: &DemoRepository) -> Result<(), Failure> {
     let path = &repository.path;
-    let verdict = demo::verify(repository).map_err(Failure::internal)?;
     let range = format!("{}..HEAD", repository.base_commit);
     for arguments in
         [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]]
@@ -109,6 +122,12 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
         let shown = Command::new("git").args(arguments).current_dir(path).output().map_err(Failure::internal)?;
         let _ = put(&format!("{}\n", escaped(&String::from_utf8_lossy(&shown.stdout))));
     }
+    Ok(())
+}
+
+/// Looks at what is there now: nobody's word is taken for it.
+fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> {
+    let verdict = demo::verify(repository).map_err(Failure::internal)?;
     let mark = |holds: bool| if holds { "ok " } else { "NOT" };
     let mut lines = vec![
         format!("{} the tests pass, run once more", mark(verdict.tests_pass)),
@@ -119,7 +138,7 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
         lines.push(format!("{} the changed file is formatted", mark(formatted)));
     }
     lines.extend(verdict.problems().into_iter().map(|problem| format!("NOT {problem}")));
-    lines.push(format!("the repository stays at {}", path.display()));
+    lines.push(format!("the repository stays at {}", repository.path.display()));
     let _ = put(&format!("{}\n", lines.join("\n")));
     view.end_line();
     Ok(verdict.is_fixed() && verdict.formatted != Some(false))
@@ -132,3 +151,6 @@ fn find(program: &str) -> Option<PathBuf> {
         .map(|folder| folder.join(program))
         .find(|file| file.is_absolute() && Path::is_file(file))
 }
+
+const INTERRUPTED: u8 = 130;
+const TERMINATED: u8 = 143;

@@ -2,7 +2,7 @@
 
 use crate::args::{Diagram, DiagramFormat, Machine};
 use crate::failure::Failure;
-use crate::terminal::put;
+use crate::terminal::print;
 use agent_core::diagram::{Format, render};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::session::table::TABLE as SESSION;
@@ -19,6 +19,6 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
         Machine::Session => render(&SESSION, format),
         Machine::Job => render(&JOB, format),
     };
-    put(&text).map_err(|error| Failure::internal(format!("write the diagram: {error}")))?;
+    print(&text).map_err(|error| Failure::internal(format!("write the diagram: {error}")))?;
     Ok(0)
 }

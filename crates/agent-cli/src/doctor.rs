@@ -1,18 +1,20 @@
 //! `agent doctor`: what is there, what is missing, and what that means.
 
-use crate::args::{Options, ProviderName};
-use crate::config_file::{self, RepositoryConfig, UserConfig, state_home};
-use crate::provider::{base_url_variable, key_variable, variable};
+use crate::args::{Doctor, ProviderName};
+use crate::config_file::{self, UserConfig, state_home};
+use crate::provider::{base_url_variable, key_variable, shown_url, variable};
+use crate::repository_config::RepositoryConfig;
 use crate::settings::working_directory;
 use crate::terminal::{escaped, put};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
-pub(crate) fn run(options: &Options) -> u8 {
+pub(crate) fn run(options: &Doctor) -> u8 {
     let mut report = Report { lines: Vec::new(), is_bad: false };
     report.program("git", true, "commits are neither seen nor made without it");
     report.program("bash", true, "the bash tool needs it");
+    report.program("rustc", false, "only the demo needs it");
     report.program("rustfmt", false, "only the demo and formatters configured to use it need it");
     report.keys();
     report.configuration();
@@ -65,7 +67,7 @@ impl Report {
                 self.good(&format!("{} is set", key_variable(name)));
             }
             if let Some(url) = variable(base_url_variable(name)) {
-                self.note(&format!("{} is {url}", base_url_variable(name)));
+                self.note(&format!("{} is {}", base_url_variable(name), shown_url(&url)));
             }
         }
         if !any {
@@ -87,16 +89,13 @@ impl Report {
 
     fn directory(&mut self, directory: &Path) {
         self.good(&format!("works in {}", directory.display()));
-        let path = config_file::repository_config_path(directory);
-        match config_file::read::<RepositoryConfig>(&path) {
-            Ok(_) if path.exists() => {
-                self.good(&format!("repository configuration {} (may only tighten)", path.display()));
-            }
-            Ok(_) => {}
-            Err(failure) => self.bad(&failure.message),
+        let config = RepositoryConfig::find(directory);
+        for path in &config.paths {
+            self.good(&format!("repository configuration {} (may only tighten)", path.display()));
         }
-        if !directory.join(".git").exists() {
-            self.note("it is not the root of a git repository: nothing is committed unless one lies above");
+        config.refused.iter().for_each(|refused| self.bad(refused));
+        if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
+            self.note("it is not in a git repository: nothing is committed");
         }
     }
 

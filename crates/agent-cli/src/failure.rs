@@ -1,5 +1,7 @@
 //! Failures that end the program before or beside a run, with their exit codes.
 
+use crate::signals::Signal;
+
 /// What is wrong, and with which code the program ends.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
@@ -30,6 +32,19 @@ impl Failure {
         Self { code: 52, message: message.to_string() }
     }
 
+    /// A signal that came before there was a session.
+    pub(crate) fn stopped(signal: Signal) -> Self {
+        match signal {
+            Signal::Interrupt => Self { code: 130, message: String::from("interrupted") },
+            Signal::Terminate => Self { code: 143, message: String::from("terminated") },
+        }
+    }
+
+    /// Options that do not go together.
+    pub(crate) fn usage(message: impl ToString) -> Self {
+        Self { code: 2, message: message.to_string() }
+    }
+
     /// The provider did not answer.
     pub(crate) fn provider(message: impl ToString) -> Self {
         Self { code: 62, message: message.to_string() }
@@ -41,6 +56,7 @@ impl Failure {
             41 => "error_authentication",
             42 => "error_input",
             52 => "error_config",
+            130 | 143 => "cancelled",
             _ => "error_during_execution",
         }
     }

@@ -3,20 +3,24 @@
 
 use crate::args::Options;
 use crate::config_file::read_capped;
-use crate::terminal::say;
-use std::path::{Path, PathBuf};
+use crate::project;
+use crate::terminal::{escaped, say};
+use std::io;
+use std::path::Path;
 
 /// The system prompt of a session in this directory.
 pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
     let mut prompt = options.system_prompt.clone().unwrap_or_else(|| built_in(directory));
-    for path in instruction_files(directory) {
-        match read_capped(&path) {
+    // `AGENTS.md` from the repository's root down: the closest comes last and so has the last word.
+    let folders = project::folders(directory);
+    for path in folders.iter().map(|folder| folder.join("AGENTS.md")) {
+        match read_inside(folders.first().copied().unwrap_or(directory), &path) {
             Ok(Some(text)) => {
                 let text = cut(&text);
                 prompt.push_str(&format!("\n\n# Instructions of the project ({})\n\n{text}", path.display()));
             }
             Ok(None) => {}
-            Err(error) => say(&format!("agent: read the instructions {}: {error}", path.display())),
+            Err(error) => say(&escaped(&format!("agent: read the instructions {}: {error}", path.display()))),
         }
     }
     if let Some(more) = &options.append_system_prompt {
@@ -24,6 +28,16 @@ pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
         prompt.push_str(more);
     }
     prompt
+}
+
+/// A repository must not send files from elsewhere to the provider by a link.
+fn read_inside(root: &Path, path: &Path) -> io::Result<Option<String>> {
+    match path.canonicalize() {
+        Ok(real) if real.starts_with(root) => read_capped(&real),
+        Ok(_) => Err(io::Error::other("it is a link out of the project")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn built_in(directory: &Path) -> String {
@@ -34,19 +48,6 @@ fn built_in(directory: &Path) -> String {
          not do.",
         directory.display()
     )
-}
-
-/// `AGENTS.md` from the repository's root down to the directory: the closest comes last and so has the last word.
-fn instruction_files(directory: &Path) -> Vec<PathBuf> {
-    let mut folders: Vec<&Path> = Vec::new();
-    for folder in directory.ancestors() {
-        folders.push(folder);
-        if folder.join(".git").exists() {
-            return folders.into_iter().rev().map(|folder| folder.join("AGENTS.md")).collect();
-        }
-    }
-    // Outside a repository there is no root to begin at.
-    vec![directory.join("AGENTS.md")]
 }
 
 fn cut(text: &str) -> String {

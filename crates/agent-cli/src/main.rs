@@ -8,8 +8,11 @@ mod doctor;
 mod failure;
 mod instructions;
 mod job;
+mod printer;
+mod project;
 mod prompt;
 mod provider;
+mod repository_config;
 mod run;
 mod settings;
 mod setup;
@@ -20,7 +23,7 @@ mod units;
 mod view;
 mod wire;
 
-use args::{Cli, Command, Options};
+use args::{Cli, Command, Options, Resume};
 use clap::Parser;
 use failure::Failure;
 use std::process::ExitCode;
@@ -45,8 +48,12 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Job(arguments)) => job::dispatch(arguments).await,
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
         Some(Command::Resume(arguments)) => {
-            let continue_newest = arguments.id.is_none();
-            prompt::run(Options { continue_newest, session_id: arguments.id, ..arguments.options }).await
+            let Resume { id, options } = arguments;
+            if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
+                return Err(Failure::usage("resume goes on with one session: say its id, or nothing for the newest"));
+            }
+            let continue_newest = id.is_none();
+            prompt::run(Options { continue_newest, session_id: id, must_exist: true, ..options }).await
         }
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => Ok(doctor::run(&options)),

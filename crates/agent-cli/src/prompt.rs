@@ -3,16 +3,18 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
-use crate::args::Options;
+use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, escaped, put};
+use crate::terminal::{Style, escaped, put, say};
 use crate::view::{Level, View, call_line};
+use agent_core::budget::{Ledger, Usd};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::ports::Approver;
+use agent_core::session::{Rejected, Trigger};
 use agent_runner::{End, Handle, Notice};
 use async_trait::async_trait;
 use std::io::{BufRead, IsTerminal};
@@ -22,14 +24,18 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Runs a session at the prompt and returns the exit code.
 pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
+    if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
+        return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
+    }
     let settings = Settings::resolve(&options, Seat::Interactive)?;
     let chosen = provider::choose(&settings).await?;
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
-    let Opened { runner, handle, notices, id, model, .. } = opened;
+    let Opened { runner, handle, notices, id, model, before, .. } = opened;
     let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
-    let mut screen = Screen::new(handle.clone(), Level::of(options.quiet, options.verbose));
-    screen.view.tell(&format!("{model} in {} · session {id}", settings.directory.display()));
+    let mut screen = Screen::new(handle.clone(), Level::of(options.quiet, options.verbose), &before);
+    let heading = format!("{model} in {} · session {id}", settings.directory.display());
+    screen.view.tell(&escaped(&heading));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     let task = tokio::spawn(runner.run());
     let left = screen.run(notices, signals, read_lines(), questions).await;
@@ -52,8 +58,12 @@ struct Screen {
     view: View,
     style: Style,
     is_idle: bool,
+    /// What was sent and the session has not taken yet: it is not idle, whatever it said before.
+    untaken: usize,
     is_stopping: bool,
     has_input_ended: bool,
+    /// The cost at which the next notice is due.
+    notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Question>,
 }
@@ -61,14 +71,16 @@ struct Screen {
 type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
 impl Screen {
-    fn new(handle: Handle, level: Level) -> Self {
+    fn new(handle: Handle, level: Level, before: &Ledger) -> Self {
         Self {
             handle,
             view: View::new(true, level),
             style: Style::for_stderr(),
             is_idle: false,
+            untaken: 0,
             is_stopping: false,
             has_input_ended: false,
+            notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
         }
@@ -97,11 +109,11 @@ impl Screen {
                 line = lines.recv(), if !self.has_input_ended => match line {
                     Some(line) if self.line(line.trim()) => return 0,
                     Some(_) => {}
-                    None => self.has_input_ended = true,
+                    None => self.end_input(),
                 },
             }
             // Whoever pipes lines in wants them all answered first.
-            if self.has_input_ended && self.is_idle {
+            if self.has_input_ended && self.is_idle && self.untaken == 0 {
                 return 0;
             }
         }
@@ -110,7 +122,14 @@ impl Screen {
     fn notice(&mut self, notice: &Notice) {
         self.view.notice(notice);
         match notice {
-            Notice::Transition(step) => self.is_idle &= step.from == step.to,
+            Notice::Transition(step) => {
+                self.is_idle &= step.from == step.to;
+                if matches!(step.on, Trigger::UserInput | Trigger::CompactionRequested) {
+                    self.untaken = self.untaken.saturating_sub(1);
+                }
+            }
+            Notice::Refused(rejected) => self.refused(rejected),
+            Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
             Notice::Prompt { .. } => {
                 (self.is_idle, self.is_stopping) = (true, false);
                 self.question = None;
@@ -145,6 +164,8 @@ impl Screen {
 
     /// Returns whether to leave.
     fn line(&mut self, line: &str) -> bool {
+        // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
+        self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
             // An approval that was withdrawn meanwhile needs no answer.
             let _ = answer.send(read_answer(line, &question));
@@ -153,7 +174,10 @@ impl Screen {
         match line {
             "" => self.prompt_if_idle(),
             "/quit" | "/exit" => return true,
-            "/compact" => self.handle.compact(),
+            "/compact" => {
+                self.untaken += 1;
+                self.handle.compact();
+            }
             "/help" => {
                 self.view.tell("/compact summarises the conversation, /quit leaves; what you type while it works is sent with the next results");
                 self.prompt_if_idle();
@@ -165,6 +189,7 @@ impl Screen {
             text => {
                 // Until the session says otherwise it has this to do.
                 self.is_idle = false;
+                self.untaken += 1;
                 self.handle.input(text);
             }
         }
@@ -172,11 +197,46 @@ impl Screen {
     }
 
     fn ask(&mut self, question: Question) {
+        if self.has_input_ended {
+            let _ = question.1.send(ApprovalAnswer::Nobody);
+            return;
+        }
         self.view.end_line();
-        self.view.tell(&self.style.bold(&format!("may this run? {}", call_line(&question.0.call))));
-        self.view.tell(&format!("  {}", escaped(question.0.call.arguments.as_str())));
+        // However quiet: nobody can answer a question that was not put.
+        say(&self.style.bold(&format!("may this run? {}", call_line(&question.0.call))));
+        say(&self.style.dim(&format!("  {}", escaped(question.0.call.arguments.as_str()))));
         self.prompt("  y = yes, a = yes to all calls of this tool in this session, n or a reason = no: ");
         self.question = Some(question);
+    }
+
+    /// What the person asked for and cannot have.
+    fn refused(&mut self, rejected: &Rejected) {
+        match &*rejected.event {
+            "UserInput" => self.untaken = self.untaken.saturating_sub(1),
+            "CompactionRequested" => {
+                self.untaken = self.untaken.saturating_sub(1);
+                self.view.tell(&format!("not summarised: {}", rejected.reason));
+                self.prompt_if_idle();
+            }
+            _ => {}
+        }
+    }
+
+    /// Nobody is left who could answer an open question.
+    fn end_input(&mut self) {
+        self.has_input_ended = true;
+        if let Some((_, answer)) = self.question.take() {
+            let _ = answer.send(ApprovalAnswer::Nobody);
+        }
+    }
+
+    /// Without a limit on money somebody should see where it goes.
+    fn spent(&mut self, nano_usd: u64) {
+        if nano_usd >= self.notice_at_nano_usd {
+            let spent = Usd(nano_usd);
+            self.view.tell(&format!("this session has cost {spent} USD so far; `--max-budget-usd` sets a limit"));
+            self.notice_at_nano_usd = next_notice(nano_usd);
+        }
     }
 
     fn prompt_if_idle(&mut self) {
@@ -191,6 +251,11 @@ impl Screen {
             let _ = put(text);
         }
     }
+}
+
+/// What a session that is gone on with has cost before is no news.
+const fn next_notice(nano_usd: u64) -> u64 {
+    (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
 }
 
 fn read_answer(line: &str, question: &ApprovalQuestion) -> ApprovalAnswer {
@@ -244,4 +309,5 @@ fn read_lines() -> mpsc::UnboundedReceiver<String> {
     receiver
 }
 
+const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

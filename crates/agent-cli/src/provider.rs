@@ -8,6 +8,7 @@ use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{AnthropicProvider, ConfigError, OpenAiProvider, ProviderConfig};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A provider that is ready, and the models to ask it for.
 pub(crate) struct Chosen {
@@ -21,18 +22,24 @@ pub(crate) struct Chosen {
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     let name = name(settings)?;
     let key = variable(key_variable(name));
-    let base_url = settings.base_url.clone().or_else(|| variable(base_url_variable(name))).unwrap_or_default();
+    let base_url = (settings.base_url.clone())
+        .or_else(|| variable(base_url_variable(name)))
+        .or_else(|| settings.user.base_url.clone())
+        .unwrap_or_default();
     if key.is_none() && !is_loopback(&base_url) {
         return Err(no_key(name));
     }
-    let secrets = key.iter().cloned().collect();
+    // The other provider's key is a secret too.
+    let secrets =
+        [ProviderName::Anthropic, ProviderName::OpenAi].into_iter().filter_map(|name| variable(key_variable(name)));
+    let secrets = secrets.collect();
     let config = ProviderConfig { base_url, api_key: key, ..ProviderConfig::default() };
     match name {
         ProviderName::Anthropic => {
             let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
             let id = match &settings.model {
                 Some(id) => id.clone(),
-                None => only_model(provider.list_models().await)?,
+                None => only_model(provider.list_models()).await?,
             };
             Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
         }
@@ -40,7 +47,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
             let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
             let id = match &settings.model {
                 Some(id) => id.clone(),
-                None => only_model(provider.list_models().await)?,
+                None => only_model(provider.list_models()).await?,
             };
             Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
         }
@@ -52,7 +59,7 @@ fn name(settings: &Settings) -> Result<ProviderName, Failure> {
         return Ok(name);
     }
     // A URL alone is a local server or a gateway, and those speak OpenAI's format.
-    if settings.base_url.is_some() {
+    if settings.base_url.is_some() || settings.user.base_url.is_some() {
         return Ok(ProviderName::OpenAi);
     }
     let has = |name| variable(key_variable(name)).is_some();
@@ -86,7 +93,14 @@ fn wrong(error: &ConfigError) -> Failure {
 }
 
 /// The model when none was named: the only one there is.
-fn only_model(listed: Result<Vec<String>, LlmError>) -> Result<String, Failure> {
+async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>) -> Result<String, Failure> {
+    // No limit of the session holds yet, and a list is short.
+    let listed = tokio::time::timeout(LISTING, listing).await.map_err(|_| {
+        let seconds = LISTING.as_secs();
+        Failure::provider(format!(
+            "choose a model: the provider does not list them within {seconds} s; name one with `--model`"
+        ))
+    })?;
     let ids = listed.map_err(|error| {
         let message = format!("choose a model: none was named and the list cannot be had: {error}");
         if error.kind == LlmErrorKind::Authentication {
@@ -160,9 +174,20 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
+/// A URL without what may be secret in it: the user's part and the query.
+pub(crate) fn shown_url(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let colon = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{colon}{host}{path}")
+}
+
 /// A server on this machine needs no key.
 fn is_loopback(url: &str) -> bool {
-    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let authority =
+        url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = match host.strip_prefix('[') {
         Some(v6) => v6.split(']').next().unwrap_or_default(),
@@ -171,9 +196,18 @@ fn is_loopback(url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+const LISTING: Duration = Duration::from_secs(30);
+
 #[cfg(test)]
 mod tests {
-    use super::is_loopback;
+    use super::{is_loopback, shown_url};
+
+    #[test]
+    fn a_url_is_shown_without_what_may_be_secret() {
+        assert_eq!(shown_url("https://me:pass@example.com/v1?key=abc"), "https://example.com/v1");
+        assert_eq!(shown_url("http://127.0.0.1:8080/v1"), "http://127.0.0.1:8080/v1");
+        assert_eq!(shown_url("me:pass@example.com"), "example.com");
+    }
 
     #[test]
     fn only_this_machine_needs_no_key() {
@@ -186,6 +220,8 @@ mod tests {
             "http://127.0.0.1.example.com/",
             "http://127.0.0.1@example.com/",
             "http://localhost.example.com",
+            "http://example.com?@localhost",
+            "http://example.com#@localhost",
         ] {
             assert!(!is_loopback(url), "{url}");
         }

@@ -2,29 +2,44 @@
 
 use crate::args::{Options, OutputFormat, Run};
 use crate::failure::Failure;
+use crate::printer::{Init, Printer};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{put, say};
-use crate::view::{Level, View};
-use crate::wire::{DenialReport, Line, RunResult, UsageReport, used};
+use crate::terminal::say;
+use crate::wire::{DenialReport, RunResult, UsageReport, used};
 use agent_core::session::{Outcome, OutcomeKind, Session, Trigger};
 use agent_runner::{End, Notice};
 use std::io::{self, IsTerminal, Read};
 use std::time::Instant;
+use tokio::sync::mpsc;
 
 /// Does the task and returns the exit code.
 pub(crate) async fn run(arguments: Run) -> u8 {
     let started = Instant::now();
     let Run { prompt, words, options } = arguments;
-    let result = match begin(prompt, &words, &options).await {
-        Ok(opened) => drive(opened, &options, started).await,
-        Err(failure) => RunResult::of_failure(&failure, started),
+    if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
+        say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
+        return WRONG_USAGE;
+    }
+    let mut printer = Printer::new(&options);
+    // From here on a signal ends the run with a result like everything else does.
+    let result = match signals::listen() {
+        Ok(mut signals) => {
+            let begun = tokio::select! {
+                biased;
+                Some(signal) = signals.recv() => Err(Failure::stopped(signal)),
+                begun = begin(prompt, &words, &options) => begun,
+            };
+            match begun {
+                Ok(opened) => drive(opened, &mut printer, signals, started).await,
+                Err(failure) => RunResult::of_failure(&failure, started),
+            }
+        }
+        Err(error) => RunResult::of_failure(&Failure::internal(format!("listen for signals: {error}")), started),
     };
-    let code = result.exit_code;
-    finish(result, &options);
-    code
+    printer.finish(result, &options)
 }
 
 /// Everything before the first model call.
@@ -33,7 +48,7 @@ async fn begin(
     words: &[String],
     options: &Options,
 ) -> Result<(Opened, String, Settings), Failure> {
-    let prompt = task(prompt, words)?;
+    let prompt = task(prompt, words).await?;
     let settings = Settings::resolve(options, Seat::Headless)?;
     let chosen = provider::choose(&settings).await?;
     let opened = setup::open(&settings, options, chosen, None)?;
@@ -43,21 +58,22 @@ async fn begin(
 /// Shows what happens until the prompt that follows our input, or until a signal.
 async fn drive(
     (opened, prompt, settings): (Opened, String, Settings),
-    options: &Options,
+    printer: &mut Printer,
+    mut signals: mpsc::UnboundedReceiver<Signal>,
     started: Instant,
 ) -> RunResult {
     let Opened { runner, handle, mut notices, id, model, tool_names, before } = opened;
-    let mut printer = Printer::new(options, id.clone());
-    printer.init(model, tool_names, &settings);
-    let mut signals = match signals::listen() {
-        Ok(signals) => signals,
-        Err(error) => {
-            return RunResult::of_failure(&Failure::internal(format!("listen for signals: {error}")), started);
-        }
-    };
+    printer.init(Init {
+        session_id: id.clone(),
+        model,
+        tools: tool_names,
+        directory: settings.directory.clone(),
+        mode: settings.permissions.mode,
+    });
     let task = tokio::spawn(runner.run());
     handle.input(prompt);
     let mut ours = false;
+    let mut is_over = false;
     let mut signalled = None;
     loop {
         tokio::select! {
@@ -65,7 +81,7 @@ async fn drive(
             Some(signal) = signals.recv() => match (signal, signalled) {
                 // The first interrupt ends the turn in order; anything more leaves at once, and the session can be resumed.
                 (Signal::Interrupt, None) => {
-                    say("agent: stopping (Ctrl-C again to leave at once)");
+                    printer.say("stopping (Ctrl-C again leaves at once)");
                     signalled = Some(Signal::Interrupt);
                     handle.cancel();
                 }
@@ -80,7 +96,10 @@ async fn drive(
                 match notice {
                     // A session that is gone on with prompts first for what was before.
                     Notice::Transition(step) if step.on == Trigger::UserInput => ours = true,
-                    Notice::Prompt { outcome: Some(_), .. } if ours => break,
+                    Notice::Prompt { outcome: Some(_), .. } if ours => {
+                        is_over = true;
+                        break;
+                    }
                     _ => {}
                 }
             }
@@ -88,7 +107,11 @@ async fn drive(
     }
     handle.detach();
     match task.await {
-        Ok((end, session)) => conclude(&end, &session, signalled, &id, &before, started),
+        Ok((end, session)) => {
+            // Before our run is over the session tells of the one before it.
+            let outcome = session.outcome().filter(|_| is_over);
+            conclude(&end, &session, outcome, signalled, &id, &before, started)
+        }
         Err(error) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }
@@ -97,15 +120,18 @@ async fn drive(
 fn conclude(
     end: &End,
     session: &Session,
+    outcome: Option<Outcome>,
     signalled: Option<Signal>,
     id: &str,
     before: &agent_core::budget::Ledger,
     started: Instant,
 ) -> RunResult {
-    let outcome = session.outcome();
     let (code, subtype, error) = match (end, signalled, &outcome) {
         (_, Some(Signal::Terminate), _) => (143, "cancelled", Some(String::from("terminated"))),
-        (End::JournalFailed(error), _, _) => (1, OutcomeKind::Failed.subtype(), Some(error.to_string())),
+        (End::JournalFailed(error), Some(Signal::Interrupt), _) => {
+            (130, "cancelled", Some(format!("interrupted, and the journal is not complete: {error}")))
+        }
+        (End::JournalFailed(error), None, _) => (1, OutcomeKind::Failed.subtype(), Some(error.to_string())),
         (_, Some(Signal::Interrupt), None) => (130, "cancelled", Some(String::from("interrupted"))),
         (_, _, Some(outcome)) => (outcome.kind.exit_code(), outcome.kind.subtype(), outcome.error.clone()),
         (_, None, None) => {
@@ -149,100 +175,38 @@ impl RunResult {
     }
 }
 
-/// Writes the result: data to standard output, the rest to standard error.
-fn finish(result: RunResult, options: &Options) {
-    let mut view = View::new(false, Level::of(options.quiet, false));
-    if let Some(error) = &result.error {
-        view.error(error);
-    }
-    for denial in &result.permission_denials {
-        view.error(&denial.line());
-    }
-    if result.exit_code == 61 {
-        view.error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
-    }
-    if !result.session_id.is_empty() && result.is_error {
-        view.tell(&format!("session {} can be gone on with: agent resume {0}", result.session_id));
-    }
-    // Nobody may be left to read it; the exit code says the same.
-    let _ = match options.output_format.unwrap_or_default() {
-        OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
-        OutputFormat::Text if io::stdout().is_terminal() => Ok(()),
-        OutputFormat::Text if result.result.is_empty() => Ok(()),
-        OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
-    };
-}
-
-/// Shows notices in the chosen format.
-struct Printer {
-    format: OutputFormat,
-    with_partial: bool,
-    session_id: String,
-    view: View,
-}
-
-impl Printer {
-    fn new(options: &Options, session_id: String) -> Self {
-        let format = options.output_format.unwrap_or_default();
-        let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
-        let level = Level::of(options.quiet, options.verbose);
-        Self { format, with_partial: options.include_partial_messages, session_id, view: View::new(is_live, level) }
-    }
-
-    fn init(&self, model: String, tools: Vec<String>, settings: &Settings) {
-        if self.format == OutputFormat::StreamJson {
-            let line = Line::System {
-                subtype: "init",
-                session_id: self.session_id.clone(),
-                model,
-                tools,
-                cwd: settings.directory.display().to_string(),
-                permission_mode: format!("{:?}", settings.permissions.mode),
-            };
-            // A reader that is gone does not stop the work.
-            let _ = put(&line.text());
-        }
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        if self.format == OutputFormat::StreamJson
-            && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
-        {
-            let _ = put(&line.text());
-        }
-        // An error that ends the run is told once, with the result.
-        if !matches!(notice, Notice::Error { .. }) {
-            self.view.notice(notice);
-        }
-    }
-}
-
 /// The task: from the flag, the words, or standard input where it was asked for or nothing else is there.
-fn task(prompt: Option<String>, words: &[String]) -> Result<String, Failure> {
+async fn task(prompt: Option<String>, words: &[String]) -> Result<String, Failure> {
     let said = match prompt {
         Some(prompt) => Some(prompt),
         None if words.is_empty() => None,
         None => Some(words.join(" ")),
     };
     let text = match said.as_deref() {
-        Some("-") => read_stdin()?,
+        Some("-") => read_stdin().await?,
         Some(text) => text.to_owned(),
         None if io::stdin().is_terminal() => {
             return Err(Failure::input("read the task: say it with `-p PROMPT`, or pipe it in"));
         }
-        None => read_stdin()?,
+        None => read_stdin().await?,
     };
     if text.trim().is_empty() { Err(Failure::input("read the task: it is empty")) } else { Ok(text) }
 }
 
-fn read_stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    match io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text) {
-        Ok(length) if length as u64 > MAX_PROMPT_BYTES => Err(Failure::input(format!(
-            "read the task from standard input: it is longer than {MAX_PROMPT_BYTES} bytes"
-        ))),
-        Ok(_) => Ok(text),
-        Err(error) => Err(Failure::input(format!("read the task from standard input: {error}"))),
+/// Reads on another thread: a signal must not wait for whoever holds the pipe.
+async fn read_stdin() -> Result<String, Failure> {
+    let failed = |what: String| Failure::input(format!("read the task from standard input: {what}"));
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut text = String::new();
+        io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)
+    });
+    match reading.await {
+        Ok(Ok(text)) if text.len() as u64 > MAX_PROMPT_BYTES => {
+            Err(failed(format!("it is longer than {MAX_PROMPT_BYTES} bytes")))
+        }
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(error) => Err(failed(error.to_string())),
     }
 }
 
@@ -251,3 +215,4 @@ fn elapsed_ms(since: Instant) -> u64 {
 }
 
 const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
+const WRONG_USAGE: u8 = 2;

@@ -1,8 +1,9 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
 use crate::args::{Options, ProviderName, Sandbox};
-use crate::config_file::{self, LimitsConfig, RepositoryConfig, UserConfig};
+use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
+use crate::repository_config::RepositoryConfig;
 use crate::terminal::say;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions};
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     pub(crate) provider: Option<ProviderName>,
+    /// As the flag says; the environment and then the configuration come after it.
     pub(crate) base_url: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
@@ -44,19 +46,22 @@ impl Settings {
             Seat::Headless => Limits { max_model_calls: Some(500), max_tool_calls: Some(2_000), ..Limits::default() },
             Seat::Interactive => Limits::default(),
         };
-        overlay(&mut limits, &from_config(&user.limits).map_err(wrong)?);
+        overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
         overlay(&mut limits, &from_options(options));
         // A repository may narrow what everybody else said, and nothing else.
-        narrow(&mut limits, &from_config(&repository.limits).map_err(wrong)?);
+        repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
         let permissions = permissions(options, &user, repository);
         sandbox(options)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let formatters =
             if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
+        if options.format_on_edit && formatters.is_empty() && !options.quiet {
+            say("agent: no formatter is configured: nothing will be formatted");
+        }
         Ok(Self {
             provider: options.provider.or(user.provider),
-            base_url: options.base_url.clone().or_else(|| user.base_url.clone()),
+            base_url: options.base_url.clone(),
             model: options.model.clone().or_else(|| user.model.clone()),
             fallback_models: if options.fallback_model.is_empty() {
                 user.fallback_models.clone()
@@ -85,22 +90,18 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     }
 }
 
-/// A repository's file that cannot be used is no reason not to work in the repository: it is said, and the file is left out. Deny rules and
-/// limits are lost with it, which is why it is said loudly.
+/// A repository's file that cannot be used is no reason not to work in the repository: what is left out is said loudly.
 fn repository_config(directory: &Path) -> RepositoryConfig {
-    let path = config_file::repository_config_path(directory);
-    config_file::read(&path).unwrap_or_else(|failure| {
-        say(&format!("agent: {}", crate::terminal::escaped(&failure.message)));
-        say("agent: the repository's configuration is not used; it may only set `deny`, a stricter `permission_mode` and lower `limits`");
-        RepositoryConfig::default()
-    })
+    let config = RepositoryConfig::find(directory);
+    for refused in &config.refused {
+        say(&format!("agent: not used: {}", crate::terminal::escaped(refused)));
+    }
+    config
 }
 
 fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfig) -> Permissions {
-    let mut mode = options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default();
-    if let Some(wanted) = repository.permission_mode {
-        mode = stricter(mode, wanted);
-    }
+    let mode = options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default();
+    let mode = repository.modes.into_iter().fold(mode, stricter);
     let allow = user.allow.iter().chain(&options.allow).cloned().collect();
     let deny = user.deny.iter().chain(&options.deny).cloned().chain(repository.deny).collect();
     Permissions { mode, allow, deny }
@@ -160,7 +161,8 @@ fn from_options(options: &Options) -> Limits {
     }
 }
 
-fn from_config(config: &LimitsConfig) -> Result<Limits, String> {
+/// The limits that a configuration file sets.
+pub(crate) fn limits_of(config: &LimitsConfig) -> Result<Limits, String> {
     Ok(Limits {
         max_model_calls: config.max_turns,
         max_tool_calls: config.max_tool_calls,

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
 use crate::settings::Settings;
-use crate::terminal::say;
+use crate::terminal::{escaped, say};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::journal::replay;
@@ -112,7 +112,8 @@ fn make(
 fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     let id = |config: &SessionConfig| config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     if id(old) != id(new) {
-        say(&format!("agent: going on with the model {} (before: {})", id(new), id(old)));
+        let text = format!("agent: going on with the model {} (before: {})", id(new), id(old));
+        say(&escaped(&text));
     }
     if old.permissions.mode != new.permissions.mode {
         say(&format!("agent: permission mode {:?} (before: {:?})", new.permissions.mode, old.permissions.mode));
@@ -158,7 +159,7 @@ impl Kept {
             return Ok(Self::New { id, journal });
         };
         let path = store.path(&id).map_err(|error| failed(&error))?;
-        if !options.continue_newest && !path.exists() {
+        if !options.continue_newest && !options.must_exist && !path.exists() {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
             return Ok(Self::New { id, journal });
         }

@@ -36,7 +36,7 @@ pub(crate) fn last_line(text: &str, width: usize) -> String {
 
 fn fitted(line: &str, width: usize) -> String {
     let mut out: String = escaped(line).replace('\t', " ").chars().take(width).collect();
-    if line.chars().count() > width {
+    if escaped(line).chars().count() > width {
         out.push('…');
     }
     out
@@ -83,6 +83,17 @@ pub(crate) fn put(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// Writes a document to standard output. A reader that went away has read what it wanted.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    match put(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 #[cfg(test)]

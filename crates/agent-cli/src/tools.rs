@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::settings::working_directory;
-use crate::terminal::put;
+use crate::terminal::print;
 use agent_exec::Processes;
 use agent_tools::{Workspace, standard_tools};
 use std::sync::Arc;
@@ -16,6 +16,6 @@ pub(crate) fn run() -> Result<u8, Failure> {
         let schema = serde_json::to_string_pretty(&spec.input_schema).map_err(Failure::internal)?;
         out.push_str(&format!("{}\n  {}\n{schema}\n\n", spec.name, spec.description));
     }
-    put(&out).map_err(|error| Failure::internal(format!("write the tools: {error}")))?;
+    print(&out).map_err(|error| Failure::internal(format!("write the tools: {error}")))?;
     Ok(0)
 }

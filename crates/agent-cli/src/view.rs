@@ -105,6 +105,11 @@ impl View {
         say(&self.style.red(&format!("agent: {}", escaped(message))));
     }
 
+    /// Whether the model's text is shown while it comes.
+    pub(crate) const fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     /// What was used, in one line.
     pub(crate) fn spent(&mut self, ledger: &agent_core::budget::Ledger) {
         let usage = ledger.usage;

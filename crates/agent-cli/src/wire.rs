@@ -4,6 +4,7 @@
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
 use agent_core::llm::{Delta, Usage};
+use agent_core::permission::PermissionMode;
 use agent_core::session::{Denial, Transition};
 use agent_runner::Notice;
 use serde::Serialize;
@@ -17,6 +18,7 @@ pub(crate) enum Line {
     /// The first line: what the session is made of.
     System {
         /// Always `init`.
+        #[cfg_attr(test, schemars(extend("const" = "init")))]
         subtype: &'static str,
         /// The session's id; empty without a journal.
         session_id: String,
@@ -26,8 +28,9 @@ pub(crate) enum Line {
         tools: Vec<String>,
         /// The working directory.
         cwd: String,
-        /// How much may happen without asking.
-        permission_mode: String,
+        /// How much may happen without asking, as `--permission-mode` names it.
+        #[cfg_attr(test, schemars(with = "String", extend("enum" = ["default", "accept-edits", "plan", "bypass"])))]
+        permission_mode: PermissionMode,
     },
     /// A complete answer of the model.
     Assistant {
@@ -75,6 +78,7 @@ pub(crate) enum Line {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Message {
     /// `assistant` or `user`.
+    #[cfg_attr(test, schemars(extend("enum" = ["assistant", "user"])))]
     role: &'static str,
     /// The parts in order.
     content: Vec<Content>,
@@ -140,6 +144,7 @@ pub(crate) enum PartialEvent {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RunResult {
     /// What it came to, as a word.
+    #[cfg_attr(test, schemars(extend("enum" = SUBTYPES)))]
     pub(crate) subtype: &'static str,
     /// Whether that is an error.
     pub(crate) is_error: bool,
@@ -309,4 +314,49 @@ pub(crate) fn used(before: &Ledger, after: &Ledger) -> (u64, Option<f64>, UsageR
     let is_priced = after.unpriced_calls == before.unpriced_calls;
     let cost_usd = is_priced.then(|| (after.cost_nano_usd - before.cost_nano_usd) as f64 / 1e9);
     (after.model_calls - before.model_calls, cost_usd, UsageReport::of(&usage))
+}
+
+/// Every word that a result can have for what it came to.
+#[cfg(test)]
+const SUBTYPES: [&str; 9] = [
+    "success",
+    "error_during_execution",
+    "error_authentication",
+    "error_input",
+    "error_config",
+    "error_max_turns",
+    "error_max_budget",
+    "error_permission",
+    "cancelled",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_core::session::OutcomeKind;
+    use std::path::Path;
+
+    /// `UPDATE=1` rewrites the published file.
+    #[test]
+    fn the_published_schema_is_made_from_the_types() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/stream-json.schema.json");
+        // As written, not as read: what is always there is required.
+        let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        let mut schema = settings.into_generator().into_root_schema_for::<Line>();
+        schema.insert("title".into(), "A line of `agent run --output-format stream-json`".into());
+        let made = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &made).unwrap();
+        }
+        let published = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(published == made, "docs/stream-json.schema.json is stale: run the tests of agent-cli with UPDATE=1");
+    }
+
+    #[test]
+    fn every_outcome_has_a_published_word() {
+        use OutcomeKind::{Authentication, Budget, CallLimit, Cancelled, Failed, Permission, Provider, Success};
+        for kind in [Success, Failed, Authentication, CallLimit, Budget, Permission, Provider, Cancelled] {
+            assert!(SUBTYPES.contains(&kind.subtype()), "{kind:?}");
+        }
+    }
 }

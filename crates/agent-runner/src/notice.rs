@@ -29,6 +29,8 @@ pub enum Notice {
         /// What it used, when the provider said so.
         usage: Option<Usage>,
     },
+    /// What has been used so far, after every complete answer.
+    Spent(Ledger),
     /// A call begins.
     ToolStarted(ToolCall),
     /// A running call reports something.

@@ -84,7 +84,10 @@ impl Performer {
             | Action::HoldDeadline { ticket } => self.stop(ticket),
             Action::DisplayText { delta } => self.show(Notice::Delta(delta)),
             Action::DisplayProgress { call, text } => self.show(Notice::ToolProgress { call, text }),
-            Action::DisplayMessage { blocks, usage } => self.show(Notice::Message { blocks, usage }),
+            Action::DisplayMessage { blocks, usage } => {
+                self.show(Notice::Message { blocks, usage });
+                self.show(Notice::Spent(*session.ledger()));
+            }
             Action::DisplayError { message, returned_input } => self.show(Notice::Error { message, returned_input }),
             Action::DiscardPartial => self.show(Notice::Discarded),
             Action::PromptForInput => {

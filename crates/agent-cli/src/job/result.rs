@@ -8,6 +8,7 @@ use crate::view::View;
 use crate::wire::{DenialReport, RunResult, UsageReport};
 use agent_core::job::{Job, JobStatus};
 use agent_core::session::OutcomeKind;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 /// The one outcome. A signal that left at once stands above what the job says.
@@ -67,11 +68,18 @@ pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view
         view.error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
     }
     let code = result.exit_code;
-    // Nobody may be left to read it; the exit code says the same.
-    let _ = match format {
+    let written = match format {
         OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
         OutputFormat::Text if is_live || result.result.is_empty() => Ok(()),
         OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
     };
-    code
+    view.end_line();
+    match written {
+        // A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            view.error(&format!("write the result: {error}"));
+            if code == 0 { 1 } else { code }
+        }
+        Ok(()) | Err(_) => code,
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
 
 /// Options of `run` that make no sense for a job: an attempt is a session of its own.
 fn usable(options: &Options) -> Result<(), Failure> {
-    let wrong = |what: &str| Err(Failure { code: 2, message: format!("run the job: {what}") });
+    let wrong = |what: &str| Err(Failure::usage(format!("run the job: {what}")));
     if options.continue_newest || options.session_id.is_some() {
         wrong("each attempt is a new session; `--continue` and `--session-id` are for `agent run`")
     } else if options.output_format == Some(OutputFormat::StreamJson) {

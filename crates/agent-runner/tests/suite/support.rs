@@ -104,6 +104,9 @@ pub(crate) fn line(notice: &Notice) -> String {
             ledger.tool_calls,
             ledger.usage.total_tokens()
         ),
+        Notice::Spent(ledger) => {
+            format!("spent calls {} tokens {}", ledger.model_calls, ledger.usage.total_tokens())
+        }
         other => format!("{other:?}"),
     }
 }

@@ -1,0 +1,131 @@
+//! What a headless run writes, in the chosen format: data to standard output, the rest to standard error.
+
+use crate::args::{Options, OutputFormat};
+use crate::settings::working_directory;
+use crate::terminal::put;
+use crate::view::{Level, View};
+use crate::wire::{Line, RunResult};
+use agent_core::permission::PermissionMode;
+use agent_runner::Notice;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+/// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
+pub(crate) struct Printer {
+    format: OutputFormat,
+    with_partial: bool,
+    session_id: String,
+    view: View,
+    has_begun: bool,
+    /// An error that ends the run is told once, with the result; until the next notice nobody knows whether this one does.
+    held_error: Option<Notice>,
+}
+
+/// What the first line of `stream-json` tells.
+pub(crate) struct Init {
+    pub(crate) session_id: String,
+    pub(crate) model: String,
+    pub(crate) tools: Vec<String>,
+    pub(crate) directory: PathBuf,
+    pub(crate) mode: PermissionMode,
+}
+
+impl Printer {
+    pub(crate) fn new(options: &Options) -> Self {
+        let format = options.output_format.unwrap_or_default();
+        let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
+        Self {
+            format,
+            with_partial: options.include_partial_messages,
+            session_id: String::new(),
+            view: View::new(is_live, Level::of(options.quiet, options.verbose)),
+            has_begun: false,
+            held_error: None,
+        }
+    }
+
+    pub(crate) fn init(&mut self, init: Init) {
+        self.has_begun = true;
+        self.session_id.clone_from(&init.session_id);
+        if self.format == OutputFormat::StreamJson {
+            let line = Line::System {
+                subtype: "init",
+                session_id: init.session_id,
+                model: init.model,
+                tools: init.tools,
+                cwd: init.directory.display().to_string(),
+                permission_mode: init.mode,
+            };
+            // A reader that is gone does not stop the work.
+            let _ = put(&line.text());
+        }
+    }
+
+    pub(crate) fn notice(&mut self, notice: &Notice) {
+        if self.format == OutputFormat::StreamJson
+            && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
+        {
+            let _ = put(&line.text());
+        }
+        let held = self.held_error.take();
+        if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
+            self.view.notice(&error);
+        }
+        match notice {
+            Notice::Error { .. } => self.held_error = Some(notice.clone()),
+            _ => self.view.notice(notice),
+        }
+    }
+
+    /// Something about the run itself.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.view.tell(&format!("agent: {text}"));
+    }
+
+    /// Writes the result and returns the exit code.
+    pub(crate) fn finish(mut self, result: RunResult, options: &Options) -> u8 {
+        if !self.has_begun {
+            // It ended before there was a session: the first line tells what was known.
+            self.init(Init {
+                session_id: String::new(),
+                model: options.model.clone().unwrap_or_default(),
+                tools: Vec::new(),
+                directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
+                mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
+            });
+        }
+        self.tell(&result);
+        let code = result.exit_code;
+        let written = match self.format {
+            OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
+            OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
+            OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
+        };
+        match written {
+            // A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.view.error(&format!("write the result: {error}"));
+                if code == 0 { 1 } else { code }
+            }
+            Ok(()) | Err(_) => code,
+        }
+    }
+
+    /// What a person has to know of the result besides the answer.
+    fn tell(&mut self, result: &RunResult) {
+        if let Some(error) = &result.error {
+            self.view.error(error);
+        }
+        for denial in &result.permission_denials {
+            self.view.error(&denial.line());
+        }
+        if result.exit_code == 61 {
+            self.view
+                .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
+        }
+        if !result.session_id.is_empty() && result.is_error {
+            self.view.tell(&format!("session {} can be gone on with: agent resume {0}", result.session_id));
+        }
+        self.view.end_line();
+    }
+}

@@ -1,0 +1,16 @@
+//! Where a project begins: the repository that a directory lies in.
+
+use std::path::Path;
+
+/// The folders from the repository's root down to the directory; outside a repository there is no root to begin at.
+pub(crate) fn folders(directory: &Path) -> Vec<&Path> {
+    let mut folders = Vec::new();
+    for folder in directory.ancestors() {
+        folders.push(folder);
+        if folder.join(".git").exists() {
+            folders.reverse();
+            return folders;
+        }
+    }
+    vec![directory]
+}

@@ -1,0 +1,150 @@
+//! What goes wrong outside: servers, answers, calls, files. A clear message, the right exit code, and a history that can be sent.
+
+use crate::support::{Model, Running, Scratch, Wire};
+use agent_core::llm::RawCall;
+use agent_testkit::Reply;
+use agent_testkit::http::Step;
+use serde_json::{Value, json};
+
+/// Lets the model make a call and returns what it was told about it.
+#[track_caller]
+fn told_about(scratch: &Scratch, call: Step, arguments: &[&str]) -> String {
+    let model = Model::script([call, Step::text("I see.")]);
+    let ended = scratch.run(&model, &[&["-p", "x"], arguments].concat());
+    assert_eq!(ended.assert_code(0).out, "I see.\n");
+    model.assert_valid();
+    last_result(&model.last_body())
+}
+
+fn last_result(body: &Value) -> String {
+    let message = body["messages"].as_array().unwrap().last().unwrap().clone();
+    message["content"].to_string()
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    let scratch = Scratch::new();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{closed}/v1");
+    // The model's name is asked for first, which is not repeated.
+    let ended = scratch.ended(&["run", "-p", "x", "--base-url", &url]);
+    ended.assert_code(62).assert_says("choose a model");
+    // A server may come back: it is tried again, and not for ever.
+    let ended = scratch.ended(&["run", "-p", "x", "--base-url", &url, "--model", "m"]);
+    ended.assert_code(62).assert_says("trying again");
+}
+
+#[test]
+fn a_wait_that_the_server_asked_for() {
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let model = Model::script([Step::status(429).header("retry-after", "1"), Step::text("Now.")]);
+        let scratch = Scratch::new();
+        let ended = Running::start(scratch.agent(&["run", "-p", "x"]).args(model.flags(wire))).end();
+        assert_eq!(ended.assert_code(0).out, "Now.\n");
+        ended.assert_says("trying again in 1 s");
+        model.assert_valid();
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_asked_for_again() {
+    let half = || Reply::new().text("Half an answer, and no more.").pieces_of(4);
+    for first in [Step::cut(half(), 5), Step::truncated(half(), 5)] {
+        let model = Model::script([first, Step::text("All of it.")]);
+        let ended = Scratch::new().run(&model, &["-p", "x"]);
+        assert_eq!(ended.assert_code(0).out, "All of it.\n");
+        assert_eq!(model.requests().len(), 2);
+        model.assert_valid();
+    }
+}
+
+#[test]
+fn an_answer_that_is_something_else() {
+    let scratch = Scratch::new();
+    let page = Step::body("text/html", "<html><title>Log in</title></html>");
+    let ended = scratch.run(&Model::always(page), &["-p", "x", "--max-wall-time", "3s"]);
+    assert!([60, 62].contains(&ended.code()), "{ended:#?}");
+    assert_eq!(ended.out, "");
+    ended.assert_says("agent: ");
+}
+
+#[test]
+fn a_tool_that_does_not_exist() {
+    let told = told_about(&Scratch::new(), Step::call("no_such_tool", json!({})), &[]);
+    assert!(told.contains("no_such_tool"), "{told}");
+}
+
+#[test]
+fn arguments_that_are_no_json() {
+    let call =
+        RawCall { id: "call_x".into(), name: "read_file".into(), arguments: "{\"path\": oops".into(), complete: true };
+    let told = told_about(&Scratch::new(), Step::answer(Reply::new().raw_call(call)), &[]);
+    assert!(told.contains("oops"), "{told}");
+}
+
+#[test]
+fn paths_outside() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("secret.txt"), "the outside").unwrap();
+    std::os::unix::fs::symlink(scratch.path("secret.txt"), scratch.work("link")).unwrap();
+    for path in ["../secret.txt", "/etc/passwd", "link", "/proc/self/environ"] {
+        let told = told_about(&scratch, Step::call("read_file", json!({"path": path})), &[]);
+        assert!(told.contains("\"is_error\":true"), "{path}: {told}");
+        assert!(!told.contains("the outside") && !told.contains("root:"), "{path}: {told}");
+    }
+}
+
+#[test]
+fn a_binary_file() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.work("image.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0").unwrap();
+    let told = told_about(&scratch, Step::call("read_file", json!({"path": "image.png"})), &[]);
+    assert!(told.contains("not text"), "{told}");
+}
+
+#[test]
+fn commits_outside_of_a_repository() {
+    let scratch = Scratch::new();
+    let write = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    let model = Model::script([write, Step::text("I see.")]);
+    let ended = scratch.run(&model, &["-p", "x", "--permission-mode", "accept-edits", "--auto-commit"]);
+    ended.assert_code(0).assert_says("repository");
+    assert_eq!(scratch.read("b.txt"), "two\n");
+}
+
+#[test]
+fn the_key_is_shown_nowhere() {
+    const KEY: &str = "sk-very-secret-0123456789";
+    let scratch = Scratch::new();
+    let refusal = Step::status(401).with_body(format!("{{\"error\":{{\"message\":\"bad key {KEY}\"}}}}"));
+    let echo = Step::call("bash", json!({"command": "env; cat /proc/$PPID/environ"}));
+    let model = Model::script([Step::text(format!("It is {KEY}.")), echo, Step::text("Done."), refusal]);
+    let run = |format: &str| {
+        let mut command =
+            scratch.run_command(&model, &["-p", "x", "-v", "--permission-mode", "bypass", "--output-format", format]);
+        Running::start(command.env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", "sk-the-other-secret-one")).end()
+    };
+    let all = [run("stream-json"), run("stream-json"), run("text")];
+    assert_eq!(all[2].code(), 41);
+    for ended in &all {
+        assert!(!format!("{ended:?}").contains(KEY), "{ended:#?}");
+        assert!(!format!("{ended:?}").contains("sk-the-other"), "{ended:#?}");
+    }
+    for journal in scratch.journals() {
+        assert!(!std::fs::read_to_string(journal).unwrap().contains("secret"));
+    }
+    assert_eq!(model.requests()[0].header("x-api-key"), Some(KEY));
+}
+
+#[test]
+fn a_password_in_the_url_is_not_shown() {
+    let scratch = Scratch::new();
+    for url in ["http://me:hunter2secret@127.0.0.1:1/v1", "http://me:hunter2secret@exa mple/v1"] {
+        let ended = scratch.ended(&["run", "-p", "x", "--base-url", url]);
+        assert_ne!(ended.code(), 0);
+        assert!(!format!("{ended:?}").contains("hunter2secret"), "{ended:#?}");
+    }
+    let doctor =
+        Running::start(scratch.agent(&["doctor"]).env("OPENAI_BASE_URL", "http://me:hunter2secret@host/v1")).end();
+    assert!(doctor.out.contains("http://host/v1") && !doctor.out.contains("hunter2secret"), "{doctor:#?}");
+}

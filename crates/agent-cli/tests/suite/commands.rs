@@ -1,0 +1,67 @@
+//! The small commands.
+
+use crate::support::{Running, Scratch};
+use std::path::Path;
+
+#[test]
+fn diagrams_are_the_published_ones() {
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/machines");
+    for (format, file) in [("dot", "session.dot"), ("json", "session.json")] {
+        let ended = Scratch::new().ended(&["diagram", "session", "--format", format]);
+        assert_eq!(ended.assert_code(0).out, std::fs::read_to_string(published.join(file)).unwrap(), "{format}");
+        assert_eq!(ended.err, "");
+    }
+    let page = std::fs::read_to_string(published.join("session.md")).unwrap();
+    for format in ["mermaid", "markdown", "grid"] {
+        let ended = Scratch::new().ended(&["diagram", "session", "--format", format]);
+        assert!(page.contains(ended.assert_code(0).out.trim()), "{format}");
+    }
+    let default = Scratch::new().ended(&["diagram", "session"]);
+    assert!(default.out.starts_with("stateDiagram") || default.out.contains("stateDiagram-v2"));
+}
+
+#[test]
+fn tools_with_their_parameters() {
+    let ended = Scratch::new().ended(&["tools"]);
+    for tool in ["read_file", "write_file", "edit_file", "list_files", "glob", "grep", "bash"] {
+        assert!(ended.assert_code(0).out.contains(tool), "{tool}");
+    }
+    assert!(ended.out.contains("old_string"));
+}
+
+#[test]
+fn version_and_help() {
+    let ended = Scratch::new().ended(&["--version"]);
+    assert_eq!(ended.assert_code(0).out, format!("agent {}\n", env!("CARGO_PKG_VERSION")));
+    let help = Scratch::new().ended(&["run", "--help"]);
+    for option in ["--max-turns", "--permission-mode", "--output-format", "--no-session"] {
+        assert!(help.assert_code(0).out.contains(option), "{option}");
+    }
+}
+
+#[test]
+fn doctor_says_what_is_missing() {
+    let scratch = Scratch::repository();
+    let ended = scratch.ended(&["doctor"]);
+    assert!(ended.assert_code(0).out.contains("no key is set"), "{ended:#?}");
+    let ended = Running::start(scratch.agent(&["doctor"]).env("OPENAI_API_KEY", "sk-secret-secret")).end();
+    assert!(ended.assert_code(0).out.contains("OPENAI_API_KEY is set"));
+    assert!(!ended.out.contains("sk-secret"));
+
+    let programs = crate::support::without_programs(&scratch, &["git"]);
+    let ended = Running::start(scratch.agent(&["doctor"]).env("PATH", programs)).end();
+    assert!(ended.assert_code(1).out.contains("NOT   git"), "{ended:#?}");
+}
+
+#[test]
+fn doctor_looks_at_configuration_and_state() {
+    let scratch = Scratch::new();
+    scratch.configure("provider = 1");
+    assert!(scratch.ended(&["doctor"]).assert_code(1).out.contains("config.toml"));
+
+    let scratch = Scratch::new();
+    std::fs::remove_dir(scratch.path("state")).unwrap();
+    std::fs::write(scratch.path("state"), "").unwrap();
+    assert!(scratch.ended(&["doctor"]).assert_code(1).out.contains("sessions cannot be kept"));
+    assert!(scratch.ended(&["doctor", "-C", "no-such-folder"]).assert_code(1).out.contains("no-such-folder"));
+}

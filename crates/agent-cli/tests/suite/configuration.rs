@@ -1,0 +1,202 @@
+//! Configuration and instructions: what the user says holds, what a repository says may only tighten.
+
+use crate::support::{Ended, Model, Running, Scratch, Wire};
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::process::Command;
+
+/// Lets the model write a file in a repository with this configuration.
+fn write_with(scratch: &Scratch, arguments: &[&str]) -> Ended {
+    let model =
+        Model::script([Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})), Step::text("Done.")]);
+    scratch.run(&model, &[&["-p", "x"], arguments].concat())
+}
+
+#[test]
+fn a_repository_may_deny() {
+    let scratch = Scratch::repository();
+    scratch.write(".agent/config.toml", "deny = [\"write_file\"]\n");
+    let ended = write_with(&scratch, &["--permission-mode", "bypass", "--allow", "write_file"]);
+    ended.assert_code(0).assert_says("denied: write_file");
+    assert!(!scratch.work("b.txt").exists());
+}
+
+#[test]
+fn a_repository_may_deny_below_its_root_too() {
+    let scratch = Scratch::repository();
+    scratch.write(".agent/config.toml", "deny = [\"write_file\"]\n");
+    scratch.write("deep/er/x.txt", "");
+    write_with(&scratch, &["--permission-mode", "bypass", "-C", "deep/er"]).assert_code(0).assert_says("denied");
+    assert!(!scratch.work("deep/er/b.txt").exists());
+}
+
+#[test]
+fn a_repository_may_choose_a_stricter_mode_and_lower_limits() {
+    let scratch = Scratch::repository();
+    scratch.write(".agent/config.toml", "permission_mode = \"plan\"\n");
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(0).assert_says("plan mode");
+    assert!(!scratch.work("b.txt").exists());
+
+    scratch.write(".agent/config.toml", "[limits]\nmax_turns = 1\n");
+    write_with(&scratch, &["--permission-mode", "bypass", "--max-turns", "9"]).assert_code(53);
+}
+
+#[test]
+fn a_repository_may_not_widen() {
+    let attempts = [
+        "allow = [\"write_file\"]",
+        "permission_mode = \"bypass\"",
+        "provider = \"openai\"",
+        "base_url = \"http://127.0.0.1:1/v1\"",
+        "model = \"dear\"",
+        "auto_commit = true",
+        "format_on_edit = true\n[[formatters]]\nextensions = [\"txt\"]\nprogram = \"/bin/true\"",
+    ];
+    for attempt in attempts {
+        let scratch = Scratch::repository();
+        scratch.write(".agent/config.toml", &format!("deny = [\"bash\"]\n{attempt}\n"));
+        let ended = write_with(&scratch, &["--format-on-edit"]);
+        ended.assert_code(61);
+        assert!(!scratch.work("b.txt").exists());
+        let key = attempt.split([' ', '\n']).next().unwrap();
+        if key != "permission_mode" {
+            ended.assert_says(&format!("not used: use `{key}`"));
+        }
+        assert_eq!(scratch.git(&["rev-list", "--count", "HEAD"]).trim(), "1");
+    }
+}
+
+#[test]
+fn what_tightens_holds_beside_what_is_refused() {
+    let scratch = Scratch::repository();
+    scratch.write(".agent/config.toml", "allow = [\"bash\"]\ndeny = [\"write_file\", \"oops(\"]\nlimits = 3\n");
+    let ended = write_with(&scratch, &["--permission-mode", "bypass"]);
+    ended.assert_code(0).assert_says("`allow`").assert_says("`deny`").assert_says("`limits`");
+    assert!(!scratch.work("b.txt").exists());
+}
+
+#[test]
+fn a_repository_cannot_raise_a_limit() {
+    let scratch = Scratch::repository();
+    scratch.write(".agent/config.toml", "[limits]\nmax_turns = 100\n");
+    write_with(&scratch, &["--max-turns", "1", "--permission-mode", "bypass"]).assert_code(53);
+}
+
+#[test]
+fn files_that_are_no_files() {
+    // A repository's is left out loudly; the user's own is an error.
+    for (is_users, code) in [(false, 0), (true, 52)] {
+        for kind in ["pipe", "directory", "huge", "types", "binary"] {
+            let scratch = Scratch::repository();
+            let path = if is_users { scratch.path("config") } else { scratch.work(".agent") }.join("config.toml");
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match kind {
+                "pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+                "directory" => std::fs::create_dir(&path).unwrap(),
+                "huge" => std::fs::File::create(&path).unwrap().set_len(100 * 1024 * 1024).unwrap(),
+                "types" => std::fs::write(&path, "deny = 7\nlimits = \"x\"\n").unwrap(),
+                _ => std::fs::write(&path, b"\xff\xfe\0\0").unwrap(),
+            }
+            let model = Model::script([Step::text("Done.")]);
+            let ended = scratch.run(&model, &["-p", "x"]);
+            ended.assert_code(code).assert_says("config.toml");
+        }
+    }
+}
+
+#[test]
+fn the_users_file_is_taken_and_flags_stand_above_it() {
+    let scratch = Scratch::repository();
+    scratch.configure("model = \"configured\"\npermission_mode = \"accept-edits\"\n[limits]\nmax_turns = 1\n");
+    write_with(&scratch, &[]).assert_code(53);
+    assert_eq!(scratch.read("b.txt"), "two\n");
+    write_with(&scratch, &["--max-turns", "5"]).assert_code(0);
+
+    let model = Model::script([Step::text("a")]);
+    let url = model.server().url();
+    Running::start(&mut scratch.agent(&["run", "-p", "x", "--provider", "anthropic", "--base-url", &url]))
+        .end()
+        .assert_code(0);
+    assert_eq!(model.last_body()["model"], "configured");
+}
+
+#[test]
+fn where_the_provider_is() {
+    // The flag, then the environment, then the configuration.
+    let scratch = Scratch::new();
+    scratch.configure("provider = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n");
+    let model = Model::script([Step::text("a"), Step::text("b")]);
+    let mut command = scratch.agent(&["run", "-p", "x"]);
+    Running::start(command.env("OPENAI_BASE_URL", model.server().openai_url())).end().assert_code(0);
+    let mut command = scratch.agent(&["run", "-p", "x"]);
+    command.args(model.flags(Wire::OpenAi)).env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    Running::start(&mut command).end().assert_code(0);
+    // The only model that is listed was chosen.
+    assert_eq!(model.requests()[0].path, "/v1/models");
+    assert_eq!(model.requests()[1].body["model"], "scripted-model");
+}
+
+#[test]
+fn a_base_url_alone_means_openai() {
+    let model = Model::script([Step::text("a")]);
+    let ended = Scratch::new().ended(&["run", "-p", "x", "--base-url", &model.server().openai_url()]);
+    assert_eq!(ended.assert_code(0).out, "a\n");
+    assert_eq!(model.requests().last().unwrap().path, "/v1/chat/completions");
+}
+
+#[test]
+fn instructions_from_the_root_down() {
+    let scratch = Scratch::repository();
+    scratch.write("AGENTS.md", "Rule of the root.");
+    scratch.write("deep/AGENTS.md", "Rule of the folder.");
+    std::fs::write(scratch.path("AGENTS.md"), "Rule from outside.").unwrap();
+    let model = Model::script([Step::text("a")]);
+    scratch.run(&model, &["-p", "x", "-C", "deep"]).assert_code(0);
+    let system = model.last_body()["system"].to_string();
+    let (root, folder) = (system.find("Rule of the root.").unwrap(), system.find("Rule of the folder.").unwrap());
+    assert!(root < folder, "the closest has the last word");
+    assert!(!system.contains("from outside"));
+}
+
+#[test]
+fn instructions_are_cut_and_do_not_lead_outside() {
+    let scratch = Scratch::repository();
+    scratch.write("AGENTS.md", &format!("Begin.{}The end.", "long ".repeat(20_000)));
+    scratch.write("deep/x", "");
+    std::fs::write(scratch.path("secret"), "the outside").unwrap();
+    std::os::unix::fs::symlink(scratch.path("secret"), scratch.work("deep/AGENTS.md")).unwrap();
+    let model = Model::script([Step::text("a")]);
+    scratch.run(&model, &["-p", "x", "-C", "deep"]).assert_code(0).assert_says("link out of the project");
+    let system = model.last_body()["system"].to_string();
+    assert!(system.contains("Begin.") && system.contains("bytes left out") && !system.contains("The end."));
+    assert!(system.len() < 40_000 && !system.contains("the outside"));
+}
+
+#[test]
+fn limits_that_nobody_set() {
+    // The journal's first record says what a session began with.
+    let limits = |scratch: &Scratch| {
+        let journal = std::fs::read_to_string(scratch.journals().pop().unwrap()).unwrap();
+        let header: serde_json::Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
+        find(&header, "limits").unwrap().clone()
+    };
+    let scratch = Scratch::new();
+    scratch.run(&Model::script([Step::text("a")]), &["-p", "x"]).assert_code(0);
+    let headless = limits(&scratch);
+    assert_eq!((&headless["max_model_calls"], &headless["max_tool_calls"]), (&json!(500), &json!(2000)));
+    assert!(headless["max_cost_nano_usd"].is_null());
+
+    let scratch = Scratch::new();
+    let model = Model::script([]);
+    let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
+    running.close_stdin();
+    running.end().assert_code(0);
+    let interactive = limits(&scratch);
+    assert!(interactive["max_model_calls"].is_null() && interactive["max_tool_calls"].is_null(), "{interactive}");
+}
+
+/// The member of this name, wherever it is.
+fn find<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::Value> {
+    let members = value.as_object()?;
+    members.get(name).or_else(|| members.values().find_map(|member| find(member, name)))
+}

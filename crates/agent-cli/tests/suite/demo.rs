@@ -1,0 +1,80 @@
+//! `agent demo`: what a newcomer runs first.
+
+use crate::support::{Running, Scratch, without_programs};
+use std::path::PathBuf;
+
+#[test]
+fn the_repository_really_ends_up_fixed() {
+    let scratch = Scratch::new();
+    let place = scratch.path("place");
+    let ended = scratch.ended(&["demo", "--dir", place.to_str().unwrap()]);
+    ended.assert_code(0);
+    assert!(ended.out.contains(place.to_str().unwrap()), "{ended:#?}");
+    assert!(ended.out.contains("+            total += number.take()? * seconds_per(c)?;"), "{ended:#?}");
+
+    let git = |arguments: &[&str]| {
+        let output = scratch.command("git").current_dir(&place).args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let tests = scratch.command("sh").current_dir(&place).arg("check.sh").output().unwrap();
+    assert!(tests.status.success(), "{}", String::from_utf8_lossy(&tests.stderr));
+    assert_eq!(git(&["rev-list", "--count", "HEAD"]).trim(), "3");
+    assert_eq!(git(&["diff", "--name-only", "HEAD~2", "HEAD"]).trim(), "src/lib.rs");
+    // The user's own work is where it was: one file changed, one unknown to git.
+    assert_eq!(git(&["status", "--porcelain"]), " M NOTES.md\n?? release-plan.txt\n");
+    assert_eq!(scratch.journals().len(), 1);
+}
+
+#[test]
+fn without_git_it_says_so() {
+    let scratch = Scratch::new();
+    let programs = without_programs(&scratch, &["git"]);
+    let ended = run_with(&scratch, programs);
+    ended.assert_code(1).assert_says("git");
+}
+
+#[test]
+fn without_rustfmt_it_says_so_and_goes_on() {
+    let scratch = Scratch::new();
+    let programs = without_programs(&scratch, &["rustfmt"]);
+    let ended = run_with(&scratch, programs);
+    ended.assert_code(0).assert_says("rustfmt is not there");
+}
+
+#[test]
+fn signals_end_it() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let scratch = Scratch::new();
+        let place = scratch.path("place");
+        let running = Running::start(&mut scratch.agent(&["demo", "--dir", place.to_str().unwrap()]));
+        running.wait_for("> The tests");
+        // The first answer streams: the session has begun.
+        running.wait_for("I'll run");
+        running.signal(signal);
+        running.end().assert_code(code);
+    }
+}
+
+#[test]
+fn quiet_writes_only_the_verdict() {
+    let scratch = Scratch::new();
+    let place = scratch.path("place");
+    let ended = scratch.ended(&["demo", "-q", "--dir", place.to_str().unwrap()]);
+    ended.assert_code(0);
+    assert_eq!(ended.err, "");
+    assert!(!ended.out.contains("diff --git") && ended.out.contains("the tests pass"), "{ended:#?}");
+}
+
+#[test]
+fn a_directory_that_is_not_empty_is_left_alone() {
+    let scratch = Scratch::new();
+    scratch.write("mine.txt", "mine");
+    let ended = scratch.ended(&["demo", "--dir", "."]);
+    ended.assert_code(1).assert_says("not empty");
+    assert_eq!(scratch.read("mine.txt"), "mine");
+}
+
+fn run_with(scratch: &Scratch, programs: PathBuf) -> crate::support::Ended {
+    let place = scratch.path("place");
+    Running::start(scratch.agent(&["demo", "--dir", place.to_str().unwrap()]).env("PATH", programs)).end()
+}

@@ -1,0 +1,142 @@
+//! Signals at every stage: the run ends soon, with one result, and leaves no process behind.
+
+use crate::support::{Ended, Model, Running, Scratch, eventually, lives};
+use agent_testkit::Reply;
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Sends a signal when the stage is reached and returns how the run ended, which is soon.
+#[track_caller]
+fn stopped_at(
+    scratch: &Scratch,
+    model: &Model,
+    signal: &str,
+    arguments: &[&str],
+    reached: impl FnMut() -> bool,
+) -> Ended {
+    let arguments = [&["-p", "x", "--output-format", "stream-json"], arguments].concat();
+    let running = Running::start(&mut scratch.run_command(model, &arguments));
+    eventually("the stage", reached);
+    let since = Instant::now();
+    running.signal(signal);
+    let ended = running.end();
+    // A second is promised; a machine that is busy with other tests gets more.
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}: {ended:#?}", since.elapsed());
+    ended.assert_code(if signal == "INT" { 130 } else { 143 });
+    let result = ended.result();
+    assert_eq!(result["type"], "result");
+    assert_eq!(result["subtype"], "cancelled");
+    ended
+}
+
+/// The session is as good as any other.
+#[track_caller]
+fn can_be_gone_on_with(scratch: &Scratch, steps: Vec<Step>) -> String {
+    let model = Model::script(steps);
+    let ended = scratch.run(&model, &["--continue", "-p", "go on"]);
+    ended.assert_code(0);
+    model.assert_valid();
+    model.last_body()["messages"].to_string()
+}
+
+#[test]
+fn before_the_first_answer() {
+    for signal in ["INT", "TERM"] {
+        let model = Model::script([Step::hang()]);
+        let scratch = Scratch::new();
+        stopped_at(&scratch, &model, signal, &[], || model.requests().len() == 1);
+        let said = can_be_gone_on_with(&scratch, vec![Step::text("a"); 2]);
+        assert!(said.contains("go on"), "{said}");
+    }
+}
+
+#[test]
+fn in_the_middle_of_an_answer() {
+    let model = Model::script([Step::stall(Reply::new().text("I have begun to say").pieces_of(3), 6)]);
+    let scratch = Scratch::new();
+    stopped_at(&scratch, &model, "INT", &[], || model.requests().len() == 1);
+    can_be_gone_on_with(&scratch, vec![Step::text("a")]);
+}
+
+#[test]
+fn while_a_tool_runs() {
+    for (signal, nap) in [("INT", "77.1001"), ("TERM", "77.1002")] {
+        let command =
+            format!("touch started; (setsid sleep {nap} &) ; sleep {nap} & trap '' TERM INT; sleep {nap}; sleep {nap}");
+        let model = Model::script([Step::call("bash", json!({"command": command}))]);
+        let scratch = Scratch::new();
+        stopped_at(&scratch, &model, signal, &["--permission-mode", "bypass"], || scratch.work("started").exists());
+        eventually("the end of all its processes", || !lives(&format!("sleep {nap}")));
+        let said = can_be_gone_on_with(&scratch, vec![Step::text("a"); 2]);
+        assert!(said.contains("interrupted"), "{said}");
+    }
+}
+
+#[test]
+fn while_a_hook_runs() {
+    let scratch = Scratch::repository();
+    let slow = scratch.path("slow-formatter");
+    std::fs::write(&slow, "#!/bin/sh\ntouch \"$0.started\"\nexec sleep 77.2001\n").unwrap();
+    std::fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    scratch.configure(&format!(
+        "[[formatters]]\nextensions = [\"txt\"]\nprogram = \"{}\"\nstdin = true\n",
+        slow.display()
+    ));
+    let model = Model::script([Step::call("write_file", json!({"path": "b.txt", "content": "b"}))]);
+    let arguments = ["--permission-mode", "accept-edits", "--format-on-edit"];
+    stopped_at(&scratch, &model, "INT", &arguments, || scratch.path("slow-formatter.started").exists());
+    eventually("the end of the formatter", || !lives("sleep 77.2001"));
+    can_be_gone_on_with(&scratch, vec![Step::text("a"); 2]);
+}
+
+#[test]
+fn while_a_retry_is_waited_for() {
+    let model = Model::script([Step::status(429).header("retry-after", "60")]);
+    let scratch = Scratch::new();
+    stopped_at(&scratch, &model, "INT", &[], || {
+        let journal = scratch.journals().pop().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        journal.contains("429")
+    });
+    can_be_gone_on_with(&scratch, vec![Step::text("a"); 2]);
+}
+
+#[test]
+fn while_the_models_are_listed() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let scratch = Scratch::new();
+    let running =
+        Running::start(&mut scratch.agent(&["run", "-p", "x", "--base-url", &url, "--output-format", "json"]));
+    let _connection = listener.accept().unwrap();
+    running.signal("INT");
+    assert_eq!(running.end().assert_code(130).result()["subtype"], "cancelled");
+}
+
+#[test]
+fn twice_does_not_tell_the_outcome_of_the_run_before() {
+    let scratch = Scratch::new();
+    scratch.run(&Model::script([Step::text("Before.")]), &["-p", "x"]).assert_code(0);
+    let model = Model::script([Step::hang()]);
+    let arguments = ["-p", "y", "--continue", "--output-format", "json"];
+    let running = Running::start(&mut scratch.run_command(&model, &arguments));
+    model.wait_for_requests(1);
+    running.signal("INT");
+    running.signal("TERM");
+    let result = running.end().result();
+    assert_eq!(result["result"], "", "{result}");
+    assert_eq!(result["subtype"], "cancelled", "{result}");
+}
+
+#[test]
+fn twice_leaves_at_once() {
+    let model = Model::script([Step::call("bash", json!({"command": "touch started; sleep 77.3001"}))]);
+    let scratch = Scratch::new();
+    let running = Running::start(&mut scratch.run_command(&model, &["-p", "x", "--permission-mode", "bypass"]));
+    eventually("the tool", || scratch.work("started").exists());
+    running.signal("INT");
+    running.signal("INT");
+    running.end().assert_code(130);
+    eventually("the end of its process", || !lives("sleep 77.3001"));
+    can_be_gone_on_with(&scratch, vec![Step::text("a"); 2]);
+}

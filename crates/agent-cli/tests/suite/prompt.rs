@@ -1,0 +1,165 @@
+//! The interactive prompt, through pipes: lines in, answers out.
+
+use crate::support::{Model, Running, Scratch, Wire};
+use agent_testkit::Reply;
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::time::Duration;
+
+fn prompt(scratch: &Scratch, model: &Model, arguments: &[&str]) -> Running {
+    Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)).args(arguments))
+}
+
+fn write(path: &str) -> Step {
+    Step::call("write_file", json!({"path": path, "content": "two\n"}))
+}
+
+#[test]
+fn every_line_is_answered_before_it_ends() {
+    // The race between the first line and the first prompt is run several times.
+    for _ in 0..5 {
+        let model = Model::script([Step::text("To hello.").after(Duration::from_millis(50)), Step::text("To again.")]);
+        let scratch = Scratch::new();
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write("hello\nagain\n");
+        running.close_stdin();
+        let ended = running.end();
+        ended.assert_code(0);
+        assert!(ended.out.contains("To hello.") && ended.out.contains("To again."), "{ended:#?}");
+        model.assert_valid();
+        assert!(model.last_body()["messages"].to_string().contains("again"));
+    }
+}
+
+#[test]
+fn no_lines_and_commands() {
+    let model = Model::script([]);
+    let scratch = Scratch::new();
+    for lines in ["", "\n\n", "/help\n/nonsense\n/compact\n", "/quit\nnever sent\n"] {
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write(lines);
+        running.close_stdin();
+        running.end().assert_code(0);
+    }
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn a_question_is_put_and_answered() {
+    for (answer, is_written) in [("y", true), ("n", false), ("better not", false)] {
+        let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+        let scratch = Scratch::new();
+        // However quiet it is: the question is put.
+        let mut running = prompt(&scratch, &model, &["-q"]);
+        running.write("go\n");
+        running.wait_for("may this run? write_file b.txt");
+        running.write(&format!("{answer}\n"));
+        running.wait_for("So be it.");
+        running.write("/quit\n");
+        running.end().assert_code(0);
+        assert_eq!(scratch.work("b.txt").exists(), is_written, "{answer}");
+        model.assert_valid();
+        let said = model.last_body()["messages"].to_string();
+        assert_eq!(said.contains("better not"), answer == "better not", "the reason reaches the model: {said}");
+    }
+}
+
+#[test]
+fn one_answer_for_all_calls_of_a_tool() {
+    let model = Model::script([write("b.txt"), write("c.txt"), Step::text("So be it.")]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for("may this run? write_file b.txt");
+    running.write("a\n");
+    running.wait_for("So be it.");
+    running.close_stdin();
+    let ended = running.end();
+    assert_eq!(ended.assert_code(0).err.matches("may this run?").count(), 1, "{ended:#?}");
+    assert!(scratch.work("b.txt").exists() && scratch.work("c.txt").exists());
+}
+
+#[test]
+fn a_question_that_nobody_can_answer_is_not_waited_for() {
+    let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.close_stdin();
+    assert!(running.end().assert_code(0).out.contains("So be it."));
+    assert!(!scratch.work("b.txt").exists());
+
+    // The same when the input ends while the question stands.
+    let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for("may this run?");
+    running.close_stdin();
+    assert!(running.end().assert_code(0).out.contains("So be it."));
+    assert!(!scratch.work("b.txt").exists());
+}
+
+#[test]
+fn a_notice_of_what_it_costs() {
+    let scratch = Scratch::new();
+    scratch.configure("[models.scripted-model]\ninput_usd = 60000\noutput_usd = 0\n");
+    let list = || Step::answer(Reply::new().call("list_files", json!({})));
+    let model = Model::script([list(), list(), Step::text("Done.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.close_stdin();
+    let ended = running.end();
+    // Six dollars a call.
+    assert_eq!(ended.assert_code(0).err.matches("so far").count(), 3, "{ended:#?}");
+    ended.assert_says("this session has cost");
+
+    // What was paid before is no news.
+    let model = Model::script([Step::text("Done.")]);
+    scratch.configure("[models.scripted-model]\ninput_usd = 1\noutput_usd = 0\n");
+    let mut running = prompt(&scratch, &model, &["--continue"]);
+    running.write("go\n");
+    running.close_stdin();
+    assert!(!running.end().assert_code(0).err.contains("so far"));
+}
+
+#[test]
+fn output_formats_belong_to_run() {
+    let scratch = Scratch::new();
+    for arguments in [&["--output-format", "json"][..], &["--include-partial-messages"]] {
+        scratch.ended(arguments).assert_code(2).assert_says("agent run");
+    }
+}
+
+#[test]
+fn signals_at_the_prompt() {
+    let model = Model::script([Step::hang()]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    model.wait_for_requests(1);
+    running.signal("INT");
+    running.wait_for("stopping");
+    running.signal("TERM");
+    running.end().assert_code(143).assert_says("agent resume");
+}
+
+#[test]
+fn no_key_is_said_here_too() {
+    Scratch::new().ended(&[]).assert_code(41).assert_says("agent demo");
+}
+
+#[test]
+fn what_was_typed_ahead_comes_back_with_a_cancel() {
+    let model = Model::script([Step::hang()]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &["-v"]);
+    running.write("go\n");
+    model.wait_for_requests(1);
+    running.write("and then this\n");
+    running.wait_for("CallingLlm + UserInput");
+    running.signal("INT");
+    running.wait_for("not sent: and then this");
+    running.close_stdin();
+    running.end().assert_code(0);
+    assert_eq!(model.requests().len(), 1);
+}

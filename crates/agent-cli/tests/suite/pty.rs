@@ -1,0 +1,107 @@
+//! The interactive prompt on a real terminal, as `script` makes one; without `script` these tests say that they did nothing.
+
+use crate::support::{Model, Running, Scratch, Wire};
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::process::Command;
+use std::time::Duration;
+
+/// The program on a terminal of its own, or nothing.
+#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
+fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
+    if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
+        return None;
+    }
+    let flags = model.flags(Wire::Anthropic).join(" ");
+    let line = format!("{} {arguments} {flags}", env!("CARGO_BIN_EXE_agent"));
+    let mut command = scratch.command("script");
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
+    Some(Running::start(&mut command))
+}
+
+#[test]
+fn what_is_typed_ahead_is_sent_later() {
+    let scratch = Scratch::new();
+    let model =
+        Model::script([Step::text("To the first.").after(Duration::from_millis(400)), Step::text("To the second.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("first\n");
+    model.wait_for_requests(1);
+    running.write("second\n");
+    running.wait_for("To the second.");
+    running.write("/quit\n");
+    running.end().assert_code(0);
+    model.assert_valid();
+    assert!(model.last_body()["messages"].to_string().contains("second"));
+}
+
+#[test]
+fn an_interrupt_stops_the_turn_and_two_leave() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::hang(), Step::text("I am back.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("first\n");
+    model.wait_for_requests(1);
+    running.write("\x03");
+    running.wait_for("stopping");
+    running.write("second\n");
+    running.wait_for("I am back.");
+    running.write("\x03");
+    running.wait_for("Ctrl-C again leaves; the session is kept");
+    running.write("\x03");
+    running.end().assert_code(130);
+    model.assert_valid();
+}
+
+#[test]
+fn a_question_on_the_terminal() {
+    let scratch = Scratch::new();
+    let call = |path: &str| Step::call("write_file", json!({"path": path, "content": "two\n"}));
+    let model = Model::script([call("b.txt"), call("c.txt"), call("d.txt"), Step::text("That is all.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\n");
+    for (path, answer) in [("b.txt", "n\n"), ("c.txt", "a\n")] {
+        running.wait_for(&format!("may this run? write_file {path}"));
+        running.wait_for("n or a reason = no");
+        running.write(answer);
+    }
+    running.wait_for("That is all.");
+    running.write("/quit\n");
+    running.end().assert_code(0);
+    let there = ["b.txt", "c.txt", "d.txt"].map(|name| scratch.work(name).exists());
+    assert_eq!(there, [false, true, true]);
+}
+
+#[test]
+fn nothing_from_the_model_acts_on_the_terminal() {
+    for arguments in ["run -p x", "run -p x -q"] {
+        let scratch = Scratch::new();
+        let model = Model::script([Step::text("before \x1b]0;owned\x07\x1b[2J after")]);
+        let Some(running) = on_terminal(&scratch, &model, arguments) else { return };
+        let ended = running.end();
+        ended.assert_code(0);
+        // Its own styles are the only sequences.
+        let rest = ended.out.replace("\x1b[2m", "").replace("\x1b[0m", "").replace("\x1b[31m", "");
+        assert!(rest.contains("before") && rest.contains("after"), "{ended:?}");
+        assert!(!rest.contains('\x1b') && !rest.contains('\x07'), "{ended:?}");
+        assert_eq!(rest.matches("after").count(), 1, "{ended:?}");
+    }
+}
+
+#[test]
+fn colours_can_be_switched_off() {
+    let scratch = Scratch::new();
+    let list = || Step::call("list_files", json!({}));
+    let model = Model::script([list(), Step::text("a"), list(), Step::text("b")]);
+    let Some(running) = on_terminal(&scratch, &model, "run -p x") else { return };
+    assert!(running.end().out.contains("\x1b[2m"));
+    let flags = model.flags(Wire::Anthropic).join(" ");
+    let line = format!("NO_COLOR=1 {} run -p x {flags}", env!("CARGO_BIN_EXE_agent"));
+    let mut command = scratch.command("script");
+    let ended = Running::start(command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh")).end();
+    assert!(!ended.assert_code(0).out.contains('\x1b'), "{ended:?}");
+}

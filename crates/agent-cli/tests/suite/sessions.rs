@@ -1,0 +1,146 @@
+//! Going on with sessions: the history is whole, and belongs to one program at a time.
+
+use crate::support::{Model, Running, Scratch, eventually};
+use agent_testkit::http::Step;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+
+fn said(body: &Value) -> String {
+    body["messages"].to_string()
+}
+
+#[test]
+fn continue_goes_on_with_the_newest() {
+    let model = Model::script([Step::text("First answer."), Step::text("Second answer.")]);
+    let scratch = Scratch::new();
+    let first = scratch.run(&model, &["-p", "first question", "--output-format", "json"]).result();
+    let second = scratch.run(&model, &["-p", "second question", "--continue", "--output-format", "json"]).result();
+    assert_eq!(first["session_id"], second["session_id"]);
+    assert_eq!(second["num_turns"], 1, "only this run's");
+    let said = said(&model.last_body());
+    for words in ["first question", "First answer.", "second question"] {
+        assert!(said.contains(words), "{said}");
+    }
+    model.assert_valid();
+}
+
+#[test]
+fn a_session_by_its_id() {
+    let model = Model::script([Step::text("One."), Step::text("Two.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first", "--session-id", "my-own_id"]).assert_code(0);
+    let result =
+        scratch.run(&model, &["-p", "second", "--session-id", "my-own_id", "--output-format", "json"]).result();
+    assert_eq!(result["session_id"], "my-own_id");
+    assert!(said(&model.last_body()).contains("first"));
+    assert_eq!(scratch.journals().len(), 1);
+}
+
+#[test]
+fn resume_wants_a_session_that_exists() {
+    let model = Model::script([]);
+    let scratch = Scratch::new();
+    let mut command = scratch.agent(&["resume", "no-such-session"]);
+    Running::start(command.args(model.flags(crate::support::Wire::Anthropic)))
+        .end()
+        .assert_code(42)
+        .assert_says("no-such-session");
+    let mut command = scratch.agent(&["resume"]);
+    Running::start(command.args(model.flags(crate::support::Wire::Anthropic)))
+        .end()
+        .assert_code(42)
+        .assert_says("there is none");
+    assert!(scratch.journals().is_empty());
+    for arguments in
+        [&["resume", "x", "--session-id", "y"][..], &["resume", "x", "--continue"], &["resume", "--no-session"]]
+    {
+        scratch.ended(arguments).assert_code(2);
+    }
+}
+
+#[test]
+fn resume_at_the_prompt() {
+    let model = Model::script([Step::text("One."), Step::text("Two.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first", "--session-id", "mine"]).assert_code(0);
+    let mut command = scratch.agent(&["resume", "mine"]);
+    let mut running = Running::start(command.args(model.flags(crate::support::Wire::Anthropic)));
+    running.write("second\n");
+    running.close_stdin();
+    assert!(running.end().assert_code(0).out.contains("Two."));
+    assert!(said(&model.last_body()).contains("first"));
+}
+
+#[test]
+fn a_journal_is_the_users_own() {
+    let model = Model::script([Step::text("One.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "x"]).assert_code(0);
+    for journal in scratch.journals() {
+        assert_eq!(std::fs::metadata(&journal).unwrap().permissions().mode() & 0o777, 0o600, "{journal:?}");
+    }
+}
+
+#[test]
+fn a_session_has_one_writer() {
+    let model = Model::script([Step::hang()]);
+    let scratch = Scratch::new();
+    let first = Running::start(&mut scratch.run_command(&model, &["-p", "x", "--session-id", "mine"]));
+    model.wait_for_requests(1);
+    for arguments in [&["-p", "y", "--session-id", "mine"][..], &["-p", "y", "--continue"]] {
+        let second = scratch.run(&model, arguments);
+        second.assert_code(42).assert_says(&first.id().to_string()).assert_says("in use");
+    }
+    assert_eq!(model.requests().len(), 1);
+    first.signal("TERM");
+    first.end().assert_code(143);
+}
+
+#[test]
+fn a_crash_in_the_middle_of_a_tool() {
+    let model = Model::script([
+        Step::call("bash", json!({"command": "echo once >> ran.txt; echo $$ > id.txt; exec sleep 86"})),
+        Step::text("I looked."),
+    ]);
+    let scratch = Scratch::repository();
+    let running = Running::start(&mut scratch.run_command(&model, &["-p", "do it", "--permission-mode", "bypass"]));
+    eventually("the tool", || std::fs::read_to_string(scratch.work("id.txt")).is_ok_and(|id| id.ends_with('\n')));
+    running.signal("KILL");
+    running.end();
+    let ended = scratch.run(&model, &["--continue", "-p", "and now?", "--permission-mode", "bypass"]);
+    assert_eq!(ended.assert_code(0).out, "I looked.\n");
+    model.assert_valid();
+    let said = said(&model.last_body());
+    assert!(said.contains("interrupted") && said.contains("unknown"), "{said}");
+    assert!(said.contains("and now?"), "{said}");
+    assert_eq!(scratch.read("ran.txt"), "once\n", "it was not run again");
+    // Without a sandbox nothing ends what a killed agent had started; the test does.
+    std::process::Command::new("kill").arg(scratch.read("id.txt").trim()).status().unwrap();
+}
+
+#[test]
+fn a_torn_record_is_said_and_kept_aside() {
+    let model = Model::script([Step::text("One."), Step::text("Two.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first"]).assert_code(0);
+    let journal = scratch.journals().pop().unwrap();
+    let mut text = std::fs::read_to_string(&journal).unwrap();
+    text.push_str("{\"seq\":99,\"at_");
+    std::fs::write(&journal, text).unwrap();
+    let ended = scratch.run(&model, &["-p", "second", "--continue"]);
+    ended.assert_code(0).assert_says("cut by a crash");
+    assert!(said(&model.last_body()).contains("first"));
+}
+
+#[test]
+fn a_damaged_journal_is_not_gone_on_with() {
+    let model = Model::script([Step::text("One.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first"]).assert_code(0);
+    let journal = scratch.journals().pop().unwrap();
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let damaged = text.replacen("\"seq\"", "\"s\0q\"", 2);
+    std::fs::write(&journal, &damaged).unwrap();
+    scratch.run(&model, &["-p", "second", "--continue"]).assert_code(42).assert_says("line");
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), damaged, "nothing was changed");
+}

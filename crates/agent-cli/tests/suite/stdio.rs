@@ -1,0 +1,96 @@
+//! Standard input is read only when it was asked for; standard output may be gone or full.
+
+use crate::support::{Model, Running, Scratch};
+use agent_testkit::http::Step;
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+#[test]
+fn an_open_pipe_is_not_waited_for_when_there_is_a_prompt() {
+    for prompt in [&["-p", "hello"][..], &["hello", "there"]] {
+        let model = Model::script([Step::text("Hi.")]);
+        // `end` leaves standard input open.
+        assert_eq!(Scratch::new().run(&model, prompt).assert_code(0).out, "Hi.\n");
+        assert!(model.last_body()["messages"][0].to_string().contains("hello"));
+    }
+}
+
+#[test]
+fn the_prompt_from_standard_input() {
+    for arguments in [&["-"][..], &["-p", "-"], &[]] {
+        let model = Model::script([Step::text("Hi.")]);
+        let scratch = Scratch::new();
+        let mut running = Running::start(&mut scratch.run_command(&model, arguments));
+        running.write("from the pipe\n");
+        running.close_stdin();
+        assert_eq!(running.end().assert_code(0).out, "Hi.\n");
+        assert!(model.last_body()["messages"][0].to_string().contains("from the pipe"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_signal_while_standard_input_is_waited_for() {
+    let model = Model::script([]);
+    let scratch = Scratch::new();
+    let running = Running::start(&mut scratch.run_command(&model, &["--output-format", "json"]));
+    crate::support::eventually("its handler", || handles_interrupts(running.id()));
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.assert_code(130).result()["subtype"], "cancelled");
+}
+
+/// Whether the process has a handler of its own for SIGINT, the second bit of the mask.
+fn handles_interrupts(id: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("2").trim().to_owned();
+    u64::from_str_radix(&mask, 16).is_ok_and(|mask| mask & 2 != 0)
+}
+
+#[test]
+fn input_that_is_no_text() {
+    let model = Model::script([]);
+    let scratch = Scratch::new();
+    let bytes = scratch.path("bytes");
+    std::fs::write(&bytes, b"\xff\xfe\xfd").unwrap();
+    let output = scratch.run_command(&model, &["-"]).stdin(File::open(bytes).unwrap()).output().unwrap();
+    assert_eq!(output.status.code(), Some(42));
+    let output = scratch.run_command(&model, &[]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(42));
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn a_reader_that_is_gone() {
+    for format in ["text", "json", "stream-json"] {
+        let model = Model::script([Step::text("x".repeat(200_000))]);
+        let scratch = Scratch::new();
+        let mut command = scratch.run_command(&model, &["-p", "x", "--output-format", format]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{format}: {err}");
+        assert!(!err.contains("panicked") && !err.contains("Broken pipe"), "{err}");
+    }
+    let mut command = Scratch::new().command("sh");
+    let scratch = Scratch::new();
+    command.current_dir(scratch.path("work"));
+    let script = format!("{} diagram session --format json | head -c 10; true", env!("CARGO_BIN_EXE_agent"));
+    let output = command.args(["-c", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for format in ["text", "json", "stream-json"] {
+        let model = Model::script([Step::text("Hi.")]);
+        let scratch = Scratch::new();
+        let mut command: Command = scratch.run_command(&model, &["-p", "x", "--output-format", format]);
+        let output = command.stdin(Stdio::null()).stdout(full()).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{format}: {err}");
+        assert!(err.contains("write the result"), "{err}");
+    }
+}

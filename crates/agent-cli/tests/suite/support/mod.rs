@@ -1,0 +1,9 @@
+//! What every test needs: a scripted model, a scratch home, and the program as a process that cannot hang a test.
+
+mod model;
+mod process;
+mod scratch;
+
+pub(crate) use model::{Model, Wire};
+pub(crate) use process::{Ended, Running, eventually, lives};
+pub(crate) use scratch::{Scratch, without_programs};
