@@ -1,6 +1,7 @@
 //! Documents made from the tables: `docs/machines` says what the code does because the code wrote it.
 
 use agent_core::diagram::{dot, grid, json, markdown, mermaid};
+use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
 use agent_core::table::{Label, Table};
@@ -30,6 +31,7 @@ fn documents() -> Vec<(String, String)> {
     let mut out = Vec::new();
     add(&mut out, &SESSION);
     add(&mut out, &LIFECYCLE);
+    add(&mut out, &JOB);
     out
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Do one task without asking, and exit with what came of it.
     Run(Run),
+    /// Do a job with retries and an audit record, or look at the records.
+    Job(crate::job::args::Job),
     /// Show the whole loop without key or network, on a small repository made for it.
     Demo(Demo),
     /// Go on with a session at the prompt; without an id with the newest of this directory.
@@ -92,6 +94,8 @@ pub(crate) enum Machine {
     Session,
     /// An agent's life and the commitments it is bound to.
     Lifecycle,
+    /// One piece of work from its description to its audit record.
+    Job,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -26,6 +26,7 @@ pub(crate) struct UserConfig {
     pub(crate) limits: LimitsConfig,
     pub(crate) formatters: Vec<FormatterEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
+    pub(crate) jobs: crate::job::config::JobsConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -4,6 +4,7 @@ use crate::args::{Diagram, DiagramFormat, Machine};
 use crate::failure::Failure;
 use crate::terminal::print;
 use agent_core::diagram::{Format, render};
+use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
 
@@ -18,6 +19,7 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
     let text = match arguments.machine {
         Machine::Session => render(&SESSION, format),
         Machine::Lifecycle => render(&LIFECYCLE, format),
+        Machine::Job => render(&JOB, format),
     };
     print(&text).map_err(|error| Failure::internal(format!("write the diagram: {error}")))?;
     Ok(0)

@@ -7,6 +7,7 @@ mod diagram;
 mod doctor;
 mod failure;
 mod instructions;
+mod job;
 mod printer;
 mod project;
 mod prompt;
@@ -44,6 +45,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         None => prompt::run(cli.options).await,
         Some(Command::Run(arguments)) => Ok(run::run(arguments).await),
+        Some(Command::Job(arguments)) => job::dispatch(arguments).await,
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
         Some(Command::Resume(arguments)) => {
             let Resume { id, options } = arguments;

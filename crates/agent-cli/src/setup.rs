@@ -43,12 +43,49 @@ pub(crate) fn open(
     chosen: Chosen,
     approver: Option<Arc<dyn Approver>>,
 ) -> Result<Opened, Failure> {
+    // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
+    let with_signal = approver.is_none();
+    let Made { builder, model, tool_names, processes } = make(settings, options, chosen, approver, with_signal)?;
+    let kept = Kept::find(settings, options)?;
+    let config = builder.effective_config();
+    let (builder, id, resumed) = kept.attach(builder, &settings.directory);
+    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let before = resumed.as_ref().map(|old| *old.1).unwrap_or_default();
+    if let Some((old, _)) = resumed.filter(|(old, _)| **old != config) {
+        say_differences(&old, &config);
+        handle.reconfigure(config);
+    }
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes })
+}
+
+/// A new session that is not begun, with its id: an attempt of a job.
+pub(crate) fn builder(settings: &Settings, options: &Options, chosen: Chosen) -> Result<(Builder, String), Failure> {
+    // A job has no lifecycle that would hear a signal.
+    let made = make(settings, options, chosen, None, false)?;
+    let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
+    Ok((builder, id))
+}
+
+/// A session without a place to be kept in.
+struct Made {
+    builder: Builder,
+    model: String,
+    tool_names: Vec<String>,
+    processes: Processes,
+}
+
+fn make(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    approver: Option<Arc<dyn Approver>>,
+    with_signal: bool,
+) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     let workspace = Arc::new(workspace);
     let processes = Processes::new();
     let mut tools = standard_tools(&workspace, processes.clone());
-    if approver.is_none() {
-        // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
+    if with_signal {
         tools.push(signal_tool());
     }
     let config = SessionConfig {
@@ -78,16 +115,7 @@ pub(crate) fn open(
     if let Some(approver) = approver {
         builder = builder.approver(approver);
     }
-    let kept = Kept::find(settings, options)?;
-    let config = builder.effective_config();
-    let (builder, id, resumed) = kept.attach(builder, &settings.directory);
-    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let before = resumed.as_ref().map(|old| *old.1).unwrap_or_default();
-    if let Some((old, _)) = resumed.filter(|(old, _)| **old != config) {
-        say_differences(&old, &config);
-        handle.reconfigure(config);
-    }
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes })
+    Ok(Made { builder, model, tool_names, processes })
 }
 
 /// Tells what is different from when the session was last used, where that changes what may happen.

@@ -40,6 +40,7 @@ pub mod budget;
 pub mod conversation;
 pub mod diagram;
 pub mod hook;
+pub mod job;
 pub mod journal;
 pub mod lifecycle;
 pub mod link;

@@ -6,8 +6,10 @@ use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runner::{Handle, Runner};
 use crate::tool_calls::Toolbox;
+use agent_core::budget::Limits;
 use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
 use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
+use agent_core::retry::RetryPolicy;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Session, SessionConfig, SessionTable, Step};
 use async_trait::async_trait;
@@ -174,6 +176,12 @@ impl Builder {
     pub fn effective_config(&self) -> SessionConfig {
         let tools = Toolbox::new(self.tools.clone()).specs();
         SessionConfig { tools, ..self.config.clone() }
+    }
+
+    /// The session of a job's attempt: the job repeats, so the session does not, and it gets what is left of the job's limits.
+    pub(crate) const fn attempt(mut self, retry: RetryPolicy, limits: Limits) -> Self {
+        (self.config.retry, self.config.limits) = (retry, limits);
+        self
     }
 
     /// Puts the runner together. Must be called within a tokio runtime.

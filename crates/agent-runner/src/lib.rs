@@ -20,6 +20,7 @@ mod builder;
 mod checks;
 mod clock;
 mod hooks;
+pub mod job;
 pub mod journal;
 mod model_call;
 mod notice;

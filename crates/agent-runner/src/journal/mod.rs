@@ -24,5 +24,6 @@ mod read;
 mod store;
 
 pub use file::{FileJournal, OpenError};
+pub(crate) use file::{make_private_folder, private};
 pub use read::{Damage, ReadError, Recovered, read};
 pub use store::{SessionInfo, SessionStore, StoreError};

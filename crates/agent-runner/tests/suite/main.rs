@@ -7,6 +7,7 @@ mod cancel;
 mod example;
 mod hooks;
 mod input;
+mod jobs;
 mod journal_files;
 mod journal_order;
 mod limits;

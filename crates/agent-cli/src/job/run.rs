@@ -1,0 +1,87 @@
+//! `agent job run`: one job, headless, exactly one outcome and one audit record.
+
+use crate::args::{Options, OutputFormat};
+use crate::failure::Failure;
+use crate::job::args::JobRun;
+use crate::job::host::Host;
+use crate::job::{records, result};
+use crate::settings::{Seat, Settings, working_directory};
+use crate::signals::{self, Signal};
+use crate::terminal::say;
+use crate::view::{Level, View};
+use agent_core::job::{Job, JobConfig};
+use agent_runner::SystemClock;
+use agent_runner::job::JobRunner;
+use agent_runner::journal::SessionStore;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Does the job and returns the exit code.
+pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
+    let started = Instant::now();
+    usable(&arguments.options)?;
+    let mut config = JobConfig::new(&SessionStore::new_id(), &arguments.words.join(" "));
+    let settings = settle(&arguments, &mut config);
+    let options = arguments.options;
+    let directory = working_directory(options.directory.as_deref());
+    // A job whose directory is wrong leaves its record where it was started.
+    let directory = directory.or_else(|_| working_directory(None)).unwrap_or_else(|_| PathBuf::from("/"));
+    let (format, is_quiet) = (options.output_format.unwrap_or_default(), options.quiet);
+    let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
+    let view = View::new(is_live, Level::of(is_quiet, options.verbose));
+    if !is_quiet {
+        say(&format!("agent: job {}", config.id));
+    }
+    let host = Arc::new(Host::new(options, settings, records::log(&directory), view));
+    let (job, signalled) = drive(config, &host).await?;
+    let result = result::conclude(&job, &host.shown(), signalled, started);
+    Ok(result::write(result, format, is_live, &mut host.shown().view))
+}
+
+/// Options of `run` that make no sense for a job: an attempt is a session of its own.
+fn usable(options: &Options) -> Result<(), Failure> {
+    let wrong = |what: &str| Err(Failure::usage(format!("run the job: {what}")));
+    if options.continue_newest || options.session_id.is_some() {
+        wrong("each attempt is a new session; `--continue` and `--session-id` are for `agent run`")
+    } else if options.output_format == Some(OutputFormat::StreamJson) {
+        wrong("`--output-format stream-json` is for `agent run`; a job writes `text` or `json`")
+    } else {
+        Ok(())
+    }
+}
+
+/// Everything that is known before somebody is asked. What is wrong with it is found by the job's validation.
+fn settle(arguments: &JobRun, config: &mut JobConfig) -> Result<Settings, Failure> {
+    let settings = Settings::resolve(&arguments.options, Seat::Headless)?;
+    config.retry = settings.user.jobs.retry(arguments)?;
+    config.limits = settings.limits;
+    Ok(settings)
+}
+
+async fn drive(config: JobConfig, host: &Arc<Host>) -> Result<(Job, Option<Signal>), Failure> {
+    let listening = |error| Failure::internal(format!("listen for signals: {error}"));
+    let mut signals = signals::listen().map_err(listening)?;
+    let (runner, handle) = JobRunner::new(config, host.clone(), Arc::new(SystemClock::new()));
+    let running = runner.run();
+    tokio::pin!(running);
+    let mut signalled = None;
+    loop {
+        tokio::select! {
+            biased;
+            Some(signal) = signals.recv() => {
+                match (signal, signalled) {
+                    // The first interrupt ends the turn in order; anything more leaves at once. The record is written in any case.
+                    (Signal::Interrupt, None) => {
+                        say("agent: stopping (Ctrl-C again to leave at once)");
+                        handle.cancel();
+                    }
+                    _ => handle.leave(),
+                }
+                signalled = Some(signal);
+            }
+            job = &mut running => return Ok((job, signalled)),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! From facts to triggers, and from labels to actions with their data.
+
+use super::action::{Action, Attempt};
+use super::audit::{AuditRecord, JobStatus};
+use super::event::Event;
+use super::routing::{AgentConfig, route};
+use super::table::{ActionKind, State, Trigger};
+use super::trace::{Reason, Rejected};
+use super::verdict::{FailureKind, Verdict};
+use super::{Asked, Job};
+use crate::retry::RetryPolicy;
+use crate::session::Ticket;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::format;
+
+impl Job {
+    /// The trigger that an event is here and now.
+    pub(super) fn classify(&self, event: &Event) -> Result<Trigger, Reason> {
+        if let Some((ticket, kind)) = event.answers() {
+            match self.asked {
+                Some(asked) if asked.ticket == ticket && asked.kind == kind => {}
+                Some(asked) if asked.ticket == ticket => return Err(Reason::WrongAnswer),
+                Some(_) | None => return Err(Reason::StaleTicket),
+            }
+        }
+        Ok(match event {
+            Event::Started => Trigger::Started,
+            Event::CancelRequested => Trigger::CancelRequested,
+            Event::RetryTimeout { .. } => Trigger::RetryDue,
+            Event::RecordWritten { .. } => Trigger::RecordWritten,
+            Event::RecordFailed { .. } => Trigger::RecordNotWritten,
+            Event::AttemptEnded { verdict, .. } => self.attempt_ended(verdict),
+            Event::ValidationPassed { .. }
+            | Event::ValidationFailed { .. }
+            | Event::AgentDefined { .. }
+            | Event::RoutingFailed { .. }
+                if self.is_cancelled =>
+            {
+                Trigger::WorkStopped
+            }
+            Event::ValidationPassed { .. } if self.config.check().is_ok() => Trigger::ValidationPassed,
+            Event::ValidationPassed { .. } | Event::ValidationFailed { .. } => Trigger::ValidationFailed,
+            Event::AgentDefined { agent, .. } if agent_fault(agent).is_none() => Trigger::AgentDefined,
+            Event::AgentDefined { .. } | Event::RoutingFailed { .. } => Trigger::RoutingFailed,
+        })
+    }
+
+    fn attempt_ended(&self, verdict: &Verdict) -> Trigger {
+        match verdict {
+            // Work that is done stays done, also when it ended just before it was stopped.
+            Verdict::Success { .. } => Trigger::AttemptSucceeded,
+            Verdict::Stopped => Trigger::WorkStopped,
+            Verdict::Failure(_) | Verdict::FailureForGood(_) if self.is_cancelled => Trigger::WorkStopped,
+            Verdict::Failure(_) if self.retry_count < self.config.retry.max_retries => Trigger::AttemptFailedRetryable,
+            Verdict::Failure(_) | Verdict::FailureForGood(_) => Trigger::AttemptFailedForGood,
+        }
+    }
+
+    /// The action for a label of the row that fired; nothing for a stop of what was told to stop already.
+    pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
+        match kind {
+            ActionKind::ValidateJob => Some(Action::ValidateJob { ticket: self.ask(kind) }),
+            ActionKind::DefineAgent => Some(Action::DefineAgent {
+                ticket: self.ask(kind),
+                description: self.config.description.clone(),
+                suggestion: route(&self.config.description, &self.config.skills, &self.tiers),
+            }),
+            ActionKind::RunAgent => {
+                let attempt = Box::new(self.attempt()?);
+                Some(Action::RunAgent { ticket: self.ask(kind), attempt })
+            }
+            ActionKind::StopWork => {
+                let asked = self.asked.as_mut().filter(|asked| !asked.is_stopped)?;
+                asked.is_stopped = true;
+                Some(Action::StopWork { ticket: asked.ticket })
+            }
+            ActionKind::ScheduleRetry => {
+                let retry = self.retry_count.saturating_add(1);
+                let delay_ms = self.config.retry.delay_ms(retry);
+                let reason = self.failure.clone()?;
+                Some(Action::ScheduleRetry { ticket: self.ask(kind), delay_ms, retry, reason })
+            }
+            ActionKind::CancelRetry => self.asked.map(|asked| Action::CancelRetry { ticket: asked.ticket }),
+            ActionKind::WriteAuditRecord => {
+                self.is_stopped = self.is_cancelled && self.state == State::Recording;
+                let record = Box::new(self.record());
+                Some(Action::WriteAuditRecord { ticket: self.ask(kind), record })
+            }
+        }
+    }
+
+    fn ask(&mut self, kind: ActionKind) -> Ticket {
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket = self.next_ticket.saturating_add(1);
+        self.asked = Some(Asked { ticket, kind, is_stopped: false });
+        ticket
+    }
+
+    /// The next attempt. There is an agent: `Process` is reached only through `DefineAgent`.
+    fn attempt(&self) -> Option<Attempt> {
+        Some(Attempt {
+            number: self.retry_count.saturating_add(1),
+            task: self.config.description.clone(),
+            agent: self.agent.clone()?,
+            limits: self.spent.left_of(&self.config.limits),
+            retry: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
+        })
+    }
+
+    fn record(&self) -> AuditRecord {
+        let status = self.status();
+        let started_at_ms = self.started_at_ms.unwrap_or(self.created_at_ms);
+        AuditRecord {
+            format_version: AuditRecord::FORMAT_VERSION,
+            job_id: self.config.id.clone(),
+            description: self.config.description.clone(),
+            status,
+            state_transitions: self.state_history.clone(),
+            agent: self.agent.clone(),
+            retry_count: self.retry_count,
+            max_retries: self.config.retry.max_retries,
+            cost_nano_usd: self.spent.known_cost_nano_usd(),
+            llm_response: self.response.clone(),
+            started_at_ms,
+            completed_at_ms: self.now_ms,
+            duration_ms: self.now_ms.saturating_sub(started_at_ms),
+            failure: self.failure.clone().filter(|_| status == JobStatus::Failed),
+            usage: self.spent.usage,
+            model_calls: self.spent.model_calls,
+            session_ids: self.session_ids.clone(),
+        }
+    }
+
+    pub(super) fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
+        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
+        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
+}
+
+/// What is wrong with a chosen agent.
+pub(super) fn agent_fault(agent: &AgentConfig) -> Option<FailureKind> {
+    let is_blank = agent.model.trim().is_empty();
+    is_blank
+        .then(|| FailureKind::Business(format!("define the agent: there is no model for the tier {:?}", agent.tier)))
+}
+
+/// The states of a job's history: those of its work, not those before and after it.
+pub(super) const fn is_in_history(state: State) -> bool {
+    match state {
+        State::Init | State::DefineAgent | State::Process | State::RetryWait | State::End => true,
+        State::Pending | State::Recording | State::Completed | State::Failed => false,
+    }
+}

@@ -1,0 +1,278 @@
+//! The job machine: one piece of work from its description to its audit record, over as many runs of an agent as that takes.
+//!
+//! A driver reports [`Event`]s and performs the [`Action`]s that [`Job::step`] returns; nothing else decides what becomes of a job. What moves
+//! where stands in [`table`].
+//!
+//! ```text
+//! Pending -> Init (validate) -> DefineAgent (skill, model) -> Process (a whole run) -> End (audit record) -> Completed
+//!              |                  |                            ^   |  |
+//!              |                  |                            |   v  +-- no retry left, cancelled
+//!              |                  |                         RetryWait |
+//!              +------------------+-----------------------------------+-> Recording (audit record) -> Failed
+//! ```
+//!
+//! 1. Every job that finishes asks for exactly one audit record, whether it is done, failed or cancelled.
+//! 2. At most `max_retries + 1` attempts run; the wait before the n-th retry is `base × 2^(n − 1)`.
+//! 3. Only attempts are repeated: what is wrong with a description or its routing is wrong the next time too.
+//! 4. The cost is the sum over all attempts, failed and stopped ones too, and over a router's call.
+//! 5. After a cancel nothing is started but the record; what is in flight is stopped, and its cost is counted.
+//! 6. At most one thing is in flight; stale, repeated and unknown answers change nothing.
+//! 7. A refusal leaves the job as it was, and `step` never panics.
+//!
+//! ```
+//! use agent_core::job::{Action, Event, Job, JobConfig, TierModels};
+//!
+//! let mut job = Job::new(JobConfig::new("job-1", "fix the failing test"), 0);
+//! let step = job.step(0, Event::Started)?;
+//! let [Action::ValidateJob { ticket }] = step.actions[..] else { panic!() };
+//! let step = job.step(1, Event::ValidationPassed { ticket, tiers: TierModels::all("some-model") })?;
+//! let [Action::DefineAgent { suggestion, .. }] = &step.actions[..] else { panic!() };
+//! assert_eq!(suggestion.skill.as_deref(), Some("debugging"));
+//! # Ok::<(), agent_core::job::Rejected>(())
+//! ```
+//!
+//! Absent on purpose: clock, randomness, I/O, how an agent runs. A session is known only by its outcome ([`Verdict::of_session`]) and by
+//! what it spent ([`Spent::of_session`]).
+
+mod action;
+mod audit;
+mod classify;
+mod config;
+mod event;
+mod retry;
+pub mod routing;
+mod spent;
+pub mod table;
+pub mod time;
+mod trace;
+mod verdict;
+
+pub use action::{Action, Attempt};
+pub use audit::{AuditRecord, JobStatus};
+pub use config::{Invalid, JobConfig};
+pub use event::Event;
+pub use retry::RetryConfig;
+pub use routing::{AgentConfig, ModelTier, Skill, TierModels};
+pub use spent::Spent;
+pub use table::{ActionKind, JobTable, State, Trigger};
+pub use trace::{Reason, Rejected, Step, Trace, Transition};
+pub use verdict::{FailureKind, Verdict};
+
+use crate::session::Ticket;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A job. See the [module](self) for how to drive it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    #[serde(skip)]
+    table: TableRef,
+    config: JobConfig,
+    state: State,
+    created_at_ms: u64,
+    started_at_ms: Option<u64>,
+    now_ms: u64,
+
+    /// The one thing that the current state waits for.
+    asked: Option<Asked>,
+    /// Whether a stop was asked for.
+    is_cancelled: bool,
+    /// Whether that is what ended the job.
+    is_stopped: bool,
+    tiers: TierModels,
+    agent: Option<AgentConfig>,
+    retry_count: u32,
+    response: Option<String>,
+    failure: Option<FailureKind>,
+    spent: Spent,
+    session_ids: Vec<String>,
+    state_history: Vec<State>,
+    next_ticket: u64,
+    trace: Trace,
+}
+
+impl Job {
+    /// A job that was made at this time, in milliseconds since the Unix epoch. The first event is [`Event::Started`].
+    #[must_use]
+    pub fn new(config: JobConfig, created_at_ms: u64) -> Self {
+        Self::with_table(config, created_at_ms, &table::TABLE)
+    }
+
+    /// A job on another table, for tests that change rows and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_table(config: JobConfig, created_at_ms: u64, table: &'static JobTable) -> Self {
+        Self {
+            table: TableRef(table),
+            config,
+            state: table.initial,
+            created_at_ms,
+            started_at_ms: None,
+            now_ms: created_at_ms,
+            asked: None,
+            is_cancelled: false,
+            is_stopped: false,
+            tiers: TierModels::default(),
+            agent: None,
+            retry_count: 0,
+            response: None,
+            failure: None,
+            spent: Spent::default(),
+            session_ids: Vec::new(),
+            state_history: Vec::new(),
+            next_ticket: 0,
+            trace: Trace::new(created_at_ms),
+        }
+    }
+
+    /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
+    ///
+    /// # Errors
+    /// [`Rejected`] when the event does not fit; the job is then as it was before.
+    pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
+        let name = event.name();
+        let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
+        let Some(row) = self.table.0.row(self.state, trigger) else {
+            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
+        };
+        self.now_ms = self.now_ms.max(at_ms);
+        self.absorb(event);
+        let transition = self.trace.enter(self.now_ms, row.from, row.on, row.to);
+        self.state = row.to;
+        if row.from != row.to && classify::is_in_history(row.to) {
+            self.state_history.push(row.to);
+        }
+        let actions = row.actions.iter().filter_map(|kind| self.render(*kind)).collect();
+        Ok(Step { transition, actions })
+    }
+
+    /// Where the job stands.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// What has become of the job so far.
+    #[must_use]
+    pub const fn status(&self) -> JobStatus {
+        match self.state {
+            State::Pending => JobStatus::Pending,
+            State::Init | State::DefineAgent | State::Process | State::RetryWait => JobStatus::InProgress,
+            State::End | State::Completed => JobStatus::Completed,
+            State::Recording | State::Failed if self.is_stopped => JobStatus::Cancelled,
+            State::Recording | State::Failed => JobStatus::Failed,
+        }
+    }
+
+    /// Whether the job has ended and its record is kept, or cannot be.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.table.0.is_terminal(self.state)
+    }
+
+    /// Whether something with this ticket was asked and is not answered.
+    #[must_use]
+    pub fn is_open(&self, ticket: Ticket) -> bool {
+        self.asked.is_some_and(|asked| asked.ticket == ticket)
+    }
+
+    /// What the job was told.
+    #[must_use]
+    pub const fn config(&self) -> &JobConfig {
+        &self.config
+    }
+
+    /// The states that the job went through.
+    #[must_use]
+    pub fn state_history(&self) -> &[State] {
+        &self.state_history
+    }
+
+    /// Attempts after the first that were started.
+    #[must_use]
+    pub const fn retry_count(&self) -> u32 {
+        self.retry_count
+    }
+
+    /// What has been used so far.
+    #[must_use]
+    pub const fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// The failure of the last attempt, or the one that ended the job.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&FailureKind> {
+        self.failure.as_ref()
+    }
+
+    /// The last transitions and the time spent in each state.
+    #[must_use]
+    pub const fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Moves the event's data in.
+    fn absorb(&mut self, event: Event) {
+        if event.answers().is_some() {
+            self.asked = None;
+        }
+        match event {
+            Event::Started => self.started_at_ms = Some(self.now_ms),
+            Event::CancelRequested => self.is_cancelled = true,
+            Event::ValidationPassed { tiers, .. } => {
+                self.tiers = tiers;
+                self.failure = self.config.check().err().map(|wrong| wrong.failure());
+            }
+            Event::ValidationFailed { failure, .. } => self.failure = Some(failure),
+            Event::AgentDefined { agent, spent, .. } => {
+                self.spent = self.spent.plus(&spent);
+                self.failure = classify::agent_fault(&agent);
+                self.agent = Some(agent);
+            }
+            Event::RoutingFailed { failure, spent, .. } => {
+                self.spent = self.spent.plus(&spent);
+                self.failure = Some(failure);
+            }
+            Event::AttemptEnded { verdict, spent, session_id, .. } => {
+                self.spent = self.spent.plus(&spent);
+                self.session_ids.extend(Some(session_id).filter(|id| !id.is_empty()));
+                self.failure = None;
+                match verdict {
+                    Verdict::Success { response } => self.response = Some(response),
+                    Verdict::Failure(failure) | Verdict::FailureForGood(failure) => self.failure = Some(failure),
+                    Verdict::Stopped => self.is_cancelled = true,
+                }
+            }
+            Event::RetryTimeout { .. } => self.retry_count = self.retry_count.saturating_add(1),
+            Event::RecordWritten { .. } => {}
+            Event::RecordFailed { message, .. } => self.failure = Some(FailureKind::System(message)),
+        }
+    }
+}
+
+/// What a state waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Asked {
+    ticket: Ticket,
+    kind: ActionKind,
+    /// Whether the driver was told to stop it.
+    is_stopped: bool,
+}
+
+/// The table a job runs on. Two jobs are equal whatever instance of a table they point to.
+#[derive(Clone, Copy, Debug)]
+struct TableRef(&'static JobTable);
+
+impl Default for TableRef {
+    fn default() -> Self {
+        Self(&table::TABLE)
+    }
+}
+
+impl PartialEq for TableRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.rows.len() == other.0.rows.len()
+    }
+}

@@ -1,0 +1,146 @@
+//! The job machine as data: its words and every row.
+//!
+//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! (`absorb`), what an action carries (`render`). A cancel stops what is in flight and waits for its answer, because only the answer knows
+//! what was spent; then the record is written like that of any other job.
+
+use crate::table::Table;
+use crate::{labels, prove, rows};
+use serde::{Deserialize, Serialize};
+
+labels! {
+    /// Where a job stands.
+    #[derive(Serialize, Deserialize)]
+    pub enum State {
+        /// Nobody has started it.
+        Pending,
+        /// It is being validated.
+        Init,
+        /// Its skill is being found and its model chosen.
+        DefineAgent,
+        /// An agent works on it.
+        Process,
+        /// An attempt failed; the next one is waited for.
+        RetryWait,
+        /// The work is done; its audit record is being written.
+        End,
+        /// The work is not done; the audit record that says why is being written.
+        Recording,
+        /// The work is done and recorded.
+        Completed,
+        /// The work is not done, or could not be recorded.
+        Failed,
+    }
+}
+
+labels! {
+    /// What happened, with its guards already decided.
+    #[derive(Serialize, Deserialize)]
+    pub enum Trigger {
+        /// The host started the job.
+        Started,
+        /// The user asked to stop it.
+        CancelRequested,
+        /// There is nothing wrong with it.
+        ValidationPassed,
+        /// It cannot be worked on.
+        ValidationFailed,
+        /// Skill and model are chosen.
+        AgentDefined,
+        /// No agent could be chosen.
+        RoutingFailed,
+        /// The agent did the work.
+        AttemptSucceeded,
+        /// The attempt failed, and there is another.
+        AttemptFailedRetryable,
+        /// The attempt failed, and there is no other or another is no use.
+        AttemptFailedForGood,
+        /// The wait before the next attempt is over.
+        RetryDue,
+        /// What was in flight ended under a cancel.
+        WorkStopped,
+        /// The audit record is kept.
+        RecordWritten,
+        /// The audit record could not be kept.
+        RecordNotWritten,
+    }
+}
+
+labels! {
+    /// What the driver is asked to do, without its data.
+    #[derive(Serialize, Deserialize)]
+    pub enum ActionKind {
+        /// Find out whether the job can be worked on.
+        ValidateJob,
+        /// Choose skill and model.
+        DefineAgent,
+        /// Let an agent work on it.
+        RunAgent,
+        /// Stop what is in flight.
+        StopWork,
+        /// Report back after a waiting time.
+        ScheduleRetry,
+        /// Forget the waiting time.
+        CancelRetry,
+        /// Keep the audit record.
+        WriteAuditRecord,
+    }
+}
+
+/// The job's table.
+pub type JobTable = Table<State, Trigger, ActionKind>;
+
+/// The table that drives every job.
+pub const TABLE: JobTable = Table {
+    name: "job",
+    initial: State::Pending,
+    terminal: &[State::Completed, State::Failed],
+    passing: &[],
+    rows: ROWS,
+};
+
+#[rustfmt::skip]
+const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Trigger, ActionKind;
+    Pending + Started         => Init      [ValidateJob];
+    Pending + CancelRequested => Recording [WriteAuditRecord];
+
+    Init + ValidationPassed => DefineAgent [DefineAgent];
+    Init + ValidationFailed => Recording   [WriteAuditRecord];
+    Init + CancelRequested  => Init        [StopWork];
+    Init + WorkStopped      => Recording   [WriteAuditRecord];
+
+    DefineAgent + AgentDefined    => Process     [RunAgent];
+    DefineAgent + RoutingFailed   => Recording   [WriteAuditRecord];
+    DefineAgent + CancelRequested => DefineAgent [StopWork];
+    DefineAgent + WorkStopped     => Recording   [WriteAuditRecord];
+
+    Process + AttemptSucceeded       => End       [WriteAuditRecord];
+    Process + AttemptFailedRetryable => RetryWait [ScheduleRetry];
+    Process + AttemptFailedForGood   => Recording [WriteAuditRecord];
+    Process + CancelRequested        => Process   [StopWork];
+    Process + WorkStopped            => Recording [WriteAuditRecord];
+
+    RetryWait + RetryDue        => Process   [RunAgent];
+    RetryWait + CancelRequested => Recording [CancelRetry, WriteAuditRecord];
+
+    End + RecordWritten    => Completed [];
+    End + RecordNotWritten => Failed    [];
+    End + CancelRequested  => End       [];
+
+    Recording + RecordWritten    => Failed    [];
+    Recording + RecordNotWritten => Failed    [];
+    Recording + CancelRequested  => Recording [];
+};
+
+prove! { TABLE: State, Trigger, ActionKind;
+    action ValidateJob only from [Pending];
+    action DefineAgent only from [Init];
+    action RunAgent only from [DefineAgent, RetryWait];
+    action ScheduleRetry only from [Process];
+    action WriteAuditRecord only from [Pending, Init, DefineAgent, Process, RetryWait];
+    state DefineAgent only through Init;
+    state Process only through DefineAgent;
+    state RetryWait only through Process;
+    state End only through Process;
+    state Completed only through End;
+}

@@ -1,0 +1,10 @@
+//! The job machine against a driver without an outside.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod harness;
+mod pairs;
+mod properties;
+mod rules;
+mod seed;
+mod serialised;

@@ -1,0 +1,150 @@
+//! Every state with every event and every guard: the row that fires, or the refusal.
+
+use crate::harness::{Harness, business, events, success};
+use agent_core::job::table::TABLE;
+use agent_core::job::{Event, JobConfig, Reason, RetryConfig, State, Trigger};
+use agent_core::session::Ticket;
+use agent_core::table::Label;
+use std::collections::BTreeSet;
+
+/// A job that stands in this state, with what the guards look at as told.
+fn standing_in(state: State, is_cancelled: bool, retry_left: bool, is_valid: bool) -> Option<Harness> {
+    let retry = RetryConfig { max_retries: u32::from(retry_left), ..RetryConfig::default() };
+    let description = if is_valid { "fix the crash" } else { " \n" };
+    let mut harness = Harness::new(JobConfig { retry, ..JobConfig::new("job-1", description) });
+    if state != State::Pending {
+        harness.start();
+    }
+    let goes_on = !matches!(state, State::Pending | State::Init);
+    if goes_on && is_valid {
+        harness.validate();
+    }
+    if is_valid && matches!(state, State::Process | State::RetryWait | State::End | State::Completed) {
+        harness.define();
+    }
+    match state {
+        State::Pending | State::Init | State::DefineAgent | State::Process => {}
+        State::RetryWait if !retry_left || !is_valid => return None,
+        State::RetryWait => drop(harness.end_attempt(business())),
+        State::End | State::Completed if !is_valid => return None,
+        State::End | State::Completed => drop(harness.end_attempt(success())),
+        State::Recording | State::Failed => {
+            let ticket = harness.ticket;
+            let failure = agent_core::job::FailureKind::System("x".to_owned());
+            let spent = agent_core::job::Spent::default();
+            if is_valid {
+                harness.go(Event::RoutingFailed { ticket, failure, spent });
+            } else {
+                harness.go(Event::ValidationFailed { ticket, failure });
+            }
+        }
+    }
+    if matches!(state, State::Completed | State::Failed) {
+        harness.write();
+    }
+    if is_cancelled
+        && matches!(state, State::Init | State::DefineAgent | State::Process | State::End | State::Recording)
+    {
+        harness.go(Event::CancelRequested);
+    }
+    (harness.job.state() == state).then_some(harness)
+}
+
+/// What the event is, said independently of the machine: nothing when its answer is not what the state waits for.
+fn expected(event: &Event, state: State, is_cancelled: bool, retry_left: bool, is_valid: bool) -> Option<Trigger> {
+    use agent_core::job::Verdict;
+    let stopped_or = |trigger| if is_cancelled { Trigger::WorkStopped } else { trigger };
+    let on = |there: &[State], trigger| there.contains(&state).then_some(trigger);
+    let recording = [State::End, State::Recording];
+    match event {
+        Event::Started => Some(Trigger::Started),
+        Event::CancelRequested => Some(Trigger::CancelRequested),
+        Event::ValidationPassed { .. } => {
+            let plain = if is_valid { Trigger::ValidationPassed } else { Trigger::ValidationFailed };
+            on(&[State::Init], stopped_or(plain))
+        }
+        Event::ValidationFailed { .. } => on(&[State::Init], stopped_or(Trigger::ValidationFailed)),
+        Event::AgentDefined { agent, .. } => {
+            let plain = if agent.model.trim().is_empty() { Trigger::RoutingFailed } else { Trigger::AgentDefined };
+            on(&[State::DefineAgent], stopped_or(plain))
+        }
+        Event::RoutingFailed { .. } => on(&[State::DefineAgent], stopped_or(Trigger::RoutingFailed)),
+        Event::AttemptEnded { verdict, .. } => {
+            let trigger = match verdict {
+                Verdict::Success { .. } => Trigger::AttemptSucceeded,
+                Verdict::Stopped => Trigger::WorkStopped,
+                Verdict::Failure(_) if retry_left => stopped_or(Trigger::AttemptFailedRetryable),
+                Verdict::Failure(_) | Verdict::FailureForGood(_) => stopped_or(Trigger::AttemptFailedForGood),
+            };
+            on(&[State::Process], trigger)
+        }
+        Event::RetryTimeout { .. } => on(&[State::RetryWait], Trigger::RetryDue),
+        Event::RecordWritten { .. } => on(&recording, Trigger::RecordWritten),
+        Event::RecordFailed { .. } => on(&recording, Trigger::RecordNotWritten),
+    }
+}
+
+#[test]
+fn every_state_with_every_event_and_every_guard() {
+    let mut fired = BTreeSet::new();
+    let flags = [false, true];
+    for state in State::ALL.iter().copied() {
+        let mut stood = false;
+        for guards in 0..8_usize {
+            let (is_cancelled, retry_left, is_valid) = (flags[guards & 1], flags[guards >> 1 & 1], flags[guards >> 2]);
+            let Some(there) = standing_in(state, is_cancelled, retry_left, is_valid) else { continue };
+            stood = true;
+            for event in events(there.ticket) {
+                let mut harness = standing_in(state, is_cancelled, retry_left, is_valid).unwrap();
+                let trigger = expected(&event, state, is_cancelled, retry_left, is_valid);
+                let row = trigger.and_then(|trigger| TABLE.row(state, trigger));
+                let shown = format!("{state:?} + {event:?}, cancelled {is_cancelled}, retry {retry_left}");
+                match (harness.take(event), row) {
+                    (Ok(step), Some(row)) => {
+                        let transition = step.transition;
+                        assert_eq!(
+                            (transition.from, transition.on, transition.to),
+                            (row.from, row.on, row.to),
+                            "{shown}"
+                        );
+                        assert_eq!(harness.job.state(), row.to, "{shown}");
+                        fired.insert((row.from, row.on));
+                    }
+                    (Err(rejected), None) => {
+                        let reasons = [Reason::NoRow, Reason::StaleTicket, Reason::WrongAnswer];
+                        assert!(reasons.contains(&rejected.reason), "{shown}");
+                        let accepted: Vec<_> = TABLE.rows_from(state).map(|row| row.on).collect();
+                        assert_eq!(rejected.accepted, accepted, "{shown}");
+                    }
+                    (result, row) => panic!("{shown}: {result:?}, expected {row:?}"),
+                }
+            }
+        }
+        assert!(stood, "{state:?} was never stood in");
+    }
+    let all: BTreeSet<_> = TABLE.rows.iter().map(|row| (row.from, row.on)).collect();
+    assert_eq!(fired, all, "every row fires somewhere");
+}
+
+#[test]
+fn stale_and_unknown_tickets_are_refused_everywhere() {
+    for state in State::ALL.iter().copied() {
+        let there = standing_in(state, false, true, true).unwrap();
+        let unknown = Ticket(there.ticket.0.wrapping_add(1_000));
+        for event in events(unknown).into_iter().skip(2) {
+            let mut harness = standing_in(state, false, true, true).unwrap();
+            assert_eq!(harness.take(event).unwrap_err().reason, Reason::StaleTicket, "{state:?}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_to_another_question_is_refused_although_its_ticket_is_open() {
+    let mut harness = Harness::processing(0);
+    let ticket = harness.ticket;
+    let rejected = harness.take(Event::RetryTimeout { ticket }).unwrap_err();
+    assert_eq!((rejected.reason, rejected.trigger), (Reason::WrongAnswer, None));
+    assert_eq!(rejected.to_string(), "RetryTimeout refused in Process: its ticket asks for something else");
+    let again = harness.take(Event::Started).unwrap_err();
+    assert_eq!((again.reason, again.trigger), (Reason::NoRow, Some(Trigger::Started)));
+}

@@ -1,0 +1,104 @@
+//! Event sequences, long and hostile: the job's invariants hold after every one.
+
+use crate::harness::{Harness, events};
+use agent_core::job::{Event, Job, JobConfig, JobStatus, RetryConfig, State, Trace};
+use agent_core::session::Ticket;
+use proptest::prelude::*;
+
+fn check(harness: &Harness) {
+    let job = &harness.job;
+    let is_recorded = matches!(job.state(), State::End | State::Recording | State::Completed | State::Failed);
+    assert_eq!(harness.records.len(), usize::from(is_recorded), "exactly one record for a job that finishes");
+    assert!(harness.attempts <= job.config().retry.max_retries + 1);
+    assert_eq!(job.retry_count(), harness.attempts.saturating_sub(1));
+    assert_eq!(*job.spent(), harness.spent, "everything that was spent is counted, once");
+    assert!(job.trace().recent().count() <= Trace::CAPACITY);
+    for (retry, delay_ms) in (1..).zip(&harness.delays_ms) {
+        assert_eq!(*delay_ms, job.config().retry.delay_ms(retry));
+    }
+    if let Some(record) = harness.records.first() {
+        assert_eq!(record.cost_nano_usd, harness.spent.known_cost_nano_usd());
+        assert_eq!(record.llm_response.is_some(), record.status == JobStatus::Completed);
+        assert_eq!(record.failure.is_some(), record.status == JobStatus::Failed);
+        assert_eq!(record.retry_count, job.retry_count());
+    }
+    let text = serde_json::to_string(job).unwrap();
+    assert_eq!(&serde_json::from_str::<Job>(&text).unwrap(), job, "a job reads back as it was written");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 320, ..ProptestConfig::default() })]
+
+    #[test]
+    fn invariants_hold_after_every_event(
+        max_retries in 0..5_u32,
+        base_delay_ms in prop_oneof![0..10_u64, Just(u64::MAX)],
+        description in prop_oneof![9 => Just("fix the crash"), 1 => Just(" ")],
+        choices in prop::collection::vec((any::<u8>(), 0..10_u8, 0..2_000_u64), 1..80),
+    ) {
+        let retry = RetryConfig { max_retries, base_delay_ms };
+        let mut harness = Harness::new(JobConfig { retry, ..JobConfig::new("job-1", description) });
+        let mut taken = Vec::new();
+        for (choice, ticket, moved_ms) in choices {
+            // Mostly the open ticket, at times an old or unknown one; time may run backwards.
+            let ticket = if ticket < 8 { harness.ticket } else { Ticket(u64::from(choice) % 7) };
+            harness.now_ms = (harness.now_ms + moved_ms).saturating_sub(500);
+            let all = events(ticket);
+            let wanted = all.len() + 3;
+            let event = match usize::from(choice) % wanted {
+                index if index < all.len() => all[index].clone(),
+                // Weighted towards getting somewhere.
+                _ => next(&harness),
+            };
+            if harness.take(event.clone()).is_ok() {
+                taken.push((harness.now_ms, event));
+            }
+            check(&harness);
+        }
+        let mut again = Job::new(harness.job.config().clone(), 1_000);
+        for (at_ms, event) in taken {
+            let _ = again.step(at_ms, event).unwrap();
+        }
+        prop_assert_eq!(again, harness.job, "same events, same job");
+    }
+
+    #[test]
+    fn every_job_can_be_brought_to_its_end(steps in 0..12_usize, stop in any::<bool>()) {
+        let mut harness = Harness::with_retries(2);
+        for _ in 0..steps {
+            if harness.job.is_finished() {
+                break;
+            }
+            let event = next(&harness);
+            harness.go(event);
+        }
+        if stop && !harness.job.is_finished() {
+            harness.go(Event::CancelRequested);
+        }
+        for _ in 0..12 {
+            if !harness.job.is_finished() {
+                let event = next(&harness);
+                harness.go(event);
+            }
+        }
+        prop_assert!(harness.job.is_finished());
+        check(&harness);
+        for event in events(harness.ticket) {
+            prop_assert!(harness.take(event).is_err(), "nothing happens after the end");
+        }
+    }
+}
+
+/// An answer that brings the job on: attempts fail.
+fn next(harness: &Harness) -> Event {
+    let all = events(harness.ticket);
+    let index = match harness.job.state() {
+        State::Pending => 0,
+        State::Init => 2,
+        State::DefineAgent => 4,
+        State::Process => 9,
+        State::RetryWait => 12,
+        State::End | State::Recording | State::Completed | State::Failed => 13,
+    };
+    all[index].clone()
+}

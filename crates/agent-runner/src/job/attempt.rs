@@ -1,0 +1,69 @@
+//! One attempt: a whole session, from its first input to its prompt.
+
+use super::{JobHost, JobNotice};
+use crate::agent::{Agent, AgentError};
+use agent_core::job::{Attempt, Event, FailureKind, Spent, Verdict};
+use agent_core::session::Ticket;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Runs the attempt and says what it came to and what it cost.
+pub(super) async fn run(
+    host: Arc<dyn JobHost>,
+    ticket: Ticket,
+    attempt: Attempt,
+    stop: CancellationToken,
+    leave: CancellationToken,
+) -> Event {
+    let opened = tokio::select! {
+        biased;
+        () = stop.cancelled() => return without_session(ticket, Verdict::Stopped),
+        opened = host.session(&attempt) => opened,
+    };
+    let (builder, session_id) = match opened {
+        Ok(opened) => opened,
+        Err(failure) => return without_session(ticket, Verdict::FailureForGood(failure)),
+    };
+    let mut agent = match Agent::start(builder.attempt(attempt.retry, attempt.limits)) {
+        Ok(agent) => agent,
+        Err(error) => {
+            let failure = FailureKind::System(error.to_string());
+            return without_session(ticket, Verdict::FailureForGood(failure));
+        }
+    };
+    drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
+    let (verdict, spent) = match agent.finish().await {
+        Ok((_, session)) => (Verdict::of_session(session.outcome().as_ref()), Spent::of_session(session.ledger())),
+        Err(error) => (broken(error), Spent::default()),
+    };
+    Event::AttemptEnded { ticket, verdict, spent, session_id }
+}
+
+/// Until the prompt after the task, or until everything is to be left as it is.
+async fn drive(agent: &mut Agent, host: &dyn JobHost, task: &str, stop: &CancellationToken, leave: &CancellationToken) {
+    let handle = agent.handle().clone();
+    let asked = agent.ask(task, |notice| host.notice(JobNotice::Session(notice)));
+    tokio::pin!(asked);
+    let mut is_told = false;
+    loop {
+        tokio::select! {
+            biased;
+            () = leave.cancelled() => return,
+            () = stop.cancelled(), if !is_told => {
+                is_told = true;
+                handle.cancel();
+            }
+            // What it came to, the session itself says.
+            _ = &mut asked => return,
+        }
+    }
+}
+
+fn without_session(ticket: Ticket, verdict: Verdict) -> Event {
+    let spent = Spent::default();
+    Event::AttemptEnded { ticket, verdict, spent, session_id: String::new() }
+}
+
+fn broken(error: AgentError) -> Verdict {
+    Verdict::Failure(FailureKind::System(error.to_string()))
+}

@@ -1,0 +1,246 @@
+//! Jobs over whole sessions: scripted models, and time that moves only when nothing else can.
+
+use crate::support::elapsed_ms;
+use agent_core::budget::{Limits, Price};
+use agent_core::job::{
+    AgentConfig, Attempt, AuditRecord, FailureKind, Job, JobConfig, JobStatus, RetryConfig, Spent, State, TierModels,
+};
+use agent_core::llm::{LlmError, LlmErrorKind, Usage};
+use agent_core::session::{ModelConfig, SessionConfig};
+use agent_runner::Builder;
+use agent_runner::job::{AuditLog, JobHandle, JobHost, JobNotice, JobRunner};
+use agent_testkit::{Reply, Script, ScriptedProvider, TokioClock};
+use async_trait::async_trait;
+use std::sync::{Arc, Mutex};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A host without an outside.
+struct Bench {
+    provider: ScriptedProvider,
+    tiers: Result<TierModels, FailureKind>,
+    /// What its router's own model call costs.
+    routing: Spent,
+    keeps_records: bool,
+    records: Mutex<Vec<AuditRecord>>,
+    seen: Mutex<Vec<String>>,
+}
+
+impl Bench {
+    fn new(script: Script) -> Self {
+        Self {
+            provider: ScriptedProvider::new(script),
+            tiers: Ok(TierModels::all("m")),
+            routing: Spent::default(),
+            keeps_records: true,
+            records: Mutex::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    fn record(&self) -> AuditRecord {
+        let records = self.records.lock().unwrap();
+        assert_eq!(records.len(), 1);
+        records[0].clone()
+    }
+
+    fn saw(&self, what: &str) -> bool {
+        self.seen.lock().unwrap().iter().any(|seen| seen.contains(what))
+    }
+}
+
+#[async_trait]
+impl JobHost for Bench {
+    async fn validate(&self) -> Result<TierModels, FailureKind> {
+        self.tiers.clone()
+    }
+
+    async fn define_agent(
+        &self,
+        _: &str,
+        suggestion: AgentConfig,
+        _: &CancellationToken,
+    ) -> (Result<AgentConfig, FailureKind>, Spent) {
+        (Ok(suggestion), self.routing)
+    }
+
+    async fn session(&self, attempt: &Attempt) -> Result<(Builder, String), FailureKind> {
+        let model = ModelConfig { price: Some(PRICE), ..ModelConfig::new(&attempt.agent.model) };
+        let builder = Builder::new(SessionConfig::new(model))
+            .provider(Arc::new(self.provider.clone()))
+            .clock(Arc::new(TokioClock::new(0)));
+        Ok((builder, format!("s{}", attempt.number)))
+    }
+
+    async fn record(&self, record: &AuditRecord) -> Result<(), String> {
+        self.records.lock().unwrap().push(record.clone());
+        if self.keeps_records { Ok(()) } else { Err(String::from("disk full")) }
+    }
+
+    fn notice(&self, notice: JobNotice<'_>) {
+        self.seen.lock().unwrap().push(format!("{notice:?}"));
+    }
+}
+
+const PRICE: Price = Price { input_nano_usd: 3, output_nano_usd: 15, cache_read_nano_usd: 0, cache_write_nano_usd: 0 };
+
+fn job(bench: &Arc<Bench>, config: JobConfig) -> (JobRunner, JobHandle) {
+    JobRunner::new(config, bench.clone(), Arc::new(TokioClock::new(1_000)))
+}
+
+async fn run(bench: &Arc<Bench>, config: JobConfig) -> Job {
+    job(bench, config).0.run().await
+}
+
+fn fix() -> JobConfig {
+    JobConfig::new("job-1", "fix the crash")
+}
+
+fn overloaded() -> LlmError {
+    LlmError::new(LlmErrorKind::Overloaded, "overloaded")
+}
+
+fn answer(output_tokens: u64) -> Reply {
+    Reply::new().text("done").usage(Usage { output_tokens, ..Usage::default() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_is_one_session_and_one_record() {
+    let bench = Arc::new(Bench::new(Script::new().answer(answer(10))));
+    let job = run(&bench, fix()).await;
+    assert_eq!((job.state(), job.status()), (State::Completed, JobStatus::Completed));
+    let record = bench.record();
+    assert_eq!((record.llm_response.as_deref(), record.cost_nano_usd), (Some("done"), Some(150)));
+    assert_eq!(
+        (record.session_ids, record.agent.unwrap().skill.unwrap()),
+        (vec![String::from("s1")], String::from("debugging"))
+    );
+    assert_eq!(crate::support::last_input(&bench.provider.requests().last().unwrap()), ["fix the crash"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_attempts_are_repeated_after_one_two_and_four_seconds_and_by_nobody_else() {
+    let script = (0..3).fold(Script::new(), |script, _| script.error(overloaded())).answer(answer(10));
+    let bench = Arc::new(Bench::new(script));
+    let start = Instant::now();
+    let job = run(&bench, fix()).await;
+    assert_eq!((job.status(), elapsed_ms(start)), (JobStatus::Completed, 7_000));
+    assert_eq!(bench.provider.requests().len(), 4, "each session asks once");
+    for delay in ["delay_ms: 1000, retry: 1", "delay_ms: 2000, retry: 2", "delay_ms: 4000, retry: 3"] {
+        assert!(bench.saw(delay), "{delay}");
+    }
+    let record = bench.record();
+    assert_eq!((record.retry_count, record.duration_ms, record.session_ids.len()), (3, 7_000, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn exhausted_retries_fail_the_job_and_leave_its_record() {
+    let script = (0..9).fold(Script::new(), |script, _| script.error(overloaded()));
+    let bench = Arc::new(Bench::new(script));
+    let retry = RetryConfig { max_retries: 2, base_delay_ms: 100 };
+    let job = run(&bench, JobConfig { retry, ..fix() }).await;
+    assert_eq!((job.status(), bench.provider.requests().len()), (JobStatus::Failed, 3));
+    let record = bench.record();
+    assert!(matches!(record.failure, Some(FailureKind::System(_))));
+    assert_eq!((record.status, record.retry_count, record.duration_ms), (JobStatus::Failed, 2, 300));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_key_is_not_repeated() {
+    let error = LlmError::new(LlmErrorKind::Authentication, "no");
+    let bench = Arc::new(Bench::new(Script::new().error(error)));
+    assert_eq!(run(&bench, fix()).await.status(), JobStatus::Failed);
+    assert_eq!((bench.provider.requests().len(), bench.record().retry_count), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cost_is_that_of_all_attempts_and_of_the_router() {
+    let lost = Reply::new().text("half").usage(Usage { output_tokens: 100, ..Usage::default() });
+    let refused = lost.stop(agent_core::llm::StopReason::Refusal);
+    let script = Script::new().answer(refused).answer(answer(10));
+    let routing = Spent::of_call(Usage { output_tokens: 1, ..Usage::default() }, Some(&PRICE));
+    let bench = Arc::new(Bench { routing, ..Bench::new(script) });
+    assert_eq!(run(&bench, fix()).await.status(), JobStatus::Completed);
+    let record = bench.record();
+    assert_eq!((record.cost_nano_usd, record.usage.output_tokens, record.model_calls), (Some(111 * 15), 111, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_the_job_stands_above_its_attempts() {
+    let script = (0..9).fold(Script::new(), |script, _| script.error(overloaded()));
+    let bench = Arc::new(Bench::new(script));
+    let limits = Limits { max_model_calls: Some(2), ..Limits::default() };
+    let job = run(&bench, JobConfig { limits, ..fix() }).await;
+    assert_eq!((job.status(), bench.provider.requests().len()), (JobStatus::Failed, 2));
+    assert!(matches!(bench.record().failure, Some(FailureKind::Business(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_validate_is_not_run() {
+    let tiers = Err(FailureKind::Business(String::from("no key")));
+    let bench = Arc::new(Bench { tiers, ..Bench::new(Script::new()) });
+    assert_eq!(run(&bench, fix()).await.status(), JobStatus::Failed);
+    assert_eq!((bench.record().state_transitions, bench.provider.requests().len()), (vec![State::Init], 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_stops_the_session_and_leaves_a_record() {
+    for leaves in [false, true] {
+        let bench = Arc::new(Bench::new(Script::new().stall_after(Reply::new().text("half").pieces_of(2), 1)));
+        let (runner, handle) = job(&bench, fix());
+        let running = tokio::spawn(runner.run());
+        bench.provider.requests().wait_for(1).await;
+        if leaves {
+            handle.leave();
+        } else {
+            handle.cancel();
+        }
+        let job = running.await.unwrap();
+        assert_eq!((job.state(), job.status()), (State::Failed, JobStatus::Cancelled));
+        assert_eq!((bench.record().status, bench.provider.open_streams()), (JobStatus::Cancelled, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_ends_the_wait_before_a_retry() {
+    let script = (0..9).fold(Script::new(), |script, _| script.error(overloaded()));
+    let bench = Arc::new(Bench::new(script));
+    let retry = RetryConfig { max_retries: 3, base_delay_ms: u64::MAX };
+    let (runner, handle) = job(&bench, JobConfig { retry, ..fix() });
+    let running = tokio::spawn(runner.run());
+    while !bench.saw("RetryScheduled") {
+        tokio::task::yield_now().await;
+    }
+    handle.cancel();
+    assert_eq!(running.await.unwrap().status(), JobStatus::Cancelled);
+    assert_eq!(bench.record().retry_count, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_whose_record_is_lost_has_failed() {
+    let bench = Arc::new(Bench { keeps_records: false, ..Bench::new(Script::new().text("done")) });
+    let job = run(&bench, fix()).await;
+    assert_eq!((job.state(), job.failure().unwrap().to_string()), (State::Failed, String::from("disk full")));
+}
+
+#[test]
+fn records_are_appended_behind_whatever_a_crash_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(folder.path().join("audit").join("p.jsonl"));
+    assert_eq!(log.read().unwrap().records, []);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let bench = Arc::new(Bench::new(Script::new().text("done")));
+    runtime.block_on(run(&bench, fix()));
+    let record = bench.record();
+    log.append(&record).unwrap();
+    let whole = std::fs::read(log.path()).unwrap();
+    std::fs::write(log.path(), [&whole[..], b"{\"format_ver"].concat()).unwrap();
+    log.append(&record).unwrap();
+    let audited = log.read().unwrap();
+    assert_eq!((audited.records, audited.unreadable_lines), (vec![record.clone(), record], vec![2]));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(log.path()).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
