@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A coding agent driven by a state machine.
 #[derive(Debug, Parser)]
-#[command(name = "agent", version, about, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(name = "agent", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -146,7 +146,7 @@ pub(crate) struct Options {
     /// A call that never runs, whatever else is said; repeatable.
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<Rule>,
-    /// What commands may touch.
+    /// What commands may touch. This version enforces nothing: only `off` is possible.
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
     /// Commit what the agent changed after every batch of changes.
@@ -176,7 +176,7 @@ pub(crate) struct Options {
     /// Go on with the newest session of this directory.
     #[arg(short, long = "continue", conflicts_with = "session_id")]
     pub(crate) continue_newest: bool,
-    /// Id of the session: an existing one is gone on with.
+    /// Id of the session: an existing one goes on, otherwise a new one gets it.
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
     /// Whether the named session has to exist; set by `resume`.

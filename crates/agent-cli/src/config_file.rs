@@ -37,6 +37,8 @@ pub(crate) struct LimitsConfig {
     pub(crate) max_total_tokens: Option<u64>,
     pub(crate) max_tool_calls: Option<u64>,
     pub(crate) max_wall_time: Option<String>,
+    pub(crate) max_failures_in_row: Option<u32>,
+    pub(crate) max_repetitions: Option<u32>,
 }
 
 impl LimitsConfig {

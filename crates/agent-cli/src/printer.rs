@@ -124,7 +124,7 @@ impl Printer {
                 .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
         }
         if !result.session_id.is_empty() && result.is_error {
-            self.view.tell(&format!("session {} can be gone on with: agent resume {0}", result.session_id));
+            self.view.tell(&format!("to go on with this session: agent resume {}", result.session_id));
         }
         self.view.end_line();
     }

@@ -9,7 +9,7 @@ use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, escaped, put, say};
+use crate::terminal::{Style, escaped, say};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Usd};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
@@ -105,7 +105,15 @@ impl Screen {
                     Some(notice) => self.notice(&notice),
                     None => return 1,
                 },
-                Some(question) = questions.recv() => self.ask(question),
+                Some(question) = questions.recv() => {
+                    // What was typed before the question is no answer to it.
+                    while let Ok(line) = lines.try_recv() {
+                        if self.line(line.trim()) {
+                            return 0;
+                        }
+                    }
+                    self.ask(question);
+                }
                 line = lines.recv(), if !self.has_input_ended => match line {
                     Some(line) if self.line(line.trim()) => return 0,
                     Some(_) => {}
@@ -131,6 +139,9 @@ impl Screen {
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
             Notice::Prompt { .. } => {
+                if self.is_stopping {
+                    self.view.tell("stopped");
+                }
                 (self.is_idle, self.is_stopping) = (true, false);
                 self.question = None;
                 self.prompt("> ");
@@ -164,11 +175,18 @@ impl Screen {
 
     /// Returns whether to leave.
     fn line(&mut self, line: &str) -> bool {
+        self.view.line_was_typed();
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
-            // An approval that was withdrawn meanwhile needs no answer.
-            let _ = answer.send(read_answer(line, &question));
+            match read_answer(line, &question) {
+                // An approval that was withdrawn meanwhile needs no answer.
+                Some(given) => drop(answer.send(given)),
+                None => {
+                    self.prompt(ANSWERS);
+                    self.question = Some((question, answer));
+                }
+            }
             return false;
         }
         match line {
@@ -179,7 +197,10 @@ impl Screen {
                 self.handle.compact();
             }
             "/help" => {
-                self.view.tell("/compact summarises the conversation, /quit leaves; what you type while it works is sent with the next results");
+                self.view.tell("what you type while it works is sent with the next results");
+                self.view.tell("/compact  summarises the conversation to make room");
+                self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
+                self.view.tell("Ctrl-C    stops the turn, twice leaves");
                 self.prompt_if_idle();
             }
             unknown if unknown.starts_with('/') && !unknown.contains(' ') => {
@@ -205,7 +226,8 @@ impl Screen {
         // However quiet: nobody can answer a question that was not put.
         say(&self.style.bold(&format!("may this run? {}", call_line(&question.0.call))));
         say(&self.style.dim(&format!("  {}", escaped(question.0.call.arguments.as_str()))));
-        self.prompt("  y = yes, a = yes to all calls of this tool in this session, n or a reason = no: ");
+        forget_half_typed_line();
+        self.prompt(ANSWERS);
         self.question = Some(question);
     }
 
@@ -246,9 +268,10 @@ impl Screen {
     }
 
     fn prompt(&mut self, text: &str) {
-        self.view.end_line();
         if std::io::stdin().is_terminal() {
-            let _ = put(text);
+            self.view.prompt(text);
+        } else {
+            self.view.end_line();
         }
     }
 }
@@ -258,17 +281,28 @@ const fn next_notice(nano_usd: u64) -> u64 {
     (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
 }
 
-fn read_answer(line: &str, question: &ApprovalQuestion) -> ApprovalAnswer {
-    let allow = |scope| ApprovalAnswer::Allow { scope, arguments: None };
-    match line {
-        "y" | "yes" => allow(ApprovalScope::Once),
-        "a" | "all" => match question.call.name.parse() {
+/// An answer, or nothing for a line that is none: what is not clearly a yes or a no is asked again.
+fn read_answer(line: &str, question: &ApprovalQuestion) -> Option<ApprovalAnswer> {
+    let allow = |scope| Some(ApprovalAnswer::Allow { scope, arguments: None });
+    let (word, reason) = line.split_once(' ').unwrap_or((line, ""));
+    match (word, reason.trim()) {
+        ("y" | "yes", "") => allow(ApprovalScope::Once),
+        ("a" | "all", "") => match question.call.name.parse() {
             Ok(rule) => allow(ApprovalScope::Session(rule)),
             // A name that no rule can carry is allowed this once.
             Err(_) => allow(ApprovalScope::Once),
         },
-        "" | "n" | "no" => ApprovalAnswer::Deny { reason: String::new() },
-        reason => ApprovalAnswer::Deny { reason: reason.to_owned() },
+        ("n" | "no", reason) => Some(ApprovalAnswer::Deny { reason: reason.to_owned() }),
+        _ => None,
+    }
+}
+
+/// What stands half typed, or half pasted, when a question appears must not become its answer.
+fn forget_half_typed_line() {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        // Where the terminal refuses, an answer still has to be a clear yes.
+        let _ = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
     }
 }
 
@@ -310,4 +344,5 @@ fn read_lines() -> mpsc::UnboundedReceiver<String> {
 }
 
 const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
+const ANSWERS: &str = "  y = yes, a = yes to all calls of this tool in this session, n = no, n REASON = no, and why: ";
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

@@ -1,6 +1,7 @@
 //! The repository's configuration: untrusted, so it may only tighten, and a part of it that cannot be used takes no other part with it.
 
 use crate::config_file::{LimitsConfig, read};
+use crate::failure::Failure;
 use crate::project;
 use crate::settings::limits_of;
 use agent_core::budget::Limits;
@@ -26,7 +27,7 @@ impl RepositoryConfig {
         let mut config = Self::default();
         for folder in project::folders(directory) {
             let path = folder.join(".agent").join("config.toml");
-            match read::<Table>(&path) {
+            match inside(folder, &path).and_then(|()| read::<Table>(&path)) {
                 Ok(table) => {
                     if path.exists() {
                         config.paths.push(path.clone());
@@ -80,4 +81,15 @@ impl RepositoryConfig {
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 fn text(error: toml::de::Error) -> String {
     error.message().to_owned()
+}
+
+/// A repository must not have files from elsewhere read, and quoted in errors, by a link.
+fn inside(folder: &Path, path: &Path) -> Result<(), Failure> {
+    match path.canonicalize() {
+        Ok(real) if !real.starts_with(folder) => {
+            Err(Failure::config(format!("read the configuration {}: it is a link out of the project", path.display())))
+        }
+        // What cannot be found or followed is said by the attempt to read it.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }

@@ -43,7 +43,13 @@ impl Settings {
         let repository = repository_config(&directory);
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
-            Seat::Headless => Limits { max_model_calls: Some(500), max_tool_calls: Some(2_000), ..Limits::default() },
+            Seat::Headless => Limits {
+                max_model_calls: Some(500),
+                max_tool_calls: Some(2_000),
+                // Nobody is there to see that it gets nowhere.
+                max_failures_in_row: Some(30),
+                ..Limits::default()
+            },
             Seat::Interactive => Limits::default(),
         };
         overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
@@ -169,7 +175,8 @@ pub(crate) fn limits_of(config: &LimitsConfig) -> Result<Limits, String> {
         max_total_tokens: config.max_total_tokens,
         max_cost_nano_usd: config.max_cost_nano_usd()?,
         max_wall_time_ms: config.max_wall_time_ms()?,
-        ..Limits::default()
+        max_failures_in_row: config.max_failures_in_row,
+        max_repetitions: config.max_repetitions,
     })
 }
 
@@ -192,4 +199,10 @@ fn each(limits: &mut Limits, by: &Limits, choose: impl Fn(Option<u64>, Option<u6
     limits.max_total_tokens = choose(limits.max_total_tokens, by.max_total_tokens);
     limits.max_cost_nano_usd = choose(limits.max_cost_nano_usd, by.max_cost_nano_usd);
     limits.max_wall_time_ms = choose(limits.max_wall_time_ms, by.max_wall_time_ms);
+    // Both are smaller numbers, so what is chosen of them fits again.
+    let small = |old: Option<u32>, new: Option<u32>| {
+        choose(old.map(u64::from), new.map(u64::from)).and_then(|chosen| u32::try_from(chosen).ok())
+    };
+    limits.max_failures_in_row = small(limits.max_failures_in_row, by.max_failures_in_row);
+    limits.max_repetitions = small(limits.max_repetitions, by.max_repetitions);
 }

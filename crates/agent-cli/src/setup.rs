@@ -173,10 +173,10 @@ impl Kept {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
             return Ok(Self::New { id, journal });
         }
-        Self::resume(&store, id)
+        Self::resume(&store, id, options.must_exist)
     }
 
-    fn resume(store: &SessionStore, id: String) -> Result<Self, Failure> {
+    fn resume(store: &SessionStore, id: String, must_exist: bool) -> Result<Self, Failure> {
         let (journal, recovered) = store.resume(&id).map_err(|error| failed(&error))?;
         if recovered.torn_bytes > 0 {
             say(&format!(
@@ -185,6 +185,10 @@ impl Kept {
             ));
         }
         let next_seq = recovered.records.len() as u64;
+        if next_seq == 0 && !must_exist {
+            // Cut before its first record: there is nothing to lose and nothing to go on with.
+            return Ok(Self::New { id, journal });
+        }
         if next_seq == 0 {
             return Err(Failure::input(format!("resume the session {id}: its journal is empty")));
         }

@@ -137,6 +137,18 @@ impl View {
         ));
     }
 
+    /// A prompt: the cursor stays behind it, and what is shown next begins a line of its own.
+    pub(crate) fn prompt(&mut self, text: &str) {
+        self.end_line();
+        let _ = put(text);
+        self.in_line = true;
+    }
+
+    /// The person has ended the line by typing.
+    pub(crate) fn line_was_typed(&mut self) {
+        self.in_line = false;
+    }
+
     /// Ends the line that streamed text left open.
     pub(crate) fn end_line(&mut self) {
         if self.in_line {
@@ -176,12 +188,15 @@ impl View {
 /// A call in one line: the tool, and what of its arguments tells most.
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
-    let telling =
-        ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()));
-    match telling {
+    match telling(&arguments) {
         Some(text) => format!("{} {}", escaped(&call.name), one_line(text, 100)),
         None => escaped(&call.name),
     }
+}
+
+/// What of a call's arguments tells most.
+pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
+    ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
 }
 
 fn short(id: &str) -> &str {

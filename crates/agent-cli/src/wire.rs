@@ -301,7 +301,12 @@ impl UsageReport {
 impl DenialReport {
     /// The denial in one line, for people.
     pub(crate) fn line(&self) -> String {
-        format!("denied: {} ({})", self.tool_name, self.reason)
+        let name = crate::terminal::escaped(&self.tool_name);
+        let call = match crate::view::telling(&self.tool_input) {
+            Some(text) => format!("{name} {}", crate::terminal::one_line(text, 100)),
+            None => name,
+        };
+        format!("denied: {call} ({})", self.reason)
     }
 
     pub(crate) fn of(denial: &Denial) -> Self {

@@ -15,6 +15,7 @@ use crate::conversation::{Arguments, ToolCall};
 use crate::tool::{Effect, HookVerdict, Inspection, Subject};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ impl Permissions {
         if let HookVerdict::Ask { reason } = verdict {
             return Decision::Ask(reason.clone());
         }
-        if !changes || self.allow.iter().any(|rule| rule.matches(tool, &inspection.subject)) {
+        if !changes || self.allows(tool, &inspection.subject) {
             return Decision::Run;
         }
         match (self.mode, &inspection.subject) {
@@ -75,6 +76,23 @@ impl Permissions {
 }
 
 impl Permissions {
+    /// Whether the allow rules cover everything that the call is about: one rule as a whole, or one rule each of its paths or commands.
+    fn allows(&self, tool: &str, subject: &Subject) -> bool {
+        let any = |subject: &Subject| self.allow.iter().any(|rule| rule.matches(tool, subject));
+        match subject {
+            Subject::Paths(paths) if paths.len() > 1 => {
+                paths.iter().all(|path| any(&Subject::Paths(vec![path.clone()])))
+            }
+            Subject::Command { text, plain: Some(plain) } if plain.len() > 1 => {
+                any(subject)
+                    || plain.iter().all(|command| {
+                        any(&Subject::Command { text: text.clone(), plain: Some(vec![command.clone()]) })
+                    })
+            }
+            Subject::None | Subject::Paths(_) | Subject::Command { .. } => any(subject),
+        }
+    }
+
     /// The deny rule that stands in the way of running a tool with other arguments than those that were inspected, if any: nobody has
     /// checked the new ones against it.
     #[must_use]

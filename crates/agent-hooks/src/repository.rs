@@ -8,6 +8,8 @@ use std::time::SystemTime;
 const REFERENCE_DEPTH: usize = 5;
 /// Larger files are not references.
 const REFERENCE_LIMIT_BYTES: u64 = 64 * 1024;
+/// Longest list of packed references that is read: some hundred thousand of them.
+const PACKED_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A repository with a working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +104,8 @@ impl Repository {
             return Some(last.to_owned());
         }
         let target = last.strip_prefix("ref:")?.trim();
-        fs::read_to_string(self.common_dir.join("packed-refs"))
+        let packed = read_at_most(&self.common_dir.join("packed-refs"), PACKED_LIMIT_BYTES)?;
+        str::from_utf8(&packed)
             .ok()?
             .lines()
             .filter_map(|line| line.split_once(' '))
@@ -171,9 +174,14 @@ fn is_object_id(text: &str) -> bool {
 }
 
 fn read_small(path: &Path) -> Option<Vec<u8>> {
+    read_at_most(path, REFERENCE_LIMIT_BYTES)
+}
+
+/// A regular file that is not too long: reading a pipe would wait for ever, and a device has no end.
+fn read_at_most(path: &Path, limit_bytes: u64) -> Option<Vec<u8>> {
     let found = fs::metadata(path).ok()?;
-    let small = found.is_file() && found.len() <= REFERENCE_LIMIT_BYTES;
-    small.then(|| fs::read(path).ok()).flatten()
+    let fits = found.is_file() && found.len() <= limit_bytes;
+    fits.then(|| fs::read(path).ok()).flatten()
 }
 
 fn stamp(path: &Path) -> Option<(SystemTime, u64)> {

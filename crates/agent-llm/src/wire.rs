@@ -30,6 +30,16 @@ pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     Some(text)
 }
 
+/// A piece of a text that is put together from pieces: empty when there is none. A piece that cannot be read must not be left out, for
+/// what the others make without it would be something else than the model wrote.
+pub(crate) fn piece(raw: Option<&RawValue>) -> Result<Cow<'_, str>, String> {
+    match raw {
+        None => Ok(Cow::Borrowed("")),
+        Some(null) if null.get() == "null" => Ok(Cow::Borrowed("")),
+        Some(_) => text(raw).ok_or_else(|| "a piece of text that is no text".to_owned()),
+    }
+}
+
 /// Whether a text is one complete JSON object.
 pub(crate) fn is_object(json: &str) -> bool {
     json.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(json).is_ok()
@@ -73,6 +83,21 @@ mod tests {
         assert_eq!(read(r#""a\nb""#).as_deref(), Some("a\nb"));
         assert_eq!(read("7"), None);
         assert_eq!(read("null"), None);
+    }
+
+    #[test]
+    fn a_piece_that_cannot_be_read_is_not_left_out() {
+        let read = |json: &str| {
+            let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
+            piece(Some(&raw)).map(Cow::into_owned)
+        };
+        assert_eq!(read(r#""half""#).as_deref(), Ok("half"));
+        assert_eq!(read("null").as_deref(), Ok(""));
+        assert_eq!(piece(None).as_deref(), Ok(""));
+        // Half of a pair that was cut between two events, and what is no text at all.
+        for json in [r#""\ud83d""#, r#""\ude00 x""#, "5", "{}"] {
+            assert!(read(json).is_err(), "{json}");
+        }
     }
 
     #[test]

@@ -46,7 +46,8 @@ fn an_interrupt_stops_the_turn_and_two_leave() {
     running.write("first\n");
     model.wait_for_requests(1);
     running.write("\x03");
-    running.wait_for("stopping");
+    // Until it has stopped, what is typed comes back instead of being sent.
+    running.wait_for("stopped");
     running.write("second\n");
     running.wait_for("I am back.");
     running.write("\x03");
@@ -66,7 +67,7 @@ fn a_question_on_the_terminal() {
     running.write("go\n");
     for (path, answer) in [("b.txt", "n\n"), ("c.txt", "a\n")] {
         running.wait_for(&format!("may this run? write_file {path}"));
-        running.wait_for("n or a reason = no");
+        running.wait_for("n REASON = no");
         running.write(answer);
     }
     running.wait_for("That is all.");

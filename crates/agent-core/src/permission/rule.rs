@@ -37,8 +37,9 @@ impl Rule {
         match subject {
             Subject::None | Subject::Command { plain: None, .. } => false,
             Subject::Paths(paths) => !paths.is_empty() && paths.iter().all(|path| glob::matches(pattern, path)),
-            Subject::Command { plain: Some(plain), .. } => {
-                !plain.is_empty() && plain.iter().all(|command| command_matches(pattern, command))
+            Subject::Command { plain: Some(plain), text } => {
+                let each = || plain.iter().all(|command| command_matches(pattern, command));
+                !plain.is_empty() && (text == pattern || each())
             }
         }
     }

@@ -92,3 +92,12 @@ fn malformed_rules_are_refused() {
     }
     assert_eq!("bash(git status:*)".parse::<Rule>().unwrap().to_string(), "bash(git status:*)");
 }
+
+#[test]
+fn allow_rules_cover_a_command_together() {
+    let policy = policy(PermissionMode::Default, &["bash(echo:*)", "bash(ls:*)", "bash(make all; make test)"], &[]);
+    assert!(runs(&policy, "bash", &command("echo hi; ls -la", Some(&["echo hi", "ls -la"]))));
+    assert!(!runs(&policy, "bash", &command("echo hi; rm x", Some(&["echo hi", "rm x"]))));
+    assert!(runs(&policy, "bash", &command("make all; make test", Some(&["make all", "make test"]))));
+    assert!(!runs(&policy, "bash", &command("make all", Some(&["make all"]))));
+}

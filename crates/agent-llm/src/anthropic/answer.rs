@@ -9,7 +9,7 @@ use super::wire::{EventIn, MessageIn, PieceIn, StopIn, UsageIn};
 use crate::failure::Detail;
 use crate::opaque::OpaqueBlock;
 use crate::reader::{Assemble, Broken, Progress};
-use crate::wire::{count, text};
+use crate::wire::{count, piece, text};
 use agent_core::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
@@ -153,24 +153,24 @@ impl Assembly {
         };
         match &mut block.content {
             Content::Text(whole) => {
-                let piece = text(delta.text).unwrap_or_default();
+                let piece = piece(delta.text).map_err(Broken::Malformed)?;
                 whole.push_str(&piece);
                 show(&piece, Delta::Text, deltas);
             }
             Content::Thinking { text: whole, signature } => {
-                let piece = text(delta.thinking).unwrap_or_default();
+                signature.push_str(&piece(delta.signature).map_err(Broken::Malformed)?);
+                let piece = piece(delta.thinking).map_err(Broken::Malformed)?;
                 whole.push_str(&piece);
-                signature.push_str(&text(delta.signature).unwrap_or_default());
                 show(&piece, Delta::Thinking, deltas);
             }
             Content::Call { json, from_start, .. } => {
-                let piece = text(delta.partial_json).unwrap_or_default();
+                let piece = piece(delta.partial_json).map_err(Broken::Malformed)?;
                 if !piece.is_empty() && core::mem::take(from_start) {
                     json.clear();
                 }
                 json.push_str(&piece);
             }
-            Content::Redacted(data) => data.push_str(&text(delta.data).unwrap_or_default()),
+            Content::Redacted(data) => data.push_str(&piece(delta.data).map_err(Broken::Malformed)?),
             Content::Opaque(block) => block.add(raw).map_err(malformed)?,
         }
         Ok(())

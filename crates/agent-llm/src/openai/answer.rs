@@ -110,7 +110,7 @@ impl Assembly {
             }
             // A stream's last chunk may repeat the whole in `message`.
             if let Some(message) = choice.delta.or(choice.message) {
-                self.add(&message, deltas);
+                self.add(&message, deltas)?;
             }
             if let Some(reason) = text(choice.finish_reason).filter(|reason| !reason.is_empty()) {
                 self.stop = Some(stop_reason(&reason)?);
@@ -119,7 +119,13 @@ impl Assembly {
         Ok(())
     }
 
-    fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) {
+    fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+        for raw in [piece.content, piece.reasoning_content, piece.reasoning, piece.refusal] {
+            // Half a character that was cut between two events must not be left out as if it had not been there.
+            if raw.is_some_and(|raw| raw.get().starts_with('"')) && text(raw).is_none() {
+                return Err(Broken::Malformed("a piece of text that is no text".to_owned()));
+            }
+        }
         // Servers that have more than one of these write the same in each.
         let reasoning = text(piece.reasoning_content)
             .or_else(|| text(piece.reasoning))
@@ -142,6 +148,7 @@ impl Assembly {
         for call in piece.tool_calls.iter().flatten() {
             self.calls.add(call);
         }
+        Ok(())
     }
 
     fn say(&mut self, piece: &str, deltas: &mut VecDeque<Delta>) {

@@ -129,6 +129,10 @@ impl OpenError {
 /// Takes the lock beside the journal. The lock's file says who holds it.
 fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = path.with_extension("lock");
+    // Writing through a link would overwrite somebody else's file.
+    if std::fs::symlink_metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
+        return Err(OpenError::io(&lock_path, io::Error::other("it is not a regular file")));
+    }
     let mut lock = private(OpenOptions::new().read(true).write(true).create(true).truncate(false))
         .open(&lock_path)
         .map_err(|source| OpenError::io(&lock_path, source))?;

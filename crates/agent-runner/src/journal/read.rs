@@ -22,15 +22,19 @@ pub struct Recovered {
 /// # Errors
 /// [`ReadError`] when the file cannot be read or is damaged in the middle.
 pub fn read(path: &Path) -> Result<Recovered, ReadError> {
-    let io = |source| ReadError::Io { path: path.to_owned(), source };
-    let mut file = BufReader::new(File::open(path).map_err(io)?);
+    let failed = |source| ReadError::Io { path: path.to_owned(), source };
+    // Reading a pipe would wait for ever, and a device has no end.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is not a regular file")));
+    }
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
     let mut recovered = Recovered { records: Vec::new(), good_bytes: 0, torn_bytes: 0 };
     let mut damage: Option<Damage> = None;
     let mut line = Vec::new();
     let mut number = 0;
     loop {
         line.clear();
-        let length = file.read_until(b'\n', &mut line).map_err(io)?;
+        let length = file.read_until(b'\n', &mut line).map_err(failed)?;
         if length == 0 {
             break;
         }
@@ -57,7 +61,7 @@ pub fn read(path: &Path) -> Result<Recovered, ReadError> {
     }
     match damage {
         // A whole line that is no record was written so; only a line without its end can have been cut.
-        Some(damage) if line_ended(path, &recovered).map_err(io)? => {
+        Some(damage) if line_ended(path, &recovered).map_err(failed)? => {
             Err(ReadError::Damaged { path: path.to_owned(), damage })
         }
         Some(_) | None => Ok(recovered),
@@ -141,4 +145,15 @@ pub enum ReadError {
         /// Where and how.
         damage: Damage,
     },
+}
+
+/// Whether a file is a journal that was begun: its first line is whole. One that a crash cut before that has nothing to go on with.
+pub(super) fn is_begun(path: &Path) -> bool {
+    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let first_line = || -> io::Result<bool> {
+        let mut line = Vec::new();
+        BufReader::new(File::open(path)?).read_until(b'\n', &mut line)?;
+        Ok(line.ends_with(b"\n"))
+    };
+    is_file && first_line().unwrap_or(false)
 }

@@ -1,7 +1,7 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
 use super::file::{FileJournal, OpenError};
-use super::read::Recovered;
+use super::read::{Recovered, is_begun};
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::BuildHasher;
@@ -101,12 +101,12 @@ impl SessionStore {
         Ok(sessions)
     }
 
-    /// The session that was written last, if there is one.
+    /// The session that was written last, if there is one. A journal that a crash cut before its first record is none.
     ///
     /// # Errors
     /// As [`list`](Self::list).
     pub fn newest(&self) -> Result<Option<SessionInfo>, StoreError> {
-        Ok(self.list()?.into_iter().next())
+        Ok(self.list()?.into_iter().find(|session| is_begun(&session.path)))
     }
 }
 
