@@ -144,3 +144,32 @@ fn a_damaged_journal_is_not_gone_on_with() {
     scratch.run(&model, &["-p", "second", "--continue"]).assert_code(42).assert_says("line");
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), damaged, "nothing was changed");
 }
+
+#[test]
+fn a_journal_cut_before_its_first_record_is_no_session() {
+    let model = Model::script([Step::text("One."), Step::text("Two."), Step::text("Three.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first"]).assert_code(0);
+    let folder = scratch.journals()[0].parent().unwrap().to_owned();
+    std::fs::write(folder.join("torn.jsonl"), "{\"se").unwrap();
+    scratch.run(&model, &["-p", "second", "--continue"]).assert_code(0);
+    assert!(said(&model.last_body()).contains("first"), "the newest that was begun goes on");
+    scratch.run(&model, &["-p", "third", "--session-id", "torn"]).assert_code(0);
+    assert!(!said(&model.last_body()).contains("first"));
+    model.assert_valid();
+}
+
+#[test]
+fn a_journal_or_lock_that_is_no_file_is_refused() {
+    let model = Model::script([Step::text("One.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first", "--session-id", "known"]).assert_code(0);
+    let folder = scratch.journals()[0].parent().unwrap().to_owned();
+    let mine = scratch.work("mine.txt");
+    std::fs::write(&mine, "mine").unwrap();
+    std::os::unix::fs::symlink(&mine, folder.join("linked.lock")).unwrap();
+    scratch.run(&model, &["-p", "x", "--session-id", "linked"]).assert_code(1).assert_says("not a regular file");
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
+    std::os::unix::fs::symlink("/dev/zero", folder.join("endless.jsonl")).unwrap();
+    scratch.run(&model, &["-p", "x", "--session-id", "endless"]).assert_code(42).assert_says("not a regular file");
+}

@@ -245,3 +245,16 @@ fn paths_outside_are_left_out() {
     assert!(!report.commit_due && report.notes.len() == 3, "{report:?}");
     assert!(Path::new("/etc/passwd").exists());
 }
+
+#[test]
+fn a_device_in_place_of_packed_references_is_not_read() {
+    let Some(repo) = Repo::new() else { return };
+    let branch = fs::read_to_string(repo.project.join(".git/HEAD")).unwrap();
+    let reference = branch.trim().strip_prefix("ref: ").unwrap().to_owned();
+    fs::remove_file(repo.project.join(".git").join(reference)).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", repo.project.join(".git/packed-refs")).unwrap();
+    // Reading it would take all memory; the time-out of the test runner would be the only end.
+    let agent = repo.agent();
+    let report = wait(agent.hooks.check_git(&changes(&[]), &Signal(false)));
+    assert!(report.is_err() || report.is_ok_and(|report| report.commits.is_empty()));
+}
