@@ -76,8 +76,10 @@ pub(super) fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
 }
 
+/// Session of this process; 0 where its leader is outside of our pid namespace, as under `docker exec`. The process table says the same of
+/// everything that stayed in it. Asked there, because the system call's wrapper takes a 0 for impossible.
 pub(super) fn own_session() -> i32 {
-    rustix::process::getsid(None).map_or(0, Pid::as_raw_pid)
+    table::process(own_pid()).map_or(0, |own| own.session)
 }
 
 /// The clock of process start times.

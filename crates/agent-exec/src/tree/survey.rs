@@ -13,6 +13,7 @@ pub(super) struct Survey<'a> {
     own_session: i32,
     known: BTreeSet<Identity>,
     beyond_reach: BTreeSet<Identity>,
+    group_was_killed: bool,
 }
 
 /// Number and start time.
@@ -26,6 +27,7 @@ impl<'a> Survey<'a> {
             own_session: signal::own_session(),
             known: BTreeSet::new(),
             beyond_reach: BTreeSet::new(),
+            group_was_killed: false,
         }
     }
 
@@ -59,6 +61,7 @@ impl<'a> Survey<'a> {
     pub(super) fn kill(&mut self, processes: &[Process]) {
         if processes.iter().any(|process| process.group == self.root.pid) {
             signal::send_to_group(self.root.pid, Signal::KILL);
+            self.group_was_killed = true;
         }
         for process in processes {
             self.send(process, Signal::KILL);
@@ -101,7 +104,8 @@ impl<'a> Survey<'a> {
         self.known.contains(&identity(process)) || belongs(self.root, process, self.own_pid, self.own_session)
     }
 
-    /// Without a process table there is the group, and nothing else can be known.
+    /// Without a process table there is the group, and nothing else can be known. Once killed it is done with: its dead cannot be told from
+    /// its living, and none of it outlives that signal.
     fn without_table(&self) -> Vec<Process> {
         let group = Process {
             pid: self.root.pid,
@@ -111,7 +115,7 @@ impl<'a> Survey<'a> {
             born: self.root.born,
             is_zombie: false,
         };
-        let exists = signal::group_exists(self.root.pid);
+        let exists = !self.group_was_killed && signal::group_exists(self.root.pid);
         exists.then_some(group).into_iter().collect()
     }
 }

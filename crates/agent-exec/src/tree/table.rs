@@ -1,4 +1,5 @@
-//! The process table, as far as `/proc` shows it. Without `/proc` it is empty.
+//! The process table, as far as `/proc` shows it. It is empty without `/proc`, and where `/proc` is another pid namespace's: its numbers
+//! would mean other processes here.
 
 use std::fs;
 
@@ -20,6 +21,9 @@ pub(super) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
+    if !is_ours() {
+        return Vec::new();
+    }
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter_map(process).collect()
 }
 
@@ -39,6 +43,9 @@ pub(super) fn own_children() -> Vec<i32> {
     let Ok(threads) = fs::read_dir("/proc/self/task") else {
         return Vec::new();
     };
+    if !is_ours() {
+        return Vec::new();
+    }
     threads
         .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
         .flat_map(|children| {
@@ -46,6 +53,10 @@ pub(super) fn own_children() -> Vec<i32> {
             pids
         })
         .collect()
+}
+
+fn is_ours() -> bool {
+    fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == std::process::id().to_string().as_str())
 }
 
 fn parse(pid: i32, line: &[u8]) -> Option<Process> {
