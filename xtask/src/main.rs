@@ -1,6 +1,7 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
 mod docs;
+mod figures;
 mod source;
 mod tidy;
 
