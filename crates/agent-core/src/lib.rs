@@ -51,3 +51,4 @@ pub mod retry;
 pub mod session;
 pub mod table;
 pub mod tool;
+pub mod trace;

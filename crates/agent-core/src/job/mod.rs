@@ -42,9 +42,9 @@ mod event;
 mod retry;
 pub mod routing;
 mod spent;
+mod step;
 pub mod table;
 pub mod time;
-mod trace;
 mod verdict;
 
 pub use action::{Action, Attempt};
@@ -54,8 +54,8 @@ pub use event::Event;
 pub use retry::RetryConfig;
 pub use routing::{AgentConfig, ModelTier, Skill, TierModels};
 pub use spent::Spent;
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, JobTable, State, Trigger};
-pub use trace::{Reason, Rejected, Step, Trace, Transition};
 pub use verdict::{FailureKind, Verdict};
 
 use crate::session::Ticket;
@@ -122,7 +122,7 @@ impl Job {
             session_ids: Vec::new(),
             state_history: Vec::new(),
             next_ticket: 0,
-            trace: Trace::new(created_at_ms),
+            trace: Trace::new(Some(created_at_ms)),
         }
     }
 

@@ -41,19 +41,18 @@ mod config;
 mod event;
 mod labels;
 mod render;
+mod step;
 pub mod table;
-mod trace;
 mod verification;
 
 pub use action::{Action, Gap, Outcome};
 pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
 pub use config::LifecycleConfig;
 pub use event::{Event, Signal, TurnEnd};
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, LifecycleTable, State, Trigger};
-pub use trace::{Reason, Rejected, Step, Trace, Transition};
 pub use verification::Verification;
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -105,7 +104,7 @@ impl Lifecycle {
             timer: None,
             cleanup: None,
             next_ticket: 0,
-            trace: Trace::new(),
+            trace: Trace::new(None),
             config,
         }
     }
@@ -177,8 +176,7 @@ impl Lifecycle {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = table::TABLE.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(&table::TABLE, self.state, event, trigger, reason)
     }
 
     fn ticket(&mut self) -> Ticket {

@@ -38,10 +38,10 @@ mod model_call;
 mod outcome;
 mod render;
 mod reply;
+mod step;
 pub mod table;
 mod ticket;
 mod tool_calls;
-mod trace;
 mod turn;
 
 pub use action::Action;
@@ -49,15 +49,14 @@ pub use batch::Denial;
 pub use config::{ModelConfig, SessionConfig};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeKind};
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, SessionTable, State, Trigger};
 pub use ticket::Ticket;
-pub use trace::{Reason, Rejected, Step, Trace, TraceNote, Transition};
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
 use crate::table::Row;
-use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -160,7 +159,7 @@ impl Session {
             run: None,
             next_ticket: 0,
             next_call: 0,
-            trace: Trace::new(),
+            trace: Trace::new(None),
             config,
         }
     }
@@ -282,8 +281,7 @@ impl Session {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 }
 
