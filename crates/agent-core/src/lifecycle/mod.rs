@@ -53,6 +53,7 @@ pub use table::{ActionKind, LifecycleTable, State, Trigger};
 pub use trace::{Reason, Rejected, Step, Trace, Transition};
 pub use verification::Verification;
 
+use crate::snapshot::FormatVersion;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -61,6 +62,7 @@ use serde::{Deserialize, Serialize};
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
+    format_version: FormatVersion,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,
@@ -90,6 +92,7 @@ impl Lifecycle {
     #[must_use]
     pub fn new(config: LifecycleConfig) -> Self {
         Self {
+            format_version: FormatVersion,
             state: table::TABLE.initial,
             now_ms: 0,
             mode: TaskMode::default(),

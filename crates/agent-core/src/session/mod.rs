@@ -56,6 +56,7 @@ pub use trace::{Reason, Rejected, Step, Trace, TraceNote, Transition};
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
+use crate::snapshot::FormatVersion;
 use crate::table::Row;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
@@ -70,6 +71,7 @@ use serde::{Deserialize, Serialize};
 /// A session. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
+    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
     config: SessionConfig,
@@ -130,6 +132,7 @@ impl Session {
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             state: table.initial,
             now_ms: 0,
