@@ -3,6 +3,11 @@
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). A cancel stops what is in flight and waits for its answer, because only the answer knows
 //! what was spent; then the record is written like that of any other job.
+//!
+//! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
+//! the table, as is the full grid of states and triggers in `docs/machines`.
+//!
+#![doc = include_str!("table.svg")]
 
 use crate::table::Table;
 use crate::{labels, prove, rows};
