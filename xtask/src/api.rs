@@ -81,6 +81,6 @@ mod tests {
 
     #[test]
     fn the_kept_listings_are_up_to_date() {
-        super::run(true).unwrap();
+        run(true).unwrap();
     }
 }

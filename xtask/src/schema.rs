@@ -38,7 +38,9 @@ fn problems(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String
             "required" => says.as_array().unwrap().iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
             "additionalProperties" => {
                 assert_eq!(says, &json!(false));
-                value.as_object().is_none_or(|object| object.keys().all(|name| schema["properties"].get(name).is_some()))
+                value
+                    .as_object()
+                    .is_none_or(|object| object.keys().all(|name| schema["properties"].get(name).is_some()))
             }
             "properties" => {
                 for (name, schema) in says.as_object().unwrap() {
@@ -97,7 +99,10 @@ fn names_are_unique_and_rows_refer_to_them() {
         let knows = |list: &[String], name: &Value| list.iter().any(|known| Some(known.as_str()) == name.as_str());
         assert!(knows(&states, &machine["initial"]));
         for row in machine["rows"].as_array().unwrap() {
-            assert!(knows(&states, &row["from"]) && knows(&triggers, &row["on"]) && knows(&states, &row["to"]), "{row}");
+            assert!(
+                knows(&states, &row["from"]) && knows(&triggers, &row["on"]) && knows(&states, &row["to"]),
+                "{row}"
+            );
             assert!(row["actions"].as_array().unwrap().iter().all(|action| knows(&actions, action)), "{row}");
         }
     }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 labels! {
     /// Where a job stands.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum State {
         /// Nobody has started it.
         Pending,
@@ -41,6 +42,7 @@ labels! {
 labels! {
     /// What happened, with its guards already decided.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum Trigger {
         /// The host started the job.
         Started,
@@ -74,6 +76,7 @@ labels! {
 labels! {
     /// What the driver is asked to do, without its data.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum ActionKind {
         /// Find out whether the job can be worked on.
         ValidateJob,

@@ -292,6 +292,7 @@ impl Session {
 
 /// Something asked and not answered.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outstanding {
     /// What was asked.
     pub action: Action,
