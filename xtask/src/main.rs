@@ -1,7 +1,10 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
+mod api;
 mod docs;
 mod figures;
+#[cfg(test)]
+mod schema;
 mod source;
 mod tidy;
 
@@ -15,6 +18,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
+        ["api"] => api::run(false),
+        ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -27,4 +32,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check]";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check]";

@@ -59,6 +59,7 @@ pub use table::{ActionKind, JobTable, State, Trigger};
 pub use verdict::{FailureKind, Verdict};
 
 use crate::session::Ticket;
+use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,7 @@ use serde::{Deserialize, Serialize};
 /// A job. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
+    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
     config: JobConfig,
@@ -104,6 +106,7 @@ impl Job {
     #[must_use]
     pub fn with_table(config: JobConfig, created_at_ms: u64, table: &'static JobTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             config,
             state: table.initial,

@@ -53,6 +53,7 @@ pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, LifecycleTable, State, Trigger};
 pub use verification::Verification;
 
+use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,7 @@ use serde::{Deserialize, Serialize};
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
+    format_version: FormatVersion,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,
@@ -89,6 +91,7 @@ impl Lifecycle {
     #[must_use]
     pub fn new(config: LifecycleConfig) -> Self {
         Self {
+            format_version: FormatVersion,
             state: table::TABLE.initial,
             now_ms: 0,
             mode: TaskMode::default(),

@@ -56,6 +56,7 @@ pub use ticket::Ticket;
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
+use crate::snapshot::FormatVersion;
 use crate::table::Row;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -69,6 +70,7 @@ use serde::{Deserialize, Serialize};
 /// A session. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
+    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
     config: SessionConfig,
@@ -129,6 +131,7 @@ impl Session {
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             state: table.initial,
             now_ms: 0,
@@ -287,6 +290,7 @@ impl Session {
 
 /// Something asked and not answered.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outstanding {
     /// What was asked.
     pub action: Action,
