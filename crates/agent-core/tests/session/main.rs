@@ -8,4 +8,3 @@ mod harness;
 mod pairs;
 mod properties;
 mod scenario;
-mod seeds;
