@@ -8,9 +8,6 @@
 
 mod data;
 mod edges;
-#[path = "../session/harness.rs"]
-#[expect(dead_code, reason = "the words of the scenarios need a little of it")]
-mod harness;
 mod held;
 mod page;
 mod scenario;

@@ -5,7 +5,7 @@ mod alphabet;
 mod oracle;
 mod places;
 
-use crate::scenario::script::{Command, Script};
+use crate::scenario::script::{Command, Script, ticket};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Reason, Session, State, Step, Ticket, Trigger};
 use agent_core::table::Label;
@@ -183,9 +183,9 @@ impl There {
     }
 }
 
-fn is_clock(session: &Session, ticket: Ticket) -> bool {
+fn is_clock(session: &Session, one: Ticket) -> bool {
     // What is waited for is asked again with its ticket; under a cancel the clock is not.
-    let again = |action: &Action| crate::harness::ticket(action) == Some(ticket);
+    let again = |action: &Action| ticket(action) == Some(one);
     let outstanding = session.outstanding();
     let is_asked = outstanding.iter().any(|o| again(&o.action) && !matches!(o.action, Action::StartDeadline { .. }));
     session.state() != State::ShuttingDown && !is_asked

@@ -1,7 +1,6 @@
 //! The lines of a scenario as events. Answers carry the newest ticket of what they answer, or an older one: `answer "late" @1`.
 
 use super::show;
-use crate::harness::ticket;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
@@ -373,5 +372,21 @@ fn words(mut text: &str) -> Vec<String> {
         };
         out.push(word.into());
         text = rest;
+    }
+}
+
+/// The ticket of an action that expects an answer.
+pub(crate) fn ticket(action: &Action) -> Option<Ticket> {
+    match action {
+        Action::SendLlmRequest { ticket, .. }
+        | Action::PrepareTools { ticket, .. }
+        | Action::RequestApproval { ticket, .. }
+        | Action::ExecuteTools { ticket, .. }
+        | Action::CheckGitCommits { ticket, .. }
+        | Action::RunAutoformatters { ticket, .. }
+        | Action::CommitChanges { ticket, .. }
+        | Action::ScheduleRetry { ticket, .. }
+        | Action::StartDeadline { ticket, .. } => Some(*ticket),
+        _ => None,
     }
 }
