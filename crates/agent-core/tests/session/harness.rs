@@ -58,12 +58,12 @@ impl Harness {
         self.now_ms = if self.journal.len() % 13 == 12 { self.now_ms - 5 } else { self.now_ms + 7 };
         let before = self.session.clone();
         let result = self.session.step(self.now_ms, event.clone());
-        self.write(&event);
         match &result {
             Err(rejected) => self.seen.check_refusal(&before, &self.session, &event, rejected),
             Ok(step) => self.seen.check_step(&before, &self.session, &event, step),
         }
         self.seen.check_session(&self.session);
+        self.write(event);
         self.check_rebuilt();
         check_ways_out(&self.session, self.now_ms);
         result
@@ -75,12 +75,11 @@ impl Harness {
     }
 
     /// Writes the event as a driver would: what is transient is not kept.
-    fn write(&mut self, event: &Event) {
+    fn write(&mut self, event: Event) {
         if event.is_transient() {
             return;
         }
-        let record =
-            Record { seq: self.journal.len() as u64, at_ms: self.now_ms, entry: Entry::Event(event.clone()) };
+        let record = Record { seq: self.journal.len() as u64, at_ms: self.now_ms, entry: Entry::Event(event) };
         let line = serde_json::to_string(&record).unwrap();
         let read: Record = serde_json::from_str(&line).unwrap();
         assert_eq!(read, record);
@@ -124,7 +123,7 @@ fn check_ways_out(session: &Session, now_ms: u64) {
     }
     let end = session.step(now_ms, Event::ShutdownRequested).unwrap();
     assert_eq!((session.state(), end.transitions.len()), (State::ShuttingDown, 1));
-    assert_eq!(session.step(now_ms, Event::UserInput { text: "after the end".into() }).is_ok(), false);
+    assert!(session.step(now_ms, Event::UserInput { text: "after the end".into() }).is_err());
 }
 
 /// The most calls that an answer of the generator has: each of a group that runs may have to be answered.

@@ -165,6 +165,14 @@ const SAID: &[Said] = &[
         ),
     },
     Said {
+        section: "Key components",
+        what: "an agent that is idle for too long is reaped",
+        held: Otherwise(
+            "but for one that was never sent anything: making an agent starts no timer, its first time of rest does",
+            &["every_event_in_every_state", "seed_002_is_realised_and_what_it_lacks_is_explained"],
+        ),
+    },
+    Said {
         section: "Pros",
         what: "it is impossible to be working and done at once",
         held: By(&["an_agent_is_in_one_state_and_works_only_in_working"]),

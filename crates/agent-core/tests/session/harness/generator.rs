@@ -46,8 +46,7 @@ impl Harness {
     /// An answer to something that is not, or no longer, open.
     fn stale(&self, a: u8, b: u8) -> Event {
         let tickets = self.seen.tickets();
-        let ticket =
-            tickets.get(usize::from(a) % tickets.len().max(1)).copied().unwrap_or(Ticket(99));
+        let ticket = tickets.get(usize::from(a) % tickets.len().max(1)).copied().unwrap_or(Ticket(99));
         let call = CallId::new("call_1");
         match b % 8 {
             0 => Event::LlmCompleted { ticket, response: LlmResponse::text("late") },
