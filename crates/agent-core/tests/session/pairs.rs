@@ -140,11 +140,11 @@ impl There {
                 Outcome::Fired { rows, to: session.state(), actions: step.actions.iter().map(name_of).collect() }
             }
             (Err(rejected), None) => {
-                assert_eq!(
-                    serde_json::to_string(&session).unwrap(),
-                    self.bytes,
-                    "a refusal changed something: {shown}"
-                );
+                assert!(session == self.script.session, "a refusal changed something: {shown}");
+                // Stale answers are many, and refused before anything is looked at.
+                if kind.is_empty() || kind == "open" || line == "timer" {
+                    assert_eq!(serde_json::to_string(&session).unwrap(), self.bytes, "not to the byte: {shown}");
+                }
                 let (trigger, reason) = match said {
                     Said::On(trigger) => (Some(trigger), Reason::NoRow),
                     Said::Refused(reason) => (None, reason),
