@@ -6,5 +6,4 @@ mod harness;
 mod pairs;
 mod properties;
 mod rules;
-mod seed;
 mod serialised;

@@ -6,5 +6,4 @@ mod harness;
 mod link;
 mod pairs;
 mod properties;
-mod seeds;
 mod stories;

@@ -5,6 +5,7 @@
 mod coverage;
 mod edited_arguments;
 mod harness;
+mod hostile;
+mod pairs;
 mod properties;
 mod scenario;
-mod seeds;
