@@ -2,8 +2,11 @@
 
 mod docs;
 mod figures;
+mod proof;
+mod rowmutation;
 mod source;
 mod tidy;
+mod witness;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -15,6 +18,9 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
+        ["proof"] => proof::run(false),
+        ["proof", "--check"] => proof::run(true),
+        ["mutate-rows"] => rowmutation::run(),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -27,4 +33,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check]";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | proof [--check] | mutate-rows";

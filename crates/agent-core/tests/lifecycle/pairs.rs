@@ -174,7 +174,7 @@ fn name(action: &Action) -> String {
 }
 
 #[test]
-fn every_event_in_every_state() {
+pub(crate) fn every_event_in_every_state() {
     let mut pairs = 0;
     for (place, harness) in places() {
         assert!(place.starts_with(&format!("{:?}", harness.state())), "{place}: {:?}", harness.state());

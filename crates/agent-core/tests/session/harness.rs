@@ -4,9 +4,30 @@ use agent_core::conversation::{CallId, Item, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
-use agent_core::session::{Action, Event, ModelConfig, Rejected, Session, SessionConfig, State, Step, Ticket};
+use agent_core::session::table::TABLE;
+use agent_core::session::{
+    Action, Event, ModelConfig, Rejected, Session, SessionConfig, SessionTable, State, Step, Ticket,
+};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+
+thread_local! {
+    static ON: Cell<&'static SessionTable> = const { Cell::new(&TABLE) };
+}
+
+/// The table that sessions are made on.
+pub(crate) fn table() -> &'static SessionTable {
+    ON.get()
+}
+
+/// Makes sessions on another table for a while. What is run must not panic.
+pub(crate) fn on<R>(table: &'static SessionTable, run: impl FnOnce() -> R) -> R {
+    let before = ON.replace(table);
+    let result = run();
+    ON.set(before);
+    result
+}
 
 /// A session, everything that was done with it, and what must hold.
 pub(crate) struct Harness {
@@ -169,7 +190,7 @@ impl Harness {
         let outstanding = self.session.outstanding();
         let idle = matches!(state, State::Ready | State::WaitingForUserInput | State::ShuttingDown);
         assert_eq!(outstanding.is_empty(), idle, "{state:?} waits for {outstanding:?}");
-        assert!(!agent_core::session::table::TABLE.is_passing(state), "the session rests in {state:?}");
+        assert!(!TABLE.is_passing(state), "the session rests in {state:?}");
         let calls_in_flight = outstanding.iter().filter(|o| matches!(o.action, Action::SendLlmRequest { .. })).count();
         assert!(calls_in_flight <= 1);
         for item in self.session.conversation().iter() {

@@ -5,6 +5,9 @@
 mod coverage;
 mod edited_arguments;
 mod harness;
+mod mutation;
 mod properties;
 mod scenario;
 mod seeds;
+#[path = "../support/mod.rs"]
+mod support;
