@@ -1,6 +1,7 @@
 //! Documents made from the tables: `docs/machines`, and the drawings in the crate's own documentation, say what the code does because
 //! the code wrote them.
 
+use crate::witness;
 use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -11,28 +12,47 @@ use std::path::{Path, PathBuf};
 
 /// Writes the generated documents, or with `check` only compares them and names those that are stale.
 pub(crate) fn run(check: bool) -> Result<(), String> {
+    let mut documents = of_tables();
+    documents.extend(of_witnesses()?);
+    keep(&documents, check, "cargo xtask docs")
+}
+
+/// Writes documents, or with `check` only names those that are stale and the command that makes them.
+pub(crate) fn keep(documents: &[(String, String)], check: bool, command: &str) -> Result<(), String> {
     let mut stale = Vec::new();
-    for (name, text) in documents() {
-        let path = root().join(&name);
-        if fs::read_to_string(&path).is_ok_and(|found| found == text) {
+    for (name, text) in documents {
+        let path = root().join(name);
+        if fs::read_to_string(&path).is_ok_and(|found| found == *text) {
             continue;
         }
         if check {
-            stale.push(name);
+            stale.push(name.as_str());
         } else {
-            write(&path, &text)?;
+            write(&path, text)?;
         }
     }
-    if stale.is_empty() { Ok(()) } else { Err(format!("stale, run `cargo xtask docs`: {}", stale.join(", "))) }
+    if stale.is_empty() { Ok(()) } else { Err(format!("stale, run `{command}`: {}", stale.join(", "))) }
 }
 
-/// Every document with its path.
-fn documents() -> Vec<(String, String)> {
+/// The documents that are made from the tables alone, by their paths from the root of the workspace.
+fn of_tables() -> Vec<(String, String)> {
     let mut out = Vec::new();
     add(&mut out, &SESSION);
     add(&mut out, &LIFECYCLE);
     add(&mut out, &JOB);
     out
+}
+
+/// The pages of witnesses, and what the tests replay.
+fn of_witnesses() -> Result<Vec<(String, String)>, String> {
+    let kept = |found: witness::Found| {
+        let name = found.name;
+        [
+            (format!("docs/machines/{name}.witnesses.md"), found.page),
+            (format!("crates/agent-core/tests/witnesses/{name}.json"), found.golden),
+        ]
+    };
+    Ok(witness::all()?.into_iter().flat_map(kept).collect())
 }
 
 fn add<S: Label, T: Label, A: Label>(out: &mut Vec<(String, String)>, table: &Table<S, T, A>) {

@@ -11,12 +11,14 @@
 //! assert_eq!("dot".parse(), Ok(Format::Dot));
 //! ```
 
+mod claims;
 mod graph;
 mod grid;
 mod json;
 mod markdown;
 mod svg;
 
+pub use claims::claim;
 pub use graph::{dot, mermaid};
 pub use grid::{Refusal, cell, grid};
 pub use json::json;

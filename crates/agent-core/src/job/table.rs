@@ -140,7 +140,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Recording + CancelRequested  => Recording [];
 };
 
-prove! { TABLE: State, Trigger, ActionKind;
+prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action ValidateJob only from [Pending];
     action DefineAgent only from [Init];
     action RunAgent only from [DefineAgent, RetryWait];

@@ -62,6 +62,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
     format_version: FormatVersion,
+    #[serde(skip)]
+    table: TableRef,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,
@@ -90,9 +92,17 @@ impl Lifecycle {
     /// An idle agent.
     #[must_use]
     pub fn new(config: LifecycleConfig) -> Self {
+        Self::with_table(config, &table::TABLE)
+    }
+
+    /// An agent on another table, for tests that change rows and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_table(config: LifecycleConfig, table: &'static LifecycleTable) -> Self {
         Self {
             format_version: FormatVersion,
-            state: table::TABLE.initial,
+            table: TableRef(table),
+            state: table.initial,
             now_ms: 0,
             mode: TaskMode::default(),
             commitments: config.commitments.clone(),
@@ -119,7 +129,7 @@ impl Lifecycle {
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
         let name = event.name();
         let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = table::TABLE.row(self.state, trigger) else {
+        let Some(row) = self.table.0.row(self.state, trigger) else {
             return Err(self.rejected(name, Some(trigger), Reason::NoRow));
         };
         self.now_ms = self.now_ms.max(at_ms);
@@ -139,7 +149,7 @@ impl Lifecycle {
     /// Whether nothing can happen any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        table::TABLE.is_terminal(self.state)
+        self.table.0.is_terminal(self.state)
     }
 
     /// How the agent works while it works; nothing when it does not.
@@ -179,7 +189,7 @@ impl Lifecycle {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        Rejected::new(&table::TABLE, self.state, event, trigger, reason)
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -187,6 +197,24 @@ impl Lifecycle {
         Ticket(self.next_ticket)
     }
 }
+
+/// The table an agent runs on. Two agents are equal whatever instance of a table they point to.
+#[derive(Clone, Copy, Debug)]
+struct TableRef(&'static LifecycleTable);
+
+impl Default for TableRef {
+    fn default() -> Self {
+        Self(&table::TABLE)
+    }
+}
+
+impl PartialEq for TableRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.rows.len() == other.0.rows.len()
+    }
+}
+
+impl Eq for TableRef {}
 
 /// Names one thing that the driver was asked and has to answer. Never used twice in a lifecycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -74,7 +74,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Reaped + CleanupCompleted => Ended [];
 };
 
-prove! { TABLE: State, Trigger, ActionKind;
+prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action RunChecks only from [Working, Verifying];
     action CancelChecks only from [Verifying];
     action SendGapReport only from [Verifying];

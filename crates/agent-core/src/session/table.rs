@@ -187,7 +187,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     BudgetExceeded + AutoAlways        => WaitingForUserInput [PromptForInput];
 };
 
-prove! { TABLE: State, Trigger, ActionKind;
+prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action SendLlmRequest only from [PreparingRequest];
     action ExecuteTools only from [CheckingForCancellation, AwaitingApproval, ExecutingTools];
     action RequestApproval only from [CheckingForCancellation];
@@ -198,4 +198,6 @@ prove! { TABLE: State, Trigger, ActionKind;
     state ExecutingTools only through CheckingForCancellation;
     state CommittingChanges only through CheckingGitCommits;
     state CallingLlm only through PreparingRequest;
+    trigger LlmDelta stays;
+    trigger ToolProgress stays;
 }

@@ -4,6 +4,9 @@
 
 mod harness;
 mod link;
+mod mutation;
 mod pairs;
 mod properties;
 mod stories;
+#[path = "../support/mod.rs"]
+mod support;

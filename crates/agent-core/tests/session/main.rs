@@ -6,6 +6,9 @@ mod coverage;
 mod edited_arguments;
 mod harness;
 mod hostile;
+mod mutation;
 mod pairs;
 mod properties;
 mod scenario;
+#[path = "../support/mod.rs"]
+mod support;
