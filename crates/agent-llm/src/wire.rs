@@ -1,5 +1,6 @@
 //! Small things that both wire formats need: writing JSON into a body, and reading what servers write with some freedom.
 
+use agent_core::llm::Usage;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -20,6 +21,25 @@ pub(crate) fn push_element<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) 
 /// A number of tokens. What is no such number (negative, a fraction, beyond 64 bits, a word) counts as not given.
 pub(crate) fn count(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
+}
+
+/// The token counts of a server whose input includes what came from its cache. Nothing when there is neither an input nor an output.
+pub(crate) fn overlapping_usage(
+    input: Option<u64>,
+    output: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+) -> Option<Usage> {
+    input.or(output)?;
+    let input = input.unwrap_or(0);
+    let cache_read_tokens = cache_read.unwrap_or(0).min(input);
+    let cache_write_tokens = cache_write.unwrap_or(0).min(input - cache_read_tokens);
+    Some(Usage {
+        input_tokens: input - cache_read_tokens - cache_write_tokens,
+        output_tokens: output.unwrap_or(0),
+        cache_read_tokens,
+        cache_write_tokens,
+    })
 }
 
 /// A JSON string; nothing for anything else.

@@ -8,14 +8,14 @@ use crate::client::{Client, Flavour};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
-use agent_core::llm::{LlmError, LlmErrorKind, LlmRequest};
+use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
 use answer::Assembly;
 use async_trait::async_trait;
 
 /// Talks to `POST {base}/v1/messages`.
 ///
-/// Thinking goes back to the server only with its signature, blocks of the server's own tools as they came. Citations are not kept.
+/// Thinking goes back to the server only with its signature; citations, callers of tools and blocks of the server's own tools as they came.
 /// Prompt caching is asked for at the system prompt (or the last tool) and at the last two user messages.
 #[derive(Debug)]
 pub struct AnthropicProvider {
@@ -49,12 +49,8 @@ impl LlmProvider for AnthropicProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = request::body(&request, &self.fragments).map_err(|error| {
-            let found = format!("write the request for {}: {error}", request.model);
-            LlmError::new(LlmErrorKind::InvalidRequest, found)
-        })?;
-        let answered = self.client.post("/v1/messages", body).await?;
-        reader::read(answered, Assembly::default()).await
+        let body = request::body(&request, &self.fragments);
+        reader::ask(&self.client, "/v1/messages", &request.model, body, Assembly::default()).await
     }
 }
 

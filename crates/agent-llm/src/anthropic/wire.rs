@@ -114,6 +114,14 @@ pub(super) struct PieceIn<'a> {
     pub(super) signature: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) partial_json: Option<&'a RawValue>,
+    /// Where a text comes from: all places at the start of a block, one in a piece.
+    #[serde(borrow, default)]
+    pub(super) citations: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) citation: Option<&'a RawValue>,
+    /// Who calls a tool, when it is not the model itself.
+    #[serde(borrow, default)]
+    pub(super) caller: Option<&'a RawValue>,
 }
 
 /// How an answer ended.

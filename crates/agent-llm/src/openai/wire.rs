@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// A tool call of an assistant's message.
 #[derive(Serialize)]
 pub(super) struct CallOut<'a> {
-    pub(super) id: &'a str,
+    pub(super) id: Cow<'a, str>,
     pub(super) r#type: &'static str,
     pub(super) function: FunctionOut<'a>,
 }
@@ -26,7 +26,7 @@ pub(super) struct FunctionOut<'a> {
 #[derive(Serialize)]
 pub(super) struct ToolMessageOut<'a> {
     pub(super) role: &'static str,
-    pub(super) tool_call_id: &'a str,
+    pub(super) tool_call_id: Cow<'a, str>,
     pub(super) content: Cow<'a, str>,
 }
 
@@ -99,6 +99,13 @@ pub(super) struct MessageIn<'a> {
     pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
+}
+
+impl MessageIn<'_> {
+    /// Whether it has something beside texts that are shown.
+    pub(super) fn says_more(&self) -> bool {
+        self.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) || self.reasoning_details.is_some()
+    }
 }
 
 /// A part of a list of parts.

@@ -7,7 +7,7 @@
 use agent_core::conversation::{Conversation, Input};
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose};
 use agent_core::ports::LlmProvider;
-use agent_llm::{AnthropicProvider, OpenAiProvider, ProviderConfig, Timeouts};
+use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Timeouts};
 use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -171,6 +171,7 @@ pub(crate) fn config(base_url: &str) -> ProviderConfig {
             connect: Duration::from_secs(5),
             first_byte: Duration::from_secs(20),
             idle: Duration::from_secs(20),
+            total: Duration::from_secs(60),
         },
         ..ProviderConfig::default()
     }
@@ -182,6 +183,10 @@ pub(crate) fn anthropic(server: &Server) -> AnthropicProvider {
 
 pub(crate) fn openai(server: &Server) -> OpenAiProvider {
     OpenAiProvider::new(config(&format!("{}/v1", server.address))).unwrap()
+}
+
+pub(crate) fn responses(server: &Server) -> OpenAiResponsesProvider {
+    OpenAiResponsesProvider::new(config(&format!("{}/v1", server.address))).unwrap()
 }
 
 pub(crate) fn request(text: &str) -> LlmRequest {
