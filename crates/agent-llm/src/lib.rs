@@ -23,6 +23,8 @@
 extern crate alloc;
 
 mod anthropic;
+#[doc(hidden)]
+pub mod bench;
 mod client;
 mod config;
 mod failure;

@@ -214,5 +214,7 @@ fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+// The path is said because this file is also compiled from elsewhere: see `examples/sse_alone.rs`.
 #[cfg(test)]
+#[path = "sse/tests.rs"]
 mod tests;

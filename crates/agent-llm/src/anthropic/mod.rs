@@ -10,8 +10,9 @@ use crate::history::Fragments;
 use crate::reader;
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
-use answer::Assembly;
+pub(crate) use answer::Assembly;
 use async_trait::async_trait;
+pub(crate) use request::body;
 
 /// Talks to `POST {base}/v1/messages`.
 ///
@@ -30,7 +31,7 @@ impl AnthropicProvider {
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
         let client = Client::new(config, &FLAVOUR)?;
-        Ok(Self { client, fragments: Fragments::new(request::fragment, request::head) })
+        Ok(Self { client, fragments: fragments() })
     }
 
     /// The ids of the models that the server offers, in its order.
@@ -49,9 +50,14 @@ impl LlmProvider for AnthropicProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = request::body(&request, &self.fragments);
+        let body = body(&request, &self.fragments);
         reader::ask(&self.client, "/v1/messages", &request.model, body, Assembly::default()).await
     }
+}
+
+/// Keeps what was written of conversations in this format.
+pub(crate) fn fragments() -> Fragments {
+    Fragments::new(request::fragment, request::head)
 }
 
 /// Marks opaque blocks as this format's.

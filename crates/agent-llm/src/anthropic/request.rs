@@ -19,7 +19,7 @@ use agent_core::tool::ToolSpec;
 use serde_json::value::RawValue;
 
 /// The body of a request.
-pub(super) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;

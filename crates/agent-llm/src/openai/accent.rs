@@ -6,18 +6,18 @@ use std::borrow::Cow;
 
 /// How to speak to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Accent {
+pub(crate) struct Accent {
     /// What the output limit is called.
-    pub(super) limit_name: &'static str,
+    pub(crate) limit_name: &'static str,
     /// Whether token counts must be asked for. Servers that give them unasked refuse the question.
-    pub(super) asks_for_usage: bool,
-    pub(super) reasoning: Reasoning,
-    pub(super) call_ids: CallIds,
+    pub(crate) asks_for_usage: bool,
+    pub(crate) reasoning: Reasoning,
+    pub(crate) call_ids: CallIds,
 }
 
 /// How a server wants a model's earlier reasoning back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reasoning {
+pub(crate) enum Reasoning {
     /// Not at all: the format has no place for it, and strict servers refuse the member.
     LeftOut,
     /// As the text in `reasoning_content`. Without it, such servers refuse a history with tool calls.
@@ -28,14 +28,14 @@ pub(super) enum Reasoning {
 
 /// What ids of calls a server takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallIds {
+pub(crate) enum CallIds {
     Any,
     /// Nine letters or digits.
     Nine,
 }
 
 impl Accent {
-    pub(super) fn of_host(host: &str) -> Self {
+    pub(crate) fn of_host(host: &str) -> Self {
         let speaks =
             |end: &&(&str, Self)| host == end.0 || host.strip_suffix(end.0).is_some_and(|rest| rest.ends_with('.'));
         ACCENTS.iter().find(speaks).map_or(USUAL, |(_, accent)| *accent)
@@ -44,7 +44,7 @@ impl Accent {
 
 impl CallIds {
     /// The id as the server takes it; equal ids stay equal.
-    pub(super) fn fit(self, id: &str) -> Cow<'_, str> {
+    pub(crate) fn fit(self, id: &str) -> Cow<'_, str> {
         let is_fit = match self {
             Self::Any => true,
             Self::Nine => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),

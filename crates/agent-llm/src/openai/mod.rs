@@ -11,11 +11,12 @@ use crate::client::{Client, Flavour};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
-use accent::Accent;
+pub(crate) use accent::Accent;
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
-use answer::Assembly;
+pub(crate) use answer::Assembly;
 use async_trait::async_trait;
+pub(crate) use request::body;
 
 /// Talks to `POST {base}/chat/completions`.
 ///
@@ -36,8 +37,7 @@ impl OpenAiProvider {
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
         let client = Client::new(config, &FLAVOUR)?;
         let accent = Accent::of_host(client.host());
-        let fragments = Fragments::new(move |item| request::fragment(item, &accent), request::head);
-        Ok(Self { client, fragments, accent })
+        Ok(Self { client, fragments: fragments(accent), accent })
     }
 
     /// The ids of the models that the server offers, in its order.
@@ -56,9 +56,14 @@ impl LlmProvider for OpenAiProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = request::body(&request, self.accent, &self.fragments);
+        let body = body(&request, self.accent, &self.fragments);
         reader::ask(&self.client, "/chat/completions", &request.model, body, Assembly::default()).await
     }
+}
+
+/// Keeps what was written of conversations in this format.
+pub(crate) fn fragments(accent: Accent) -> Fragments {
+    Fragments::new(move |item| request::fragment(item, &accent), request::head)
 }
 
 const DIALECT: &str = "openai";

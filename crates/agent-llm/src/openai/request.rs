@@ -18,7 +18,7 @@ use agent_core::llm::LlmRequest;
 use agent_core::tool::ToolSpec;
 
 /// The body of a request.
-pub(super) fn body(request: &LlmRequest, accent: Accent, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, accent: Accent, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;

@@ -21,7 +21,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The body of a request.
-pub(super) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
@@ -81,8 +81,9 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
 }
 
 fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
-    // Texts wait for the frame of their message.
+    // Texts wait for the frame of their message, reasoning for what came of it: the server refuses reasoning that nothing follows.
     let mut texts: Vec<&str> = Vec::new();
+    let mut reasoning: Vec<&RawValue> = Vec::new();
     let mut after_call = false;
     for block in answer.blocks() {
         let frame = match block {
@@ -98,13 +99,23 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
             after_call = false;
             continue;
         }
+        let says_something = match block {
+            Block::Text(_) | Block::Call(_) => true,
+            Block::Opaque { dialect, .. } => dialect == DIALECT,
+            Block::Thinking { .. } | Block::RedactedThinking { .. } => false,
+        };
+        if says_something && !reasoning.is_empty() {
+            push_texts(out, &mut texts)?;
+            for item in reasoning.drain(..) {
+                push_element(out, item)?;
+            }
+        }
+        after_call = matches!(block, Block::Call(_));
         if let Block::Text(text) = block {
             texts.push(text);
-            after_call = false;
             continue;
         }
         push_texts(out, &mut texts)?;
-        after_call = matches!(block, Block::Call(_));
         match block {
             Block::Call(call) => {
                 let name = identifier(&call.name, NAME_LIMIT_BYTES);
@@ -112,7 +123,7 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
                 push_element(out, &ItemOut::FunctionCall { call_id, name, arguments })?;
             }
             Block::Thinking { signature: Some(item), .. } if is_reasoning(item) => {
-                push_element(out, serde_json::from_str::<&RawValue>(item)?)?;
+                reasoning.push(serde_json::from_str(item)?);
             }
             Block::Opaque { dialect, json } if dialect == DIALECT => {
                 push_element(out, serde_json::from_str::<&RawValue>(json)?)?;

@@ -61,6 +61,7 @@ async fn read(connection: usize, request: Request<Incoming>) -> RecordedRequest 
         path: head.uri.to_string(),
         headers,
         body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+        bytes: bytes.to_vec(),
         violation: None,
     }
 }

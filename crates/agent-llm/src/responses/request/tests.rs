@@ -153,6 +153,17 @@ fn a_message_goes_back_as_it_came_while_its_texts_are_its_own() {
 }
 
 #[test]
+fn reasoning_that_nothing_came_of_stays_behind() {
+    let item = |id: &str| json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": "x"});
+    let thinking = |id: &str| Block::Thinking { text: String::new(), signature: Some(item(id).to_string()) };
+    let plain = |content: &str| json!({"type": "message", "role": "assistant", "content": content});
+    assert_eq!(
+        answered(vec![text("a"), thinking("r1"), thinking("r2"), text("b"), thinking("r3")]),
+        [plain("a"), item("r1"), item("r2"), plain("b")]
+    );
+}
+
+#[test]
 fn only_what_this_server_wrote_goes_back_to_it() {
     let thinking = |seal: Option<&str>| Block::Thinking { text: "hm".to_owned(), signature: seal.map(str::to_owned) };
     let item = json!({"type": "web_search_call", "id": "ws_1"});
