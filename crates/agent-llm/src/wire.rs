@@ -44,11 +44,14 @@ pub(crate) fn overlapping_usage(
 
 /// A JSON string; nothing for anything else.
 pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    #[derive(serde::Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     let Text(text) = serde_json::from_str(raw?.get()).ok()?;
     Some(text)
 }
+
+/// A JSON string that is read in place where it has no escapes.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// A piece of a text that is put together from pieces: empty when there is none. A piece that cannot be read must not be left out, for
 /// what the others make without it would be something else than the model wrote.

@@ -5,12 +5,12 @@
 //! 3. What is not known (events, deltas, stop reasons) is ignored or kept as it came, never an error.
 
 use super::DIALECT;
-use super::wire::{EventIn, MessageIn, PieceIn, StopIn, UsageIn};
+use super::wire::{EventIn, MessageIn, PieceIn, QuickIn, QuickPieceIn, StopIn, UsageIn};
 use crate::failure::Detail;
 use crate::frame::{Frame, without_nulls};
 use crate::opaque::OpaqueBlock;
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{count, piece, text};
+use crate::wire::{Text, count, piece, text};
 use agent_core::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -60,6 +60,12 @@ impl Assemble for Assembly {
     fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         if self.ended || data.is_empty() || data == b"[DONE]" {
             return Ok(Heard::Nothing);
+        }
+        if data.starts_with(QUICK_START)
+            && let Ok(event) = serde_json::from_slice::<QuickIn<'_>>(data)
+            && self.add_quick(&event, deltas).is_some()
+        {
+            return Ok(Heard::Something);
         }
         let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
         match event.r#type.as_deref() {
@@ -145,6 +151,36 @@ impl Assembly {
         }
         self.blocks.push(OpenBlock { index: count(event.index), closed: false, content });
         Ok(())
+    }
+
+    /// What `add` would do, for the commonest pieces; nothing done and nothing given back for any other.
+    fn add_quick(&mut self, event: &QuickIn<'_>, deltas: &mut VecDeque<Delta>) -> Option<()> {
+        if event.r#type != "content_block_delta" {
+            return None;
+        }
+        let block = self.find(Some(event.index))?;
+        match (&mut block.content, &event.delta) {
+            (
+                Content::Text { text, .. },
+                QuickPieceIn { text: Some(Text(piece)), thinking: None, partial_json: None, .. },
+            ) => {
+                text.push_str(piece);
+                show(piece, Delta::Text, deltas);
+            }
+            (
+                Content::Thinking { text, .. },
+                QuickPieceIn { thinking: Some(Text(piece)), text: None, partial_json: None, .. },
+            ) => {
+                text.push_str(piece);
+                show(piece, Delta::Thinking, deltas);
+            }
+            (
+                Content::Call { json, from_start: false, .. },
+                QuickPieceIn { partial_json: Some(Text(piece)), text: None, thinking: None, .. },
+            ) => json.push_str(piece),
+            _ => return None,
+        }
+        Some(())
     }
 
     fn add(&mut self, event: &EventIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
@@ -318,6 +354,9 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 fn malformed(error: serde_json::Error) -> Broken {
     Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
 }
+
+/// How the commonest event begins.
+const QUICK_START: &[u8] = br#"{"type":"content_block_delta","#;
 
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,10 @@
 
 use super::calls::Calls;
 use super::details::Details;
-use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
+use super::wire::{ChunkIn, MessageIn, PartIn, QuickChoiceIn, QuickIn, QuickPieceIn, UsageIn};
 use crate::failure::Detail;
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{count, overlapping_usage, text};
+use crate::wire::{Text, count, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -39,6 +39,9 @@ impl Assemble for Assembly {
         }
         if data == b"[DONE]" {
             self.ended = true;
+            return Ok(Heard::Something);
+        }
+        if self.take_quick(data, deltas).is_some() {
             return Ok(Heard::Something);
         }
         self.take(data, deltas)
@@ -91,6 +94,25 @@ impl Assemble for Assembly {
 }
 
 impl Assembly {
+    /// What `take` would do, for the commonest chunk; nothing done and nothing given back for any other.
+    fn take_quick(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
+        // The first chunk says which model answers.
+        if self.model.is_empty() {
+            return None;
+        }
+        let chunk: QuickIn<'_> = serde_json::from_slice(json).ok()?;
+        let QuickIn { choices: (choice,), usage: None, error: None, object } = chunk else { return None };
+        let QuickChoiceIn { index: 0, delta: QuickPieceIn { content: Text(piece) }, finish_reason: None } = choice
+        else {
+            return None;
+        };
+        if piece.is_empty() || object.is_some_and(|Text(object)| object == "error") {
+            return None;
+        }
+        self.say(&piece, deltas);
+        Some(())
+    }
+
     fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
             .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;

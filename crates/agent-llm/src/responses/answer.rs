@@ -6,12 +6,13 @@
 //! 4. Items and events that are not known are kept as they came or ignored, never an error.
 
 use super::items::{Cut, blocks_of, blocks_of_piece};
-use super::wire::{EventIn, ItemHeadIn, ResponseIn, UsageIn};
+use super::wire::{EventIn, ItemHeadIn, QuickIn, ResponseIn, UsageIn};
 use crate::failure::Detail;
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{count, overlapping_usage, piece, text};
+use crate::wire::{Text, count, overlapping_usage, piece, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// An answer being put together.
@@ -42,6 +43,14 @@ impl Assemble for Assembly {
     fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         if self.stop.is_some() || data.is_empty() || data == b"[DONE]" {
             return Ok(Heard::Nothing);
+        }
+        if data.starts_with(QUICK_START)
+            && let Ok(QuickIn { r#type: "response.output_text.delta", output_index, item_id, delta: Text(piece) }) =
+                serde_json::from_slice(data)
+        {
+            let id = item_id.map_or(Cow::Borrowed(""), |Text(id)| id);
+            self.grow_by(&piece, output_index, &id, Some(Delta::Text), deltas);
+            return Ok(Heard::Something);
         }
         let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
         match event.r#type.as_deref() {
@@ -149,17 +158,27 @@ impl Assembly {
         deltas: &mut VecDeque<Delta>,
     ) -> Result<(), Broken> {
         let piece = piece(event.delta).map_err(Broken::Malformed)?;
-        if let Some(shown) = shown
-            && !piece.is_empty()
-        {
-            deltas.push_back(shown(piece.clone().into_owned()));
-        }
         let id = text(event.item_id).unwrap_or_default();
-        // A piece of an item that was never announced is shown; the end of the answer brings it whole.
-        if let Some(item) = self.find(count(event.output_index), &id) {
-            item.grown.push_str(&piece);
-        }
+        self.grow_by(&piece, count(event.output_index), &id, shown, deltas);
         Ok(())
+    }
+
+    fn grow_by(
+        &mut self,
+        piece: &str,
+        index: Option<u64>,
+        id: &str,
+        shown: Option<fn(String) -> Delta>,
+        deltas: &mut VecDeque<Delta>,
+    ) {
+        if piece.is_empty() {
+            return;
+        }
+        deltas.extend(shown.map(|shown| shown(piece.to_owned())));
+        // A piece of an item that was never announced is shown; the end of the answer brings it whole.
+        if let Some(item) = self.find(index, id) {
+            item.grown.push_str(piece);
+        }
     }
 
     /// Takes in a whole item. One whose text did not come in pieces is shown now.
@@ -225,7 +244,7 @@ impl Assembly {
 fn same_item(one: &RawValue, other: &RawValue) -> bool {
     let id = |raw: &RawValue| {
         let head: Option<ItemHeadIn<'_>> = serde_json::from_str(raw.get()).ok();
-        head.and_then(|head| text(head.id).map(std::borrow::Cow::into_owned))
+        head.and_then(|head| text(head.id).map(Cow::into_owned))
     };
     id(one).is_some() && id(one) == id(other)
 }
@@ -269,6 +288,9 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 fn malformed(error: serde_json::Error) -> Broken {
     Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
 }
+
+/// How the commonest event begins.
+const QUICK_START: &[u8] = br#"{"type":"response.output_text.delta","#;
 
 #[cfg(test)]
 mod tests;
