@@ -25,6 +25,8 @@ pub(crate) struct Assembly {
     output: Vec<Box<RawValue>>,
     stop: Option<StopReason>,
     usage: Option<Usage>,
+    /// Most tokens the answer may have, where that is known.
+    limit_tokens: Option<u64>,
 }
 
 /// An item that arrives in pieces.
@@ -138,6 +140,11 @@ impl Assemble for Assembly {
 }
 
 impl Assembly {
+    /// An answer that may have so many tokens.
+    pub(crate) fn within(limit_tokens: u32) -> Self {
+        Self { limit_tokens: Some(u64::from(limit_tokens)), ..Self::default() }
+    }
+
     fn begin(&mut self, event: &EventIn<'_>) -> Result<(), Broken> {
         let item = required(event.item, "output_item.added without an item")?;
         let head: ItemHeadIn<'_> = serde_json::from_str(item.get()).map_err(malformed)?;
@@ -223,7 +230,11 @@ impl Assembly {
         let stop = match text(response.status).as_deref() {
             Some("failed" | "cancelled") => return Err(reported(response.error, json)),
             Some("incomplete") => incomplete(reason.as_deref().unwrap_or_default()),
-            Some("completed") | None => StopReason::EndTurn,
+            // llama-server calls an answer complete that its limit has cut: an answer of just so many tokens is taken for one.
+            Some("completed") | None => match self.usage {
+                Some(usage) if Some(usage.output_tokens) == self.limit_tokens => StopReason::MaxTokens,
+                _ => StopReason::EndTurn,
+            },
             Some(other) => return Err(Broken::Malformed(format!("the answer ended in the state `{other}`"))),
         };
         self.stop = Some(stop);

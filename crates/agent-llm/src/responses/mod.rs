@@ -52,7 +52,8 @@ impl LlmProvider for OpenAiResponsesProvider {
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
         let body = body(&request, &self.fragments);
-        reader::ask(&self.client, "/responses", &request.model, body, Assembly::default()).await
+        let assembly = Assembly::within(request.max_output_tokens);
+        reader::ask(&self.client, "/responses", &request.model, body, assembly).await
     }
 }
 

@@ -114,6 +114,19 @@ fn a_cut_call_is_never_complete_wherever_the_cut_is_told() {
 }
 
 #[test]
+fn an_answer_of_just_the_limit_is_taken_for_a_cut_one() {
+    let stop = |limit_tokens: u32| {
+        let mut assembly = Assembly::within(limit_tokens);
+        let event = ended("completed", Value::Null, json!([call("{}", "completed")])).to_string();
+        assembly.event(event.as_bytes(), &mut VecDeque::new()).unwrap();
+        let response = assembly.finish();
+        (response.stop.clone(), completeness(&response))
+    };
+    assert_eq!(stop(2), (StopReason::MaxTokens, vec![false]));
+    assert_eq!(stop(3), (StopReason::ToolUse, vec![true]));
+}
+
+#[test]
 fn why_it_stopped() {
     let stop =
         |status: &str, reason: &str, output: Value| assembled(&[ended(status, json!(reason), output)]).unwrap().0.stop;
