@@ -2,6 +2,7 @@
 
 mod docs;
 mod figures;
+mod mutants;
 mod proof;
 mod rowmutation;
 mod source;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         ["proof"] => proof::run(false),
         ["proof", "--check"] => proof::run(true),
         ["mutate-rows"] => rowmutation::run(),
+        ["mutants", rest @ ..] => mutants::run(rest),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -33,4 +35,5 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | proof [--check] | mutate-rows";
+const USAGE: &str =
+    "usage: cargo xtask tidy | docs [--check] | proof [--check] | mutate-rows | mutants [K/N … | --again | --report]";

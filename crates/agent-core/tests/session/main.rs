@@ -11,3 +11,4 @@ mod scenario;
 mod seeds;
 #[path = "../support/mod.rs"]
 mod support;
+mod trace;
