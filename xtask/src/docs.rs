@@ -1,7 +1,8 @@
-//! Documents made from the tables: `docs/machines` says what the code does because the code wrote it.
+//! Documents made from the tables: `docs/machines`, and the drawings in the crate's own documentation, say what the code does because
+//! the code wrote them.
 
 use crate::witness;
-use agent_core::diagram::{dot, grid, json, markdown, mermaid};
+use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
@@ -55,9 +56,17 @@ fn of_witnesses() -> Result<Vec<(String, String)>, String> {
 }
 
 fn add<S: Label, T: Label, A: Label>(out: &mut Vec<(String, String)>, table: &Table<S, T, A>) {
-    out.push((format!("docs/machines/{}.md", table.name), page(table)));
-    out.push((format!("docs/machines/{}.dot", table.name), dot(table)));
-    out.push((format!("docs/machines/{}.json", table.name), json(table)));
+    let name = table.name;
+    out.push((format!("docs/machines/{name}.md"), page(table)));
+    out.push((format!("docs/machines/{name}.dot"), dot(table)));
+    out.push((format!("docs/machines/{name}.json"), json(table)));
+    // Beside the table: whoever vendors the crate has no `docs`.
+    out.push((format!("crates/agent-core/src/{name}/table.svg"), drawing(table)));
+}
+
+/// A drawing as it stands in documentation: a block of HTML ends at a blank line, and there is none in it.
+fn drawing<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
+    format!("<div style=\"overflow-x: auto\">\n{}</div>\n", svg(table))
 }
 
 fn page<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {

@@ -1,10 +1,13 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
+mod api;
 mod docs;
 mod figures;
 mod mutants;
 mod proof;
 mod rowmutation;
+#[cfg(test)]
+mod schema;
 mod source;
 mod tidy;
 mod witness;
@@ -23,6 +26,8 @@ fn main() -> ExitCode {
         ["proof", "--check"] => proof::run(true),
         ["mutate-rows"] => rowmutation::run(),
         ["mutants", rest @ ..] => mutants::run(rest),
+        ["api"] => api::run(false),
+        ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -35,5 +40,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str =
-    "usage: cargo xtask tidy | docs [--check] | proof [--check] | mutate-rows | mutants [K/N … | --again | --report]";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | mutants [K/N … | --again | --report]";

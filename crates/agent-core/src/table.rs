@@ -24,6 +24,9 @@ pub trait Label: Copy + Eq + Debug + 'static {
     /// The values' names as they stand in the table, in the same order.
     const NAMES: &'static [&'static str];
 
+    /// The value's position in [`ALL`](Self::ALL).
+    fn index(self) -> usize;
+
     /// The value's name, as it stands in the table.
     fn name(self) -> &'static str;
 
@@ -95,6 +98,10 @@ macro_rules! labels {
         impl $crate::table::Label for $name {
             const ALL: &'static [Self] = &[$(Self::$value),+];
             const NAMES: &'static [&'static str] = &[$(stringify!($value)),+];
+
+            fn index(self) -> usize {
+                self as usize
+            }
 
             fn name(self) -> &'static str {
                 match self { $(Self::$value => stringify!($value)),+ }

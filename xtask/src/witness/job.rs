@@ -63,7 +63,7 @@ impl Machine for JobMachine {
                 ("record written", Event::RecordWritten { ticket }),
                 ("record not written", Event::RecordFailed { ticket, message: "disk full".to_owned() }),
             ],
-            State::Completed | State::Failed => Vec::new(),
+            _ => Vec::new(),
         };
         let all = answers.into_iter().chain([("cancel", Event::CancelRequested)]);
         all.map(|(name, event)| (name.to_owned(), event)).collect()

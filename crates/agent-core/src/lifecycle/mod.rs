@@ -41,19 +41,19 @@ mod config;
 mod event;
 mod labels;
 mod render;
+mod step;
 pub mod table;
-mod trace;
 mod verification;
 
 pub use action::{Action, Gap, Outcome};
 pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
 pub use config::LifecycleConfig;
 pub use event::{Event, Signal, TurnEnd};
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, LifecycleTable, State, Trigger};
-pub use trace::{Reason, Rejected, Step, Trace, Transition};
 pub use verification::Verification;
 
-use alloc::borrow::Cow;
+use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,7 @@ use serde::{Deserialize, Serialize};
 pub struct Lifecycle {
     #[serde(skip)]
     table: TableRef,
+    format_version: FormatVersion,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,
@@ -99,6 +100,7 @@ impl Lifecycle {
     #[must_use]
     pub fn with_table(config: LifecycleConfig, table: &'static LifecycleTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             state: table.initial,
             now_ms: 0,
@@ -115,7 +117,7 @@ impl Lifecycle {
             timer: None,
             cleanup: None,
             next_ticket: 0,
-            trace: Trace::new(),
+            trace: Trace::new(None),
             config,
         }
     }
@@ -187,8 +189,7 @@ impl Lifecycle {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 
     fn ticket(&mut self) -> Ticket {

@@ -7,7 +7,7 @@ mod mutation;
 mod pairs;
 mod properties;
 mod rules;
-mod seed;
 mod serialised;
+mod stage;
 #[path = "../support/mod.rs"]
 mod support;

@@ -5,10 +5,12 @@
 mod coverage;
 mod edited_arguments;
 mod harness;
+mod hostile;
 mod mutation;
+mod pairs;
 mod properties;
 mod scenario;
-mod seeds;
+mod stage;
 #[path = "../support/mod.rs"]
 mod support;
 mod trace;

@@ -1,8 +1,8 @@
 //! Every small change of the session's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did,
 //! and, counted apart, by the scenarios in text.
 
-use crate::harness::on;
 use crate::scenario::Scenarios;
+use crate::stage::on;
 use crate::support::score;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use agent_core::session::table::{CLAIMS, TABLE};

@@ -11,10 +11,11 @@
 //! Lines that begin with `>` are read (see `script`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
 
-mod script;
+pub(crate) mod script;
 mod show;
 
 use crate::harness::{check_request, stop};
+use crate::stage::table;
 use crate::support::quiet;
 use agent_core::budget::Limits;
 use agent_core::session::{Action, Event, Session, State};
@@ -82,13 +83,13 @@ fn play(text: &str) -> String {
 /// Besides, the cells of all rows that fired.
 fn play_noting(text: &str) -> (String, BTreeSet<String>) {
     let (mut out, mut fired) = (String::new(), BTreeSet::new());
-    let mut script = Script::default();
+    let mut script = Script::on(table());
     for line in text.lines().filter(|line| !line.starts_with("    ")) {
         out.push_str(line);
         out.push('\n');
         if line.starts_with("==") {
             check_sendable(&script.session);
-            script = Script::default();
+            script = Script::on(table());
         } else if let Some(command) = line.strip_prefix("> ") {
             for answer in perform(&mut script, command, &mut fired).lines() {
                 let _ = writeln!(out, "    {answer}");
