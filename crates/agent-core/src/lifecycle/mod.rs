@@ -61,9 +61,9 @@ use serde::{Deserialize, Serialize};
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
-    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
+    format_version: FormatVersion,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,

@@ -7,6 +7,7 @@ mod link;
 mod mutation;
 mod pairs;
 mod properties;
+mod stage;
 mod stories;
 #[path = "../support/mod.rs"]
 mod support;

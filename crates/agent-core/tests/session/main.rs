@@ -10,5 +10,7 @@ mod mutation;
 mod pairs;
 mod properties;
 mod scenario;
+mod stage;
 #[path = "../support/mod.rs"]
 mod support;
+mod trace;
