@@ -39,6 +39,7 @@ mod audit;
 mod classify;
 mod config;
 mod event;
+mod kept;
 mod retry;
 pub mod routing;
 mod spent;
@@ -65,6 +66,7 @@ use serde::{Deserialize, Serialize};
 
 /// A job. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Job {
     #[serde(skip)]
     table: TableRef,

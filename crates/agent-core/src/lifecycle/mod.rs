@@ -39,6 +39,7 @@ mod classify;
 mod commitment;
 mod config;
 mod event;
+mod kept;
 mod labels;
 mod render;
 pub mod table;
@@ -60,6 +61,7 @@ use serde::{Deserialize, Serialize};
 
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Lifecycle {
     config: LifecycleConfig,
     state: State,
@@ -182,7 +184,7 @@ impl Lifecycle {
     }
 
     fn ticket(&mut self) -> Ticket {
-        self.next_ticket += 1;
+        self.next_ticket = self.next_ticket.wrapping_add(1);
         Ticket(self.next_ticket)
     }
 }

@@ -95,14 +95,14 @@ impl Trace {
                 *spent = spent.saturating_add(spent_ms);
             }
             if let Some((entered, _)) = self.totals.get_mut(to as usize) {
-                *entered += 1;
+                *entered = entered.saturating_add(1);
             }
             self.entered_at_ms = at_ms;
         }
         let transition = Transition { at_ms, from, on, to, spent_ms };
         if self.recent.len() == Self::CAPACITY {
             self.recent.pop_front();
-            self.dropped += 1;
+            self.dropped = self.dropped.saturating_add(1);
         }
         self.recent.push_back(transition);
         transition

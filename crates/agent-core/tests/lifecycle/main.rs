@@ -4,6 +4,7 @@
 
 mod harness;
 mod link;
+mod malformed;
 mod pairs;
 mod properties;
 mod stories;
