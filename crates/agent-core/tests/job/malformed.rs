@@ -6,6 +6,7 @@ mod mangle;
 use crate::harness::{Harness, events, success, system};
 use agent_core::job::{AuditRecord, Event, Job, State};
 use agent_core::session::Ticket;
+use agent_core::table::Label;
 use mangle::{Spoilt, What, beginnings, each};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,6 +66,30 @@ fn a_job_that_is_spoilt_is_an_error_or_what_it_says() {
     use State::{Completed, DefineAgent, End, Failed, Init, Pending, Process, Recording, RetryWait};
     assert_eq!(stood, [Pending, Init, DefineAgent, Process, RetryWait, End, Recording, Completed, Failed]);
     assert!(refused > 2_000 && read > 300, "{refused} refused, {read} read");
+}
+
+/// The text says another state than its data: refused, unless the two cannot be told apart.
+#[test]
+fn a_job_in_another_state_is_refused_or_lives() {
+    let (mut refused, mut read) = (0, 0);
+    for place in places() {
+        let whole = serde_json::to_value(&place.job).unwrap();
+        for state in State::NAMES.iter().filter(|state| whole["state"] != **state) {
+            let mut value = whole.clone();
+            value["state"] = Value::from(*state);
+            match serde_json::from_value::<Job>(value) {
+                Err(error) => {
+                    assert!(error.to_string().starts_with(&format!("no job is ever in {state} ")), "{error}");
+                    refused += 1;
+                }
+                Ok(job) => {
+                    live(&job);
+                    read += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > read, "{refused} refused, {read} read");
 }
 
 /// As written; but what is added is dropped, and what has a default or may be nothing may be left out.

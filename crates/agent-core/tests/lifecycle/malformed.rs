@@ -5,6 +5,7 @@ mod mangle;
 
 use crate::harness::{Harness, config, exited};
 use agent_core::lifecycle::{CheckEnd, CommitmentId, Event, Lifecycle, Signal, State, TaskMode, Ticket, TurnEnd};
+use agent_core::table::Label;
 use mangle::{Spoilt, What, beginnings, each};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,6 +64,30 @@ fn an_agent_that_is_spoilt_is_an_error_or_what_it_says() {
         [State::Idle, State::Working, State::Verifying, State::Waiting, State::Reaped, State::Done, State::Ended];
     assert_eq!(stood, states);
     assert!(refused > 2_000 && read > 300, "{refused} refused, {read} read");
+}
+
+/// The text says another state than its data: refused, unless the two cannot be told apart.
+#[test]
+fn an_agent_in_another_state_is_refused_or_lives() {
+    let (mut refused, mut read) = (0, 0);
+    for place in places() {
+        let whole = serde_json::to_value(&place.machine).unwrap();
+        for state in State::NAMES.iter().filter(|state| whole["state"] != **state) {
+            let mut value = whole.clone();
+            value["state"] = Value::from(*state);
+            match serde_json::from_value::<Lifecycle>(value) {
+                Err(error) => {
+                    assert!(error.to_string().starts_with(&format!("no agent is ever {state} ")), "{error}");
+                    refused += 1;
+                }
+                Ok(agent) => {
+                    live(&agent);
+                    read += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > read, "{refused} refused, {read} read");
 }
 
 /// As written; but what is added is dropped, and what may be nothing may be left out.

@@ -8,6 +8,7 @@ use crate::scenario::script::{Command, Script};
 use agent_core::journal::{Record, ReplayError, replay};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Event, Session, State};
+use agent_core::table::Label;
 use mangle::{Spoilt, What, beginnings, each};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -128,6 +129,45 @@ fn stopped(asked: &Action) -> Event {
             answer(asked, 0, 0)
         }
         other => stop(other),
+    }
+}
+
+/// The text says another state than its data: refused, unless the two cannot be told apart.
+#[test]
+fn a_session_in_another_state_is_refused_or_lives() {
+    let (mut refused, mut read) = (0, 0);
+    for words in PLACES {
+        let whole = serde_json::to_value(session(words)).unwrap();
+        for state in State::NAMES.iter().filter(|state| whole["state"] != **state) {
+            let mut value = whole.clone();
+            value["state"] = Value::from(*state);
+            match serde_json::from_value::<Session>(value) {
+                Err(error) => {
+                    let told = error.to_string();
+                    assert!(told.starts_with(&format!("no session is ever in {state} ")), "{told}");
+                    refused += 1;
+                }
+                Ok(session) => {
+                    live(&session);
+                    read += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > read, "{refused} refused, {read} read");
+}
+
+#[test]
+fn a_session_that_waits_for_nothing_is_refused() {
+    for words in PLACES {
+        let session = session(words);
+        if session.outstanding().is_empty() {
+            continue;
+        }
+        let mut value = serde_json::to_value(&session).unwrap();
+        value.as_object_mut().unwrap().remove("asked");
+        let told = serde_json::from_value::<Session>(value).unwrap_err().to_string();
+        assert!(told.contains("something that the driver was asked"), "{words}: {told}");
     }
 }
 
