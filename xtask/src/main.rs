@@ -1,9 +1,15 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
+mod api;
 mod docs;
 mod figures;
+mod proof;
+mod rowmutation;
+#[cfg(test)]
+mod schema;
 mod source;
 mod tidy;
+mod witness;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -15,6 +21,11 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
+        ["api"] => api::run(false),
+        ["api", "--check"] => api::run(true),
+        ["proof"] => proof::run(false),
+        ["proof", "--check"] => proof::run(true),
+        ["mutate-rows"] => rowmutation::run(),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -27,4 +38,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check]";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows";

@@ -39,10 +39,10 @@ mod model_call;
 mod outcome;
 mod render;
 mod reply;
+mod step;
 pub mod table;
 mod ticket;
 mod tool_calls;
-mod trace;
 mod turn;
 
 pub use action::Action;
@@ -50,15 +50,15 @@ pub use batch::Denial;
 pub use config::{ModelConfig, SessionConfig};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeKind};
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, SessionTable, State, Trigger};
 pub use ticket::Ticket;
-pub use trace::{Reason, Rejected, Step, Trace, TraceNote, Transition};
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
+use crate::snapshot::FormatVersion;
 use crate::table::Row;
-use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -72,6 +72,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Session {
+    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
     config: SessionConfig,
@@ -132,6 +133,7 @@ impl Session {
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             state: table.initial,
             now_ms: 0,
@@ -162,7 +164,7 @@ impl Session {
             run: None,
             next_ticket: 0,
             next_call: 0,
-            trace: Trace::new(),
+            trace: Trace::new(None),
             config,
         }
     }
@@ -284,13 +286,13 @@ impl Session {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 }
 
 /// Something asked and not answered.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outstanding {
     /// What was asked.
     pub action: Action,

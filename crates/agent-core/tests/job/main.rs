@@ -4,7 +4,10 @@
 
 mod harness;
 mod malformed;
+mod mutation;
 mod pairs;
 mod properties;
 mod rules;
 mod serialised;
+#[path = "../support/mod.rs"]
+mod support;

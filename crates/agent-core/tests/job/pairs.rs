@@ -38,6 +38,7 @@ fn standing_in(state: State, is_cancelled: bool, retry_left: bool, is_valid: boo
                 harness.go(Event::ValidationFailed { ticket, failure });
             }
         }
+        other => panic!("nobody knows how to bring a job to {other:?}"),
     }
     if matches!(state, State::Completed | State::Failed) {
         harness.write();

@@ -100,6 +100,7 @@ fn next(harness: &Harness) -> Event {
         State::Process => 9,
         State::RetryWait => 12,
         State::End | State::Recording | State::Completed | State::Failed => 13,
+        other => panic!("nobody knows how to bring a job on in {other:?}"),
     };
     all[index].clone()
 }

@@ -5,6 +5,9 @@
 mod harness;
 mod link;
 mod malformed;
+mod mutation;
 mod pairs;
 mod properties;
 mod stories;
+#[path = "../support/mod.rs"]
+mod support;

@@ -230,7 +230,7 @@ fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
 }
 
 #[test]
-fn every_event_in_every_state() {
+pub(crate) fn every_event_in_every_state() {
     let (mut pairs, mut fired) = (0, BTreeSet::new());
     for (place, harness) in places() {
         assert!(place.starts_with(&format!("{:?}", harness.state())), "{place}: {:?}", harness.state());

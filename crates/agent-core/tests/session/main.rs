@@ -7,6 +7,9 @@ mod edited_arguments;
 mod harness;
 mod hostile;
 mod malformed;
+mod mutation;
 mod pairs;
 mod properties;
 mod scenario;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,6 +1,7 @@
 //! The lines of a scenario as events. Answers carry the newest ticket of what they answer, or an older one: `answer "late" @1`.
 
 use super::show;
+use super::tables::table;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
@@ -41,7 +42,7 @@ impl Default for Script {
 impl Script {
     fn made(config: SessionConfig) -> Self {
         let none = Ticket(0);
-        let session = Session::new(config);
+        let session = Session::with_table(config, table());
         let (now_ms, calls, answers) = (0, Vec::new(), 0);
         Self {
             session,

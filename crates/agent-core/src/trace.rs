@@ -1,24 +1,25 @@
-//! What the machine did: the last transitions, and the time spent in each state.
+//! What a machine did and what it refused: the same for every machine.
 
-use super::{State, Trigger};
-use crate::table::Label;
+use crate::table::{Label, Table};
+use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 /// One row that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transition {
+pub struct Transition<S, T> {
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// State that was left or kept.
-    pub from: State,
+    pub from: S,
     /// What happened.
-    pub on: Trigger,
+    pub on: T,
     /// State that was entered or kept.
-    pub to: State,
+    pub to: S,
     /// How long the machine had been in `from`, in milliseconds.
     pub spent_ms: u64,
 }
@@ -33,32 +34,34 @@ pub struct TraceNote {
 }
 
 /// The newest transitions and notes, at most [`Trace::CAPACITY`] of each, and totals over all transitions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trace {
-    recent: VecDeque<Transition>,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace<S, T> {
+    recent: VecDeque<Transition<S, T>>,
     notes: VecDeque<TraceNote>,
     /// By state: times entered, milliseconds spent.
     totals: Vec<(u64, u64)>,
-    entered_at_ms: u64,
+    /// When the state was entered; nothing while no event has told the time.
+    entered_at_ms: Option<u64>,
     dropped: u64,
 }
 
-impl Trace {
-    /// How many transitions are kept.
+impl<S: Label, T: Label> Trace<S, T> {
+    /// How many transitions, and how many notes, are kept (seed 001).
     pub const CAPACITY: usize = 100;
 
-    pub(super) fn new() -> Self {
+    /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.
+    pub(crate) fn new(made_at_ms: Option<u64>) -> Self {
         Self {
             recent: VecDeque::new(),
             notes: VecDeque::new(),
-            totals: vec![(0, 0); State::ALL.len()],
-            entered_at_ms: 0,
+            totals: vec![(0, 0); S::ALL.len()],
+            entered_at_ms: made_at_ms,
             dropped: 0,
         }
     }
 
     /// The newest transitions, oldest first.
-    pub fn recent(&self) -> impl Iterator<Item = &Transition> {
+    pub fn recent(&self) -> impl Iterator<Item = &Transition<S, T>> {
         self.recent.iter()
     }
 
@@ -75,12 +78,12 @@ impl Trace {
 
     /// How often a state was entered, and how many milliseconds were spent in it, until the last transition.
     #[must_use]
-    pub fn total(&self, state: State) -> (u64, u64) {
-        self.totals.get(state as usize).copied().unwrap_or_default()
+    pub fn total(&self, state: S) -> (u64, u64) {
+        self.totals.get(state.index()).copied().unwrap_or_default()
     }
 
     /// Enters a note.
-    pub(super) fn note(&mut self, at_ms: u64, text: String) {
+    pub(crate) fn note(&mut self, at_ms: u64, text: String) {
         if self.notes.len() == Self::CAPACITY {
             self.notes.pop_front();
         }
@@ -88,16 +91,16 @@ impl Trace {
     }
 
     /// Enters a transition and returns it.
-    pub(super) fn enter(&mut self, at_ms: u64, from: State, on: Trigger, to: State) -> Transition {
-        let spent_ms = at_ms.saturating_sub(self.entered_at_ms);
+    pub(crate) fn enter(&mut self, at_ms: u64, from: S, on: T, to: S) -> Transition<S, T> {
+        let spent_ms = at_ms.saturating_sub(*self.entered_at_ms.get_or_insert(at_ms));
         if from != to {
-            if let Some((_, spent)) = self.totals.get_mut(from as usize) {
+            if let Some((_, spent)) = self.totals.get_mut(from.index()) {
                 *spent = spent.saturating_add(spent_ms);
             }
-            if let Some((entered, _)) = self.totals.get_mut(to as usize) {
+            if let Some((entered, _)) = self.totals.get_mut(to.index()) {
                 *entered = entered.saturating_add(1);
             }
-            self.entered_at_ms = at_ms;
+            self.entered_at_ms = Some(at_ms);
         }
         let transition = Transition { at_ms, from, on, to, spent_ms };
         if self.recent.len() == Self::CAPACITY {
@@ -109,52 +112,31 @@ impl Trace {
     }
 }
 
-/// All that one event did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[must_use = "the actions of a step have to be performed"]
-pub struct Step {
-    /// The rows that fired, in order; the first is the event's own.
-    pub transitions: Vec<Transition>,
-    /// What the driver is asked to do, in order.
-    pub actions: Vec<super::Action>,
-}
-
 /// A refusal. The machine is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{event} refused in {state:?}: {reason}")]
-pub struct Rejected {
+pub struct Rejected<S, T, R: Display> {
     /// Where the machine stands.
-    pub state: State,
+    pub state: S,
     /// The event's name.
-    pub event: alloc::borrow::Cow<'static, str>,
+    pub event: Cow<'static, str>,
     /// The trigger it would have been, when that could be decided.
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<T>,
     /// Why.
-    pub reason: Reason,
+    pub reason: R,
     /// What would have been accepted here.
-    pub accepted: Vec<Trigger>,
+    pub accepted: Vec<T>,
 }
 
-/// Why an event is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The table has no row for it.
-    #[error("there is no row for it")]
-    NoRow,
-    /// It answers something that is not open: already answered, withdrawn, or never asked.
-    #[error("its ticket is not open")]
-    StaleTicket,
-    /// It names a call that is not open.
-    #[error("it names a call that is not open")]
-    UnknownCall,
-    /// It does not name every call exactly once.
-    #[error("it does not name every call exactly once")]
-    IncompleteFacts,
-    /// It is blank.
-    #[error("it is blank")]
-    Blank,
-    /// There is nothing to summarise.
-    #[error("there is nothing to summarise")]
-    NothingToCompact,
+impl<S: Label, T: Label, R: Display> Rejected<S, T, R> {
+    pub(crate) fn new<A: Label>(
+        table: &Table<S, T, A>,
+        state: S,
+        event: &'static str,
+        trigger: Option<T>,
+        reason: R,
+    ) -> Self {
+        let accepted = table.rows_from(state).map(|row| row.on).collect();
+        Self { state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
 }
