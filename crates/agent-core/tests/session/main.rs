@@ -6,6 +6,7 @@ mod coverage;
 mod edited_arguments;
 mod harness;
 mod hostile;
+mod malformed;
 mod mutation;
 mod pairs;
 mod properties;
