@@ -3,6 +3,7 @@
 mod api;
 mod docs;
 mod figures;
+mod instructions;
 #[cfg(test)]
 mod schema;
 mod source;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
+        ["instructions"] => instructions::run(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -32,4 +34,10 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check]";
+/// Prints a result.
+fn say(text: &str) {
+    // Whoever closes the pipe has read enough.
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | instructions";
