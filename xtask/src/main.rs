@@ -3,6 +3,7 @@
 mod api;
 mod docs;
 mod figures;
+mod instructions;
 mod mutants;
 mod proof;
 mod rowmutation;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         ["proof", "--check"] => proof::run(true),
         ["mutate-rows"] => rowmutation::run(),
         ["mutants", rest @ ..] => mutants::run(rest),
+        ["instructions"] => instructions::run(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -40,4 +42,11 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | mutants [K/N … | --again | --report]";
+/// Prints a result.
+fn say(text: &str) {
+    // Whoever closes the pipe has read enough.
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
+    mutants [K/N … | --again | --report] | instructions";

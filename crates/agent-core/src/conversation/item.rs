@@ -4,6 +4,7 @@ use super::{Arguments, non_blank, or_no_output};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -237,6 +238,13 @@ impl CallId {
     /// The id's text.
     #[must_use]
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An id sorts and compares as its text does.
+impl Borrow<str> for CallId {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

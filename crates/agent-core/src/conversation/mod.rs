@@ -12,7 +12,7 @@
 //! 2. An answer follows user content (an input or the results of a round) or continues a paused answer.
 //! 3. Nothing is empty, so every history can be sent to every provider.
 //!
-//! Appending is in place and cloning is cheap (one reference and at most 64 pointers, however long the history is), so that a
+//! Appending is in place and cloning is cheap (one reference and at most 16 pointers, however long the history is), so that a
 //! model request carries one. Absent on purpose: wire formats, roles as strings, editing.
 
 mod arguments;

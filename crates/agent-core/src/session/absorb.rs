@@ -42,7 +42,7 @@ impl Session {
                 self.absorb_cancel(CancelReason::DeadlineReached);
             }
             Event::ShutdownRequested => self.absorb_shutdown(),
-            Event::LlmCompleted { response, .. } => self.absorb_response(trigger, &response),
+            Event::LlmCompleted { response, .. } => self.absorb_response(trigger, response),
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
             Event::LlmAborted { partial_text, .. } => self.absorb_abort(partial_text),
             Event::RetryTimeout { .. } => {

@@ -260,7 +260,9 @@ impl Batch {
             let status = open.ran?;
             Some(RanTool { call: open.call.id.clone(), name: open.call.name.clone(), effect: open.effect, status })
         });
-        ran.collect()
+        let mut all: Vec<RanTool> = ran.collect();
+        all.shrink_to_fit();
+        all
     }
 
     /// Closes the batch: what never ran is answered with the reason, what runs as interrupted.

@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Session {
 
 impl Session {
     fn contradiction(&self) -> Option<&'static str> {
-        let batch = self.batch.as_ref();
+        let batch = self.batch.as_deref();
         let waits_for_driver = match self.state {
             State::Ready | State::WaitingForUserInput => false,
             // What was in flight at the end is not forgotten.

@@ -58,7 +58,8 @@ use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
 use crate::snapshot::FormatVersion;
-use crate::table::Row;
+use crate::table::{Label, Row};
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -69,6 +70,8 @@ use reply::Reply;
 use serde::{Deserialize, Serialize};
 
 /// A session. See the [module](self) for how to drive it.
+///
+/// What only some states need is boxed: a host may keep thousands of sessions, and most of them are idle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Session {
@@ -90,16 +93,16 @@ pub struct Session {
     /// The one thing that the current waiting state waits for.
     asked: Option<Asked>,
     /// The model's answer while it is being looked at.
-    reply: Option<Reply>,
-    reply_usage: Option<Usage>,
-    batch: Option<Batch>,
+    reply: Option<Box<Reply>>,
+    reply_usage: Option<Box<Usage>>,
+    batch: Option<Box<Batch>>,
     changes: ChangeRecord,
     used_ids: BTreeSet<CallId>,
 
     ledger: Ledger,
     model_index: usize,
     failed_attempts: u32,
-    retry: Option<Retry>,
+    retry: Option<Box<Retry>>,
     pauses: u32,
     compaction: Compaction,
     /// What the provider last counted, and the history's size then: the base of estimates.
@@ -111,7 +114,7 @@ pub struct Session {
 
     cancel: Option<CancelReason>,
     /// What the next `DisplayError` says.
-    notice: Option<Notice>,
+    notice: Option<Box<Notice>>,
     /// Whether nothing but a limit keeps the pending work from going out.
     stopped_by_limit: bool,
     tool_calls_refused: bool,
@@ -125,17 +128,21 @@ impl Session {
     /// A session in `Ready`: the first event is [`Event::Started`].
     #[must_use]
     pub fn new(config: SessionConfig) -> Self {
-        Self::with_table(config, &table::TABLE)
+        Self::on(config, TableRef::default())
     }
 
     /// A session on another table, for tests that change rows and look for the difference.
     #[doc(hidden)]
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
+        Self::on(config, TableRef { table, starts: &[0; STATES] })
+    }
+
+    fn on(config: SessionConfig, table: TableRef) -> Self {
         Self {
             format_version: FormatVersion,
-            table: TableRef(table),
-            state: table.initial,
+            state: table.table.initial,
+            table,
             now_ms: 0,
             conversation: Conversation::new(),
             pending: Vec::new(),
@@ -176,10 +183,10 @@ impl Session {
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
         let name = event.name();
         let trigger = self.classify(at_ms, &event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = self.table.0.row(self.state, trigger) else {
+        let Some(row) = self.table.row(self.state, trigger) else {
             return Err(self.rejected(name, Some(trigger), Reason::NoRow));
         };
-        let mut step = Step { transitions: Vec::new(), actions: Vec::new() };
+        let mut step = Step { transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS), actions: Vec::new() };
         if event.is_transient() {
             self.render_transient(row, event, &mut step.actions);
             return Ok(step);
@@ -272,11 +279,11 @@ impl Session {
 
     /// In a passing state, the first automatic row whose guard holds; the last one needs no guard.
     fn automatic_row(&self) -> Option<&'static Row<State, Trigger, ActionKind>> {
-        if !self.table.0.is_passing(self.state) {
+        if !self.table.table.is_passing(self.state) {
             return None;
         }
         let mut last = None;
-        for row in self.table.0.rows_from(self.state) {
+        for row in self.table.rows_from(self.state) {
             if self.holds(row.on) {
                 return Some(row);
             }
@@ -286,7 +293,7 @@ impl Session {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        Rejected::new(self.table.0, self.state, event, trigger, reason)
+        Rejected::new(self.table.table, self.state, event, trigger, reason)
     }
 }
 
@@ -363,16 +370,52 @@ enum CancelReason {
 
 /// The table a session runs on. Two sessions are equal whatever instance of a table they point to.
 #[derive(Clone, Copy, Debug)]
-struct TableRef(&'static SessionTable);
+struct TableRef {
+    table: &'static SessionTable,
+    /// By state: the position from which on its rows are looked for.
+    starts: &'static [u8; STATES],
+}
+
+impl TableRef {
+    fn row(&self, from: State, on: Trigger) -> Option<&'static Row<State, Trigger, ActionKind>> {
+        self.rows_from(from).find(|row| row.on == on)
+    }
+
+    fn rows_from(&self, from: State) -> impl Iterator<Item = &'static Row<State, Trigger, ActionKind>> + use<> {
+        let start = self.starts.get(from as usize).copied().unwrap_or_default();
+        let rows = self.table.rows.get(usize::from(start)..).unwrap_or_default();
+        rows.iter().filter(move |row| row.from == from)
+    }
+}
 
 impl Default for TableRef {
     fn default() -> Self {
-        Self(&table::TABLE)
+        Self { table: &table::TABLE, starts: &STARTS }
     }
 }
 
 impl PartialEq for TableRef {
     fn eq(&self, other: &Self) -> bool {
-        self.0.rows.len() == other.0.rows.len()
+        self.table.rows.len() == other.table.rows.len()
     }
 }
+
+/// How many states there are.
+const STATES: usize = <State as Label>::ALL.len();
+/// By state: the position of its first row in the table. A table of a test is searched from its beginning.
+const STARTS: [u8; STATES] = first_rows();
+
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
+const fn first_rows() -> [u8; STATES] {
+    let rows = table::TABLE.rows;
+    assert!(rows.len() <= u8::MAX as usize, "positions of rows are kept in a byte");
+    let (mut starts, mut position) = ([0; STATES], rows.len());
+    while position > 0 {
+        position -= 1;
+        starts[rows[position].from as usize] = position as u8;
+    }
+    starts
+}
+
+/// Rows that an event fires before the session waits again, its automatic ones included; seldom more.
+const ROWS_OF_MOST_STEPS: usize = 4;

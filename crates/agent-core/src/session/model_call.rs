@@ -6,8 +6,9 @@ use super::outcome::Ending;
 use super::reply::{self, Reply};
 use super::table::Trigger;
 use super::{Notice, Retry, Session};
-use crate::conversation::{Answer, Block, CallId};
+use crate::conversation::{Answer, Block};
 use crate::llm::{LlmError, LlmResponse, Usage};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -15,16 +16,17 @@ use alloc::vec::Vec;
 
 impl Session {
     /// The model answered, or made a summary.
-    pub(super) fn absorb_response(&mut self, trigger: Trigger, response: &LlmResponse) {
+    pub(super) fn absorb_response(&mut self, trigger: Trigger, response: LlmResponse) {
         self.asked = None;
-        self.charge(response);
+        self.charge(&response);
         if self.is_compacting() {
-            self.absorb_summary(trigger, response);
+            self.absorb_summary(trigger, &response);
             return;
         }
+        self.reply_usage = response.usage.map(Box::new);
         let used = &self.used_ids;
         let mut notes = Vec::new();
-        let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(&CallId::new(id)), &mut notes);
+        let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(id), &mut notes);
         notes.into_iter().for_each(|text| self.trace.note(self.now_ms, text));
         let is_last_chance = match &judged {
             Reply::Paused(_) => self.pauses >= MAX_PAUSES,
@@ -33,20 +35,19 @@ impl Session {
             }
             Reply::Calls { .. } | Reply::Done(_) | Reply::UnusableForGood { .. } => false,
         };
-        self.reply = Some(if is_last_chance { judged.given_up() } else { judged });
-        self.reply_usage = response.usage;
+        self.reply = Some(Box::new(if is_last_chance { judged.given_up() } else { judged }));
     }
 
     /// Uses what was answered.
     pub(super) fn take_reply(&mut self) {
         let Some(reply) = self.reply.take() else { return };
-        match reply {
+        match *reply {
             Reply::Calls { answer, unusable } => {
                 self.accept(&answer);
                 self.pauses = 0;
                 self.used_ids.extend(answer.calls().map(|call| call.id.clone()));
                 self.run.get_or_insert_default().text = answer.text();
-                self.batch = Some(Batch::new(answer, unusable));
+                self.batch = Some(Box::new(Batch::new(answer, unusable)));
             }
             Reply::Paused(answer) => {
                 self.accept(&answer);
@@ -62,7 +63,7 @@ impl Session {
             }
             Reply::Unusable { reason } => {
                 let delay_ms = self.next_delay_ms(None, 0).unwrap_or_default();
-                self.retry = Some(Retry { delay_ms, reason });
+                self.retry = Some(Box::new(Retry { delay_ms, reason }));
             }
             Reply::UnusableForGood { reason, keep, hand_back, .. } => self.give_up_on(reason, keep, hand_back),
         }
@@ -70,9 +71,9 @@ impl Session {
 
     /// Under a cancel: a message that is complete is kept, one that cannot be used counts as aborted and its text is kept.
     pub(super) fn keep_reply(&mut self) {
-        match self.reply.take() {
+        match self.reply.take().map(|reply| *reply) {
             Some(reply @ (Reply::Calls { .. } | Reply::Paused(_) | Reply::Done(_))) => {
-                self.reply = Some(reply);
+                self.reply = Some(Box::new(reply));
                 self.take_reply();
             }
             Some(Reply::UnusableForGood { keep: Some(answer), .. }) => self.keep_partial(answer),
@@ -85,7 +86,7 @@ impl Session {
         self.asked = None;
         if trigger == Trigger::LlmFailedRetryable {
             let delay_ms = self.next_delay_ms(error.retry_after_ms, chance_permille).unwrap_or_default();
-            self.retry = Some(Retry { delay_ms, reason: error.message.clone() });
+            self.retry = Some(Box::new(Retry { delay_ms, reason: error.message.clone() }));
         } else if trigger == Trigger::LlmFailedFallback {
             self.fall_back(error);
         } else if trigger == Trigger::ContextOverflowed {
@@ -126,7 +127,7 @@ impl Session {
     /// The messages were answered: they become history, and what counted failures begins anew.
     fn accept(&mut self, answer: &Answer) {
         self.commit_input();
-        if let Some(usage) = self.reply_usage {
+        if let Some(usage) = self.reply_usage.as_deref() {
             self.measured = Some((usage.total_tokens(), self.conversation.bytes().saturating_add(answer.bytes())));
         }
         self.failed_attempts = 0;
@@ -142,7 +143,7 @@ impl Session {
         let to = self.config.model(self.model_index).id;
         // The turn goes on: this is no error of the run.
         let message = format!("{}; going on with model {to} instead of {from}", error.message);
-        self.notice = Some(Notice { message, returned_input: Vec::new() });
+        self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
     }
 
     /// What repetition may cure stays pending; what it cannot cure goes back to the user.

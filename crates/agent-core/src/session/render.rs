@@ -53,7 +53,8 @@ impl Session {
             ActionKind::DisplayText => None,
             ActionKind::DisplayMessage => {
                 let blocks = self.reply.as_ref()?.shown().to_vec();
-                (!blocks.is_empty()).then_some(Action::DisplayMessage { blocks, usage: self.reply_usage })
+                (!blocks.is_empty())
+                    .then_some(Action::DisplayMessage { blocks, usage: self.reply_usage.as_deref().copied() })
             }
             ActionKind::DisplayError => self
                 .notice
@@ -91,7 +92,7 @@ impl Session {
 
     pub(super) fn render_outstanding(&self) -> Vec<Outstanding> {
         let mut out = Vec::new();
-        if self.table.0.is_terminal(self.state) {
+        if self.table.table.is_terminal(self.state) {
             return out;
         }
         if let Some(asked) = self.asked

@@ -35,20 +35,21 @@ pub(super) enum Reply {
 /// Judges an answer. `next_call` numbers the ids that replace empty and repeated ones; `is_new` tells whether an id is free.
 /// What was odd about it goes into `notes`.
 pub(super) fn judge(
-    response: &LlmResponse,
+    response: LlmResponse,
     next_call: &mut u64,
     is_new: impl Fn(&str) -> bool,
     notes: &mut Vec<String>,
 ) -> Reply {
     let mut reader =
         Reader { next_call, is_new, notes, used: Vec::new(), unusable: BTreeMap::new(), complete_calls: 0 };
-    let blocks: Vec<Block> = response.blocks.iter().map(|block| reader.block(block)).collect();
+    let LlmResponse { blocks, stop, .. } = response;
+    let blocks: Vec<Block> = blocks.into_iter().map(|block| reader.block(block)).collect();
     let Reader { unusable, complete_calls, .. } = reader;
-    if let StopReason::Other(reason) = &response.stop {
+    if let StopReason::Other(reason) = &stop {
         notes.push(format!("the answer ended for an unknown reason `{reason}`"));
     }
     let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
-    match &response.stop {
+    match &stop {
         StopReason::Refusal => {
             let reason = String::from("the model refused to answer");
             Reply::UnusableForGood { reason, shown: without_calls(blocks), keep: None, hand_back: true }
@@ -67,7 +68,7 @@ pub(super) fn judge(
         | StopReason::Paused
         | StopReason::Other(_) => match Answer::new(blocks) {
             Ok(answer) if has_calls => Reply::Calls { answer, unusable },
-            Ok(answer) if response.stop == StopReason::Paused => Reply::Paused(answer.paused()),
+            Ok(answer) if stop == StopReason::Paused => Reply::Paused(answer.paused()),
             Ok(answer) if answer.blocks().iter().all(is_silent) => {
                 Reply::Unusable { reason: String::from("the answer has neither text nor tool calls") }
             }
@@ -146,15 +147,13 @@ struct Reader<'a, F> {
 }
 
 impl<F: Fn(&str) -> bool> Reader<'_, F> {
-    fn block(&mut self, block: &ResponseBlock) -> Block {
+    fn block(&mut self, block: ResponseBlock) -> Block {
         match block {
-            ResponseBlock::Text(text) => Block::Text(text.clone()),
-            ResponseBlock::Thinking { text, signature } => {
-                Block::Thinking { text: text.clone(), signature: signature.clone() }
-            }
-            ResponseBlock::RedactedThinking { data } => Block::RedactedThinking { data: data.clone() },
-            ResponseBlock::Opaque { dialect, json } => Block::Opaque { dialect: dialect.clone(), json: json.clone() },
-            ResponseBlock::Call(raw) => Block::Call(self.call(raw)),
+            ResponseBlock::Text(text) => Block::Text(text),
+            ResponseBlock::Thinking { text, signature } => Block::Thinking { text, signature },
+            ResponseBlock::RedactedThinking { data } => Block::RedactedThinking { data },
+            ResponseBlock::Opaque { dialect, json } => Block::Opaque { dialect, json },
+            ResponseBlock::Call(raw) => Block::Call(self.call(&raw)),
         }
     }
 

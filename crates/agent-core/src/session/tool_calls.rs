@@ -8,6 +8,7 @@ use crate::conversation::CallId;
 use crate::hook::{Changes, FormatReport};
 use crate::permission::ApprovalAnswer;
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -108,7 +109,7 @@ impl Session {
                 self.run.get_or_insert_default().ending = Some(ending);
             }
             // The turn goes on: this is no error of the run.
-            None => self.notice = Some(Notice { message, returned_input: Vec::new() }),
+            None => self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() })),
         }
     }
 
@@ -138,6 +139,11 @@ impl Repetition {
 
 /// FNV-1a over the texts, each ended by a byte that stands in no text.
 fn fingerprint(texts: &[&str]) -> u64 {
-    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xFF]));
-    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
+    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+    for text in texts {
+        for byte in text.as_bytes().iter().chain(&[0xFF]) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+    }
+    hash
 }

@@ -5,6 +5,7 @@ use super::outcome::{Ending, Run};
 use super::{CancelReason, Deadline, Notice, Repetition, Session};
 use crate::budget::LimitKind;
 use crate::conversation::Input;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -110,14 +111,14 @@ impl Session {
         if let Some(input) = self.unsent() {
             self.conversation.push_input(input);
         }
-        self.notes.clear();
-        self.pending.clear();
+        // Taken and not cleared: an idle session holds no room for messages.
+        drop((mem::take(&mut self.notes), mem::take(&mut self.pending)));
     }
 
     /// What the next `DisplayError` says.
     pub(super) fn notify(&mut self, message: String) {
         self.run.get_or_insert_default().error = Some(message.clone());
-        self.notice = Some(Notice { message, returned_input: Vec::new() });
+        self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
     }
 
     /// The same, handing the unanswered message back because sending it again is no use.
@@ -125,6 +126,6 @@ impl Session {
         let returned_input = mem::take(&mut self.pending);
         self.stopped_by_limit = false;
         self.run.get_or_insert_default().error = Some(message.clone());
-        self.notice = Some(Notice { message, returned_input });
+        self.notice = Some(Box::new(Notice { message, returned_input }));
     }
 }

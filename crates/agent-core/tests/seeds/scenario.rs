@@ -6,6 +6,3 @@ pub(crate) mod script;
 #[path = "../session/scenario/show.rs"]
 #[expect(dead_code, reason = "walks show nothing")]
 mod show;
-#[path = "../session/scenario/tables.rs"]
-#[expect(dead_code, reason = "walks take the real table")]
-mod tables;

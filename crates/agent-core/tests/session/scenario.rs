@@ -13,7 +13,6 @@
 
 pub(crate) mod script;
 mod show;
-pub(crate) mod tables;
 
 use crate::harness::{check_request, stop};
 use crate::stage::table;

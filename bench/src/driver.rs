@@ -1,0 +1,152 @@
+//! A driver without an outside: it remembers the ticket of what was asked last, and answers.
+
+use agent_core::budget::Limits;
+use agent_core::conversation::CallId;
+use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
+use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
+use agent_core::permission::PermissionMode;
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use std::hint::black_box;
+
+/// A session and what it asked for last.
+#[derive(Clone)]
+pub struct Driver {
+    pub session: Session,
+    pub ticket: Ticket,
+    pub deadline: Ticket,
+    rounds: u64,
+    /// Written down when there is somebody to read it.
+    pub events: Option<Vec<Event>>,
+}
+
+impl Driver {
+    /// A session whose model is being called.
+    pub fn started() -> Self {
+        Self::of(config())
+    }
+
+    pub fn of(config: SessionConfig) -> Self {
+        let session = Session::new(config);
+        let mut driver = Self { session, ticket: Ticket(0), deadline: Ticket(0), rounds: 0, events: None };
+        driver.take(Event::Started);
+        driver.take(Event::UserInput { text: "go".into() });
+        driver
+    }
+
+    /// The same with a history of so many items: the input and rounds.
+    pub fn with_history(items: usize) -> Self {
+        let mut driver = Self::started();
+        while driver.session.conversation().len() < items {
+            driver.round();
+        }
+        driver
+    }
+
+    /// An answer with one call, its preparation, its result: the model is called again.
+    pub fn round(&mut self) {
+        let ids = self.answer_with_calls(1);
+        self.prepare(&ids, Effect::Reads);
+        self.complete(&ids[0]);
+    }
+
+    /// The model asks for so many calls.
+    pub fn answer_with_calls(&mut self, calls: usize) -> Vec<CallId> {
+        let (event, ids) = self.calls(calls);
+        self.take(event);
+        ids
+    }
+
+    pub fn calls(&mut self, calls: usize) -> (Event, Vec<CallId>) {
+        self.rounds += 1;
+        let ids: Vec<String> = (0..calls).map(|call| format!("toolu_{:06}_{call}", self.rounds)).collect();
+        let mut blocks = vec![ResponseBlock::Text("I look into it.".into())];
+        blocks.extend(ids.iter().map(|id| {
+            let (id, name, arguments) = (id.clone(), "read_file".into(), r#"{"path":"src/lib.rs"}"#.into());
+            ResponseBlock::Call(RawCall { id, name, arguments, complete: true })
+        }));
+        let usage = Some(Usage { input_tokens: 1_000, output_tokens: 20, ..Usage::default() });
+        let response = LlmResponse { blocks, stop: StopReason::ToolUse, usage, model: String::new() };
+        (Event::LlmCompleted { ticket: self.ticket, response }, ids.iter().map(|id| CallId::new(id)).collect())
+    }
+
+    pub fn prepare(&mut self, ids: &[CallId], effect: Effect) {
+        let event = Event::ToolsPrepared { ticket: self.ticket, facts: facts(ids, effect) };
+        self.take(event);
+    }
+
+    pub fn complete(&mut self, id: &CallId) {
+        let event = Event::ToolCompleted { ticket: self.ticket, call: id.clone(), outcome: outcome() };
+        self.take(event);
+    }
+
+    pub fn done(&self) -> Event {
+        Event::LlmCompleted { ticket: self.ticket, response: LlmResponse::text("That is all there is to it.") }
+    }
+
+    /// Takes an event and remembers the tickets of what was asked. A refusal is a mistake of the benchmark.
+    pub fn take(&mut self, event: Event) {
+        if let Some(events) = &mut self.events {
+            events.push(event.clone());
+        }
+        let step = self.session.step(1, event).expect("the event fits");
+        for action in black_box(step.actions) {
+            match action {
+                Action::StartDeadline { ticket, .. } => self.deadline = ticket,
+                Action::SendLlmRequest { ticket, .. }
+                | Action::PrepareTools { ticket, .. }
+                | Action::RequestApproval { ticket, .. }
+                | Action::ExecuteTools { ticket, .. }
+                | Action::CheckGitCommits { ticket, .. }
+                | Action::RunAutoformatters { ticket, .. }
+                | Action::CommitChanges { ticket, .. }
+                | Action::ScheduleRetry { ticket, .. } => self.ticket = ticket,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A journal of so many events, as lines: rounds of three events behind the first two.
+pub fn journal(events: usize) -> String {
+    let mut driver = Driver::started();
+    driver.events = Some(Vec::new());
+    while driver.events.as_ref().map_or(0, Vec::len) < events {
+        driver.round();
+    }
+    let started = [Event::Started, Event::UserInput { text: "go".into() }];
+    let header = Header {
+        format_version: FORMAT_VERSION,
+        session_id: "bench".into(),
+        program: "bench".into(),
+        directory: "/tmp".into(),
+        config: config(),
+    };
+    let entries = started.into_iter().chain(driver.events.take().unwrap_or_default()).map(Entry::Event);
+    let mut lines = String::new();
+    for (seq, entry) in (0..).zip(std::iter::once(Entry::Header(Box::new(header))).chain(entries)) {
+        lines += &serde_json::to_string(&Record { seq, at_ms: 1_767_268_800_000 + seq, entry }).expect("it is written");
+        lines.push('\n');
+    }
+    lines
+}
+
+pub fn facts(ids: &[CallId], effect: Effect) -> Vec<CallFacts> {
+    let subject = || Subject::Paths(vec!["src/lib.rs".into()]);
+    let fact = |id: &CallId| {
+        let finding = Finding::Runnable(Inspection { effect, subject: subject() });
+        CallFacts { call: id.clone(), finding, verdict: HookVerdict::None }
+    };
+    ids.iter().map(fact).collect()
+}
+
+pub fn outcome() -> ToolOutcome {
+    ToolOutcome::ok("pub fn main() {\n    println!(\"hello\");\n}\n")
+}
+
+pub fn config() -> SessionConfig {
+    let mut config = SessionConfig::new(ModelConfig::new("model"));
+    config.permissions.mode = PermissionMode::Bypass;
+    config.limits = Limits { max_wall_time_ms: Some(600_000), ..Limits::default() };
+    config
+}
