@@ -2,6 +2,7 @@
 
 mod docs;
 mod figures;
+mod model_check;
 mod source;
 mod tidy;
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
+        ["model-check", words @ ..] => model_check::run(words),
         _ => Err(USAGE.to_owned()),
     };
     match done {
