@@ -1,6 +1,6 @@
 //! What model, tools and hooks may answer: a few words of each kind that the session tells apart.
 
-use super::world::{Failures, World};
+use super::world::{Variety, World};
 use agent_core::conversation::ToolCall;
 use agent_core::llm::{LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
@@ -23,14 +23,19 @@ pub(crate) fn answers(allowed: &Allowed<'_>) -> Vec<LlmResponse> {
     let mut out = vec![
         response(vec![words()], StopReason::EndTurn),
         response(Vec::new(), StopReason::EndTurn),
-        response(vec![ResponseBlock::Thinking { text: "hm".to_owned(), signature: None }], StopReason::EndTurn),
         response(vec![words()], StopReason::MaxTokens),
-        response(vec![allowed.cut(1)], StopReason::MaxTokens),
-        response(vec![words(), allowed.good(1)], StopReason::Refusal),
-        response(vec![words()], StopReason::ContextWindow),
-        response(vec![words()], StopReason::Other("new".to_owned())),
-        response(Vec::new(), StopReason::Other("new".to_owned())),
     ];
+    if allowed.world.answers == Variety::All {
+        let silent = ResponseBlock::Thinking { text: "hm".to_owned(), signature: None };
+        out.extend([
+            response(vec![silent], StopReason::EndTurn),
+            response(vec![allowed.cut(1)], StopReason::MaxTokens),
+            response(vec![words(), allowed.good(1)], StopReason::Refusal),
+            response(vec![words()], StopReason::ContextWindow),
+            response(vec![words()], StopReason::Other("new".to_owned())),
+            response(Vec::new(), StopReason::Other("new".to_owned())),
+        ]);
+    }
     if allowed.may_pause {
         out.push(response(vec![words()], StopReason::Paused));
     }
@@ -69,7 +74,7 @@ pub(crate) fn failures(world: &World) -> Vec<LlmError> {
     let plain = |kind: LlmErrorKind| LlmError::new(kind, "model trouble");
     let limited = |retry_after_ms| LlmError { retry_after_ms, ..plain(LlmErrorKind::RateLimited) };
     let mut out = vec![limited(None), plain(LlmErrorKind::Authentication)];
-    if world.failures == Failures::All {
+    if world.failures == Variety::All {
         // Shorter than everything, longer than a turn of a minute, longer than anybody waits.
         out.extend([Some(50), Some(100_000), Some(999_000)].map(limited));
         out.extend([LlmErrorKind::Overloaded, LlmErrorKind::InvalidRequest].map(plain));

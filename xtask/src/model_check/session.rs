@@ -1,6 +1,6 @@
 //! The session machine as a model: the real `step`, and what must hold on every edge and in every state.
 
-mod key;
+pub(crate) mod key;
 
 use super::events;
 use super::explore::Model;

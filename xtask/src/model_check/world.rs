@@ -15,8 +15,10 @@ pub(crate) struct World {
     pub(crate) bounds: Bounds,
     /// The bounds of the smoke run.
     pub(crate) smoke: Bounds,
+    /// Which answers the model gives beside tool calls.
+    pub(crate) answers: Variety,
     /// Which failures a model call may end with.
-    pub(crate) failures: Failures,
+    pub(crate) failures: Variety,
     /// What is found out about calls.
     pub(crate) facts: &'static [&'static str],
     /// What calls come to.
@@ -48,10 +50,10 @@ pub(crate) struct Bounds {
     pub(crate) summaries: u8,
 }
 
-/// Which failures a model call may end with.
+/// How many kinds of something there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failures {
-    /// One that a repetition may cure and one that it does not.
+pub(crate) enum Variety {
+    /// One that ends well, one that may be repeated, one that may not.
     Few,
     /// One of each class that the machine tells apart.
     All,
@@ -66,12 +68,13 @@ impl World {
 const SMALL: Bounds =
     Bounds { inputs: 2, rounds: 1, calls: 2, mixed: 2, pauses: 0, raises: 0, changes: 0, summaries: 0 };
 
-const PLAIN: World = World {
+pub(crate) const PLAIN: World = World {
     name: "",
     config: "",
     bounds: SMALL,
     smoke: SMALL,
-    failures: Failures::Few,
+    answers: Variety::All,
+    failures: Variety::Few,
     facts: &["read", "change"],
     outcomes: &["ok", "failed"],
     usages: &[None],
@@ -111,7 +114,8 @@ pub(crate) const WORLDS: &[World] = &[
         bounds: Bounds { calls: 1, rounds: 2, raises: 1, ..SMALL },
         smoke: Bounds { calls: 1, rounds: 2, raises: 1, ..SMALL },
         outcomes: &["ok"],
-        usages: &[None, Some((20, 10)), Some((300, 400))],
+        answers: Variety::Few,
+        usages: &[Some((20, 10)), Some((300, 400))],
         sizes_count: true,
         ..PLAIN
     },
@@ -120,7 +124,7 @@ pub(crate) const WORLDS: &[World] = &[
         config: "mode=bypass retries=2 fallback=second wall-ms=60000",
         bounds: Bounds { calls: 1, pauses: 9, changes: 1, ..SMALL },
         smoke: Bounds { calls: 1, pauses: 9, changes: 1, ..SMALL },
-        failures: Failures::All,
+        failures: Variety::All,
         facts: &["read"],
         outcomes: &["ok"],
         ..PLAIN
@@ -130,8 +134,9 @@ pub(crate) const WORLDS: &[World] = &[
         config: "mode=bypass retries=1 fallback=second window=120",
         bounds: Bounds { calls: 2, rounds: 2, summaries: 1, ..SMALL },
         smoke: Bounds { calls: 2, rounds: 2, summaries: 1, ..SMALL },
-        failures: Failures::All,
+        failures: Variety::All,
         facts: &["read"],
+        answers: Variety::Few,
         outcomes: &["ok", "long"],
         sizes_count: true,
         ..PLAIN
