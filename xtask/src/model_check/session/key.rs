@@ -52,26 +52,31 @@ pub(crate) fn session(world: &World, session: &Session, print: &mut Fingerprint)
 }
 
 fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'static str) -> Part {
-    match (of, field) {
-        // Has its own part in the key.
-        ("Session", "config" | "conversation" | "ledger") => Part::Out,
-        ("Session", "repetition") if !REPETITIONS => Part::Out,
-        ("Session", "measured") if !SIZES => Part::Out,
-        // Numbers that only have to differ, times, and what is shown.
-        ("Session", "now_ms" | "used_ids" | "fixed_tokens" | "next_ticket" | "next_call" | "trace") => Part::Out,
-        // Written before it is read whenever an answer comes.
-        ("Session", "reply_usage") => Part::Out,
-        ("Session", "pending" | "queue" | "notes") => Part::Count,
-        ("Asked", "ticket") | ("ToolCall", "id") => Part::Out,
-        ("Deadline", "armed") => Part::Count,
-        // The calls tell it.
-        ("Batch", "answer") => Part::Out,
-        ("Answered", "content") => Part::Beginning,
-        // Carried to the hooks, read by nobody here.
-        ("ChangeRecord", "tools" | "intent") => Part::Out,
-        ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Notice", "message") => Part::Out,
-        ("Notice", "returned_input") => Part::Count,
-        _ => Part::Whole,
+    match of {
+        "Session" => match field {
+            // Has its own part in the key.
+            "config" | "conversation" | "ledger" => Part::Out,
+            "repetition" if !REPETITIONS => Part::Out,
+            "measured" if !SIZES => Part::Out,
+            // Numbers that only have to differ, times, and what is shown.
+            "now_ms" | "used_ids" | "fixed_tokens" | "next_ticket" | "next_call" | "trace" => Part::Out,
+            // Written before it is read whenever an answer comes.
+            "reply_usage" => Part::Out,
+            "pending" | "queue" | "notes" => Part::Count,
+            _ => Part::Whole,
+        },
+        _ => match (of, field) {
+            ("Asked", "ticket") | ("ToolCall", "id") => Part::Out,
+            ("Deadline", "armed") => Part::Count,
+            // The calls tell it.
+            ("Batch", "answer") => Part::Out,
+            ("Answered", "content") => Part::Beginning,
+            // Carried to the hooks, read by nobody here.
+            ("ChangeRecord", "tools" | "intent") => Part::Out,
+            ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Notice", "message") => Part::Out,
+            ("Notice", "returned_input") => Part::Count,
+            _ => Part::Whole,
+        },
     }
 }
 
