@@ -169,11 +169,8 @@ impl Allowed<'_> {
 fn each_usage(world: &World, answers: Vec<LlmResponse>) -> Vec<LlmResponse> {
     let metered = answers.into_iter().flat_map(|answer| {
         world.usages.iter().map(move |usage| {
-            let usage = usage.map(|(input_tokens, output_tokens)| Usage {
-                input_tokens,
-                output_tokens,
-                ..Usage::default()
-            });
+            let usage =
+                usage.map(|(input_tokens, output_tokens)| Usage { input_tokens, output_tokens, ..Usage::default() });
             LlmResponse { usage, ..answer.clone() }
         })
     });

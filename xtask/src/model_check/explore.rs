@@ -126,7 +126,9 @@ impl<M: Model> Search<'_, M> {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut found = vec![work()];
             // A worker catches the panics of the model; one of its own ends the run.
-            found.extend(others.into_iter().map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))));
+            found.extend(
+                others.into_iter().map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+            );
             found
         });
         let mut merged: HashMap<u128, (Place, M::Node), BuildHasherDefault<Folded>> = HashMap::default();
@@ -177,12 +179,7 @@ impl<M: Model> Search<'_, M> {
         }
     }
 
-    fn visit(
-        &self,
-        at: usize,
-        level: &[M::Node],
-        worker: &mut Worker<M::Node>,
-    ) -> Result<(), (Option<usize>, Fault)> {
+    fn visit(&self, at: usize, level: &[M::Node], worker: &mut Worker<M::Node>) -> Result<(), (Option<usize>, Fault)> {
         let node = &level[at];
         let state = self.links.len() - level.len() + at;
         self.model.inspect(node, &|| self.path(state), &mut worker.tally).map_err(|fault| (None, fault))?;

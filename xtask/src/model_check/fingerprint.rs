@@ -195,13 +195,7 @@ impl ser::Serializer for Absorb<'_> {
         Ok(self)
     }
 
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        index: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self, Never> {
+    fn serialize_tuple_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Never> {
         self.print.word(u64::from(index));
         Ok(self)
     }

@@ -10,8 +10,7 @@ mod judge;
 mod key;
 
 use super::explore::Model;
-use super::invariants::{Fault, Tally, hold};
-use super::invariants::Invariant;
+use super::invariants::{Fault, Invariant, Tally, hold};
 use agent_core::conversation::Item;
 use agent_core::lifecycle::{self, CommitmentId, Lifecycle, LifecycleConfig};
 use agent_core::link::{self, Turns};
@@ -40,7 +39,7 @@ pub(crate) const PAIRS: &[Pair] = &[
         config: "mode=bypass retries=0 model-calls=6",
         commitments: 2,
         is_headless: true,
-        left: Left { messages: 2, rounds: 2, commitments: 1, cancels: 1, ends: 1 },
+        left: Left { messages: 1, rounds: 1, commitments: 1, cancels: 1, ends: 1 },
         smoke: Left { messages: 1, rounds: 1, commitments: 0, cancels: 1, ends: 0 },
     },
     Pair {
@@ -48,7 +47,7 @@ pub(crate) const PAIRS: &[Pair] = &[
         config: "mode=bypass retries=0 model-calls=6",
         commitments: 1,
         is_headless: false,
-        left: Left { messages: 3, rounds: 2, commitments: 0, cancels: 1, ends: 1 },
+        left: Left { messages: 3, rounds: 1, commitments: 0, cancels: 1, ends: 1 },
         smoke: Left { messages: 2, rounds: 1, commitments: 0, cancels: 1, ends: 0 },
     },
     Pair {
@@ -56,7 +55,7 @@ pub(crate) const PAIRS: &[Pair] = &[
         config: "mode=bypass retries=0 model-calls=3",
         commitments: 0,
         is_headless: true,
-        left: Left { messages: 3, rounds: 2, commitments: 1, cancels: 1, ends: 1 },
+        left: Left { messages: 2, rounds: 1, commitments: 1, cancels: 1, ends: 1 },
         smoke: Left { messages: 2, rounds: 1, commitments: 0, cancels: 1, ends: 0 },
     },
 ];
@@ -180,14 +179,14 @@ impl Together {
         self.left.spend(choice);
         match choice {
             Choice::Session(event) => self.session_takes(event.clone()),
-            Choice::Agent(event) => self.agent_takes(event.clone(), None),
+            Choice::Agent(event) => self.agent_takes(event, None),
             Choice::SessionDies => {
                 self.is_over = true;
                 Ok(true)
             }
             Choice::TellEnd => {
                 self.is_told = true;
-                self.agent_takes(lifecycle::Event::SessionEnded, None)?;
+                self.agent_takes(&lifecycle::Event::SessionEnded, None)?;
                 Ok(true)
             }
             Choice::Down => {
@@ -204,12 +203,12 @@ impl Together {
                     Some(Up::Taken) => self.taken += 1,
                     Some(Up::Signals(signals)) => {
                         for signal in signals {
-                            self.agent_takes(signal, None)?;
+                            self.agent_takes(&signal, None)?;
                         }
                     }
                     Some(Up::Prompt(outcome)) => {
                         let event = link::turn_ended(&outcome, self.taken);
-                        self.agent_takes(event, Some(&outcome))?;
+                        self.agent_takes(&event, Some(&outcome))?;
                     }
                     None => {}
                 }
@@ -239,7 +238,7 @@ impl Together {
         Ok(true)
     }
 
-    fn agent_takes(&mut self, event: lifecycle::Event, turn: Option<&session::Outcome>) -> Result<bool, Fault> {
+    fn agent_takes(&mut self, event: &lifecycle::Event, turn: Option<&session::Outcome>) -> Result<bool, Fault> {
         let before = self.agent.clone();
         let Ok(step) = guarded(|| self.agent.step(NOW_MS, event.clone()))? else {
             let is_same = before == self.agent;
@@ -250,7 +249,7 @@ impl Together {
             self.turns.add(outcome);
             judge::rest(self, &before)?;
         }
-        if let lifecycle::Event::CheckCompleted { commitment, report, .. } = &event
+        if let lifecycle::Event::CheckCompleted { commitment, report, .. } = event
             && let Some((_, answers)) = &mut self.checks
             && let Some(answer) = answers.get_mut(commitment.0)
         {
@@ -281,17 +280,19 @@ impl Together {
                 self.down.push_back(Down::Detach);
             }
             Action::ReleaseSession => self.down.push_back(Down::Detach),
-            Action::SendInput { .. } | Action::SendGapReport { .. } | Action::CancelTurn | Action::ReportOutcome { .. } => {}
+            Action::SendInput { .. }
+            | Action::SendGapReport { .. }
+            | Action::CancelTurn
+            | Action::ReportOutcome { .. } => {}
         }
     }
 
     /// Checks that have not ended.
     fn open_checks(&self) -> impl Iterator<Item = (lifecycle::Ticket, CommitmentId)> {
-        let open = self.checks.iter().flat_map(|(ticket, answers)| {
+        self.checks.iter().flat_map(|(ticket, answers)| {
             let unanswered = (0..).zip(answers).filter(|(_, answer)| answer.is_none());
             unanswered.map(|(number, _)| (*ticket, CommitmentId(number)))
-        });
-        open
+        })
     }
 }
 

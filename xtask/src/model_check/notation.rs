@@ -64,7 +64,9 @@ pub(crate) fn line(event: &Event) -> String {
         Event::Started => "> start".to_owned(),
         Event::UserInput { text } => format!("> input {text}"),
         Event::BudgetRaised { limits } => format!("> raise{}", limit_words(limits)),
-        Event::Reconfigured { .. } => "# the same configuration is given again (a scenario has no word for it)".to_owned(),
+        Event::Reconfigured { .. } => {
+            "# the same configuration is given again (a scenario has no word for it)".to_owned()
+        }
         Event::CompactionRequested => "> compact".to_owned(),
         Event::CancelRequested => "> cancel".to_owned(),
         Event::ShutdownRequested => "> shutdown".to_owned(),

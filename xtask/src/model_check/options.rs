@@ -111,7 +111,8 @@ mod tests {
         assert_eq!(tools.bounds, Bounds { calls: 4, ..WORLDS[0].smoke });
         assert_eq!(options.reach(1).max_states, 10);
         assert!(options.is_wanted("tools") && !options.is_wanted("money"));
-        for wrong in [&["--fast"][..], &["--bounds"], &["--bounds", "calls"], &["--bounds", "call=1"], &["--only", "x"]] {
+        for wrong in [&["--fast"][..], &["--bounds"], &["--bounds", "calls"], &["--bounds", "call=1"], &["--only", "x"]]
+        {
             assert!(read(wrong).is_err(), "{wrong:?}");
         }
         assert!(read(&["--smoke", "--keep"]).is_err(), "figures of a smoke run are no figures");

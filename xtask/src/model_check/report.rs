@@ -33,8 +33,10 @@ impl Report {
         self.tally.add(&tally);
         self.cut.extend(is_cut.then_some(name));
         let cut = if is_cut { ", not all of them" } else { "" };
-        let mut out =
-            format!("{name:<28} {states:>9} states{cut}, {edges:>9} edges, depth {depth:>2}, {:.1} s\n", took.as_secs_f64());
+        let mut out = format!(
+            "{name:<28} {states:>9} states{cut}, {edges:>9} edges, depth {depth:>2}, {:.1} s\n",
+            took.as_secs_f64()
+        );
         if let Some(violation) = violation {
             self.violations += 1;
             self.stuck += usize::from(matches!(violation.fault.invariant, Invariant::NotStuck | Invariant::NoDeadlock));
@@ -73,7 +75,8 @@ impl Report {
     }
 
     fn rows(&self, took: Duration) -> Vec<(String, String)> {
-        let Tally { refusals, requests, replays, cancel_answers, calls_in_vain, cost_over, tokens_over, .. } = self.tally;
+        let Tally { refusals, requests, replays, cancel_answers, calls_in_vain, cost_over, tokens_over, .. } =
+            self.tally;
         let overshoot = |(over, last): (u64, u64), unit: &str| format!("{over} {unit}, by one call of {last}");
         let mut rows = vec![
             ("models (worlds of a session, pairs)", self.models.to_string()),

@@ -91,7 +91,7 @@ impl Model for Sessions<'_> {
         if state == State::WaitingForUserInput {
             judge_next_request(node, tally)?;
         }
-        if self.key(node) as u64 % self.replay_one_in == 0 {
+        if (self.key(node) as u64).is_multiple_of(self.replay_one_in) {
             tally.replays += 1;
             self.judge_replay(node, path())?;
         }
@@ -196,7 +196,9 @@ fn judge_without_effect(node: &Node, tally: &mut Tally) -> Result<(), Fault> {
             State::ShuttingDown => Invariant::NothingAfterTheEnd,
             _ => Invariant::StaleRefused,
         };
-        hold(invariant, result.is_err(), || format!("accepted in {:?}: {}", node.session.state(), notation::line(event)))?;
+        hold(invariant, result.is_err(), || {
+            format!("accepted in {:?}: {}", node.session.state(), notation::line(event))
+        })?;
     }
     if session == node.session {
         return Ok(());
@@ -223,7 +225,8 @@ fn judge_next_request(node: &Node, tally: &mut Tally) -> Result<(), Fault> {
         Action::SendLlmRequest { request, .. } => Some(request),
         _ => None,
     });
-    let first = requests.next().ok_or_else(|| Fault::new(Invariant::ValidForMessages, "nothing is sent after a prompt"))?;
+    let first =
+        requests.next().ok_or_else(|| Fault::new(Invariant::ValidForMessages, "nothing is sent after a prompt"))?;
     request::judge(first, tally)
 }
 

@@ -52,7 +52,8 @@ fn a_row_that_leads_past_a_cancel_is_found() {
 
 #[test]
 fn a_row_that_starts_something_under_a_cancel_is_found() {
-    let looks = |row| Some(SessionRow { to: State::CheckingGitCommits, actions: &[ActionKind::CheckGitCommits], ..row });
+    let looks =
+        |row| Some(SessionRow { to: State::CheckingGitCommits, actions: &[ActionKind::CheckGitCommits], ..row });
     let found = violation(&world("tools"), table(State::ProcessingLlmResponse, Trigger::AutoCancelled, looks));
     assert_eq!(found.fault.invariant, Invariant::CancelStopsAll, "{}", found.fault.found);
     assert_eq!(found.path.len(), 4, "{:?}", events(&found));

@@ -86,8 +86,8 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "tools",
         config: "mode=bypass retries=1",
-        bounds: Bounds { calls: 3, pauses: 1, ..SMALL },
-        smoke: Bounds { calls: 3, pauses: 1, ..SMALL },
+        bounds: Bounds { inputs: 3, rounds: 2, calls: 4, mixed: 3, pauses: 1, ..SMALL },
+        smoke: Bounds { calls: 4, pauses: 1, ..SMALL },
         facts: &["read", "change", "unknown"],
         outcomes: &["ok", "failed", "interrupted", "changed"],
         ..PLAIN
@@ -95,24 +95,24 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "approvals",
         config: "mode=default retries=1 wall-ms=60000",
-        bounds: SMALL,
-        smoke: SMALL,
+        bounds: Bounds { inputs: 3, rounds: 2, calls: 4, mixed: 3, ..SMALL },
+        smoke: Bounds { calls: 3, ..SMALL },
         facts: &["read", "change", "ask", "deny"],
         ..PLAIN
     },
     World {
         name: "limits",
         config: "mode=bypass retries=1 model-calls=2 tool-calls=3 failures=2 repetitions=2",
-        bounds: Bounds { rounds: 2, raises: 1, ..SMALL },
-        smoke: Bounds { rounds: 2, raises: 1, ..SMALL },
+        bounds: Bounds { inputs: 3, rounds: 2, calls: 3, raises: 1, ..SMALL },
+        smoke: Bounds { calls: 3, raises: 1, ..SMALL },
         facts: &["read", "change", "invalid"],
         ..PLAIN
     },
     World {
         name: "money",
-        config: "mode=bypass retries=1 price=1000 max-output=50 cost=200000 tokens=900",
-        bounds: Bounds { calls: 1, rounds: 2, raises: 1, ..SMALL },
-        smoke: Bounds { calls: 1, rounds: 2, raises: 1, ..SMALL },
+        config: "mode=bypass retries=1 price=1000 max-output=50 cost=200000 tokens=600",
+        bounds: Bounds { rounds: 2, calls: 1, raises: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, calls: 1, raises: 1, ..SMALL },
         outcomes: &["ok"],
         answers: Variety::Few,
         usages: &[Some((20, 10)), Some((300, 400))],
@@ -122,8 +122,8 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "retries",
         config: "mode=bypass retries=2 fallback=second wall-ms=60000",
-        bounds: Bounds { calls: 1, pauses: 9, changes: 1, ..SMALL },
-        smoke: Bounds { calls: 1, pauses: 9, changes: 1, ..SMALL },
+        bounds: Bounds { inputs: 3, calls: 1, pauses: 9, changes: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, calls: 1, pauses: 9, changes: 1, ..SMALL },
         failures: Variety::All,
         facts: &["read"],
         outcomes: &["ok"],
@@ -132,8 +132,8 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "window",
         config: "mode=bypass retries=1 fallback=second window=120",
-        bounds: Bounds { calls: 2, rounds: 2, summaries: 1, ..SMALL },
-        smoke: Bounds { calls: 2, rounds: 2, summaries: 1, ..SMALL },
+        bounds: Bounds { rounds: 2, summaries: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, summaries: 1, ..SMALL },
         failures: Variety::All,
         facts: &["read"],
         answers: Variety::Few,

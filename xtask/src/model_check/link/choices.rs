@@ -167,8 +167,7 @@ fn model_answers(node: &Together, ticket: Ticket) -> Vec<session::Event> {
         let call = |(name, arguments)| vec![words(), alphabet::call(&id, name, arguments, true)];
         responses.extend(calls.map(|call_of| alphabet::response(call(call_of), StopReason::ToolUse)));
     }
-    let mut out: Vec<Event> =
-        responses.into_iter().map(|response| Event::LlmCompleted { ticket, response }).collect();
+    let mut out: Vec<Event> = responses.into_iter().map(|response| Event::LlmCompleted { ticket, response }).collect();
     let error = LlmError::new(LlmErrorKind::Authentication, "no key");
     out.push(Event::LlmFailed { ticket, error, chance_permille: 0 });
     out.push(Event::LlmAborted { ticket, partial_text: String::new() });

@@ -37,7 +37,9 @@ pub(super) fn of(node: &Together) -> u128 {
     let turns = node.turns.outcome(Some(&lifecycle::Outcome::TurnEnded));
     print.word(turns.map_or(0, |turns| kind(turns.kind)));
     let left = node.left;
-    [left.messages, left.rounds, left.commitments, left.cancels, left.ends].iter().for_each(|left| print.word(u64::from(*left)));
+    [left.messages, left.rounds, left.commitments, left.cancels, left.ends]
+        .iter()
+        .for_each(|left| print.word(u64::from(*left)));
     print.finish()
 }
 

@@ -90,7 +90,9 @@ impl Observed {
         self.is_cancelled |= is_stop && self.open.is_some();
         for action in &edge.step.actions {
             let starts = Asked::by(action).is_some() || matches!(action, Action::StartDeadline { .. });
-            hold(Invariant::CancelStopsAll, !(starts && self.is_cancelled), || format!("{} under a cancel", action_name(action)))?;
+            hold(Invariant::CancelStopsAll, !(starts && self.is_cancelled), || {
+                format!("{} under a cancel", action_name(action))
+            })?;
             match action {
                 Action::PrepareTools { calls, .. } => {
                     self.batch = calls.iter().map(|call| Seen { id: call.id.clone(), is_run: false }).collect();
@@ -113,7 +115,9 @@ impl Observed {
         for call in calls {
             let is_usable = !UNUSABLE.contains(&call.name.as_ref())
                 && serde_json::from_str::<serde_json::Map<_, serde_json::Value>>(call.arguments.as_str()).is_ok();
-            hold(Invariant::RunsCompleteCalls, is_usable, || format!("{} {} runs", call.name, call.arguments.as_str()))?;
+            hold(Invariant::RunsCompleteCalls, is_usable, || {
+                format!("{} {} runs", call.name, call.arguments.as_str())
+            })?;
             match self.batch.iter_mut().find(|seen| seen.id == call.id) {
                 Some(seen) if !seen.is_run => seen.is_run = true,
                 Some(_) => return Err(Fault::new(Invariant::OneAtATime, format!("{} runs twice", call.id))),
@@ -129,13 +133,17 @@ impl Observed {
         for action in &edge.step.actions {
             if let Some(asked) = Asked::by(action) {
                 let open = self.open.as_ref();
-                hold(Invariant::OneAtATime, open.is_none(), || format!("{} while {open:?} is open", action_name(action)))?;
+                hold(Invariant::OneAtATime, open.is_none(), || {
+                    format!("{} while {open:?} is open", action_name(action))
+                })?;
                 self.note_ticket(asked.ticket)?;
                 self.open = Some(asked);
                 continue;
             }
             match action {
-                Action::CancelLlmRequest { ticket } | Action::CancelTools { ticket } | Action::CancelHooks { ticket } => {
+                Action::CancelLlmRequest { ticket }
+                | Action::CancelTools { ticket }
+                | Action::CancelHooks { ticket } => {
                     self.stopped(*ticket, action)?.is_cancelled = true;
                 }
                 Action::CancelRetry { ticket } | Action::WithdrawApproval { ticket } => {
@@ -148,7 +156,9 @@ impl Observed {
                 }
                 Action::HoldDeadline { ticket } => {
                     let held = self.deadline.take();
-                    hold(Invariant::OutstandingAgrees, held == Some(*ticket), || format!("{held:?} is held as {ticket}"))?;
+                    hold(Invariant::OutstandingAgrees, held == Some(*ticket), || {
+                        format!("{held:?} is held as {ticket}")
+                    })?;
                 }
                 Action::PromptForInput | Action::Shutdown => {
                     self.deadline = None;
@@ -206,7 +216,9 @@ impl Observed {
             hold(Invariant::CancelArrives, has_arrived, || format!("the cancel ends in {state:?}"))?;
         }
         if *edge.event == Event::ShutdownRequested {
-            hold(Invariant::ShutdownArrives, state == State::ShuttingDown, || format!("a shutdown leads to {state:?}"))?;
+            hold(Invariant::ShutdownArrives, state == State::ShuttingDown, || {
+                format!("a shutdown leads to {state:?}")
+            })?;
             let says_so = edge.step.actions.last() == Some(&Action::Shutdown);
             hold(Invariant::ShutdownArrives, says_so, || "the last action is not `Shutdown`".to_owned())?;
         }
@@ -227,13 +239,17 @@ impl Observed {
         let seen = self.open.iter().cloned().collect::<Vec<_>>();
         hold(Invariant::OutstandingAgrees, said == seen, || format!("{said:?} is said to be open, {seen:?} is"))?;
         let armed = self.deadline.filter(|_| !self.is_cancelled);
-        hold(Invariant::OutstandingAgrees, deadline == armed, || format!("deadline {deadline:?} said, {armed:?} armed"))?;
+        hold(Invariant::OutstandingAgrees, deadline == armed, || {
+            format!("deadline {deadline:?} said, {armed:?} armed")
+        })?;
         let is_open = self.open.as_ref().is_none_or(|open| session.is_open(open.ticket));
         hold(Invariant::OutstandingAgrees, is_open, || "what is outstanding is not open".to_owned())?;
         let is_cancelled = session.is_cancel_pending();
-        hold(Invariant::CancelStopsAll, is_cancelled == self.is_cancelled || session.state() == State::ShuttingDown, || {
-            format!("cancel pending: {is_cancelled}, asked for: {}", self.is_cancelled)
-        })?;
+        hold(
+            Invariant::CancelStopsAll,
+            is_cancelled == self.is_cancelled || session.state() == State::ShuttingDown,
+            || format!("cancel pending: {is_cancelled}, asked for: {}", self.is_cancelled),
+        )?;
         let idle = matches!(session.state(), State::Ready | State::WaitingForUserInput | State::ShuttingDown);
         hold(Invariant::NotStuck, idle == seen.is_empty(), || format!("{:?} waits for {seen:?}", session.state()))
     }

@@ -23,7 +23,8 @@ impl Observed {
             _ => false,
         };
         hold(Invariant::HistoryGrows, fits, || format!("{gone} items of the history are gone"))?;
-        let is_shortened = gone == 1 && before.last().zip(after.get(same)).is_some_and(|(old, new)| is_clipped(edge.event, old, new));
+        let is_shortened =
+            gone == 1 && before.last().zip(after.get(same)).is_some_and(|(old, new)| is_clipped(edge.event, old, new));
         for item in after.iter().skip(same).filter(|_| !is_shortened) {
             if let Item::Round(round) = item.as_ref() {
                 self.judge_round(round, edge.event)?;
@@ -38,16 +39,21 @@ impl Observed {
         let batch = std::mem::take(&mut self.batch);
         // Without preparation: a complete answer that came under a cancel.
         let expected = if batch.is_empty() { calls_in(event) } else { batch.len() };
-        hold(Invariant::CallsAnswered, calls.len() == expected, || format!("{} of {expected} calls in history", calls.len()))?;
+        hold(Invariant::CallsAnswered, calls.len() == expected, || {
+            format!("{} of {expected} calls in history", calls.len())
+        })?;
         let same = batch.iter().zip(&calls).all(|(seen, call)| seen.id == **call);
         hold(Invariant::CallsAnswered, same, || "the calls in history are others than those prepared".to_owned())?;
-        let in_order = round.results().len() == calls.len() && round.results().iter().zip(&calls).all(|(result, call)| result.call() == *call);
+        let in_order = round.results().len() == calls.len()
+            && round.results().iter().zip(&calls).all(|(result, call)| result.call() == *call);
         hold(Invariant::CallsAnswered, in_order, || format!("{:?} do not answer {calls:?}", round.results()))?;
         for (number, result) in round.results().iter().enumerate() {
             let is_run = batch.get(number).is_some_and(|seen: &Seen| seen.is_run);
             let (content, says_not_run) = (result.content(), result.content().starts_with("not run"));
             let fits = if is_run { !says_not_run } else { result.is_error() && !content.starts_with("interrupted") };
-            hold(Invariant::CallsAnswered, fits, || format!("{} (run: {is_run}) is answered `{content}`", result.call()))?;
+            hold(Invariant::CallsAnswered, fits, || {
+                format!("{} (run: {is_run}) is answered `{content}`", result.call())
+            })?;
         }
         Ok(())
     }
@@ -84,8 +90,7 @@ fn continues(old: &Item, new: &Item) -> bool {
 
 /// Whether an item is a round whose results were clipped after an overflow.
 fn is_clipped(event: &Event, old: &Item, new: &Item) -> bool {
-    let is_overflow =
-        matches!(event, Event::LlmFailed { error, .. } if error.kind == LlmErrorKind::ContextOverflow);
+    let is_overflow = matches!(event, Event::LlmFailed { error, .. } if error.kind == LlmErrorKind::ContextOverflow);
     match (old, new) {
         (Item::Round(old), Item::Round(new)) => {
             let ids = |round: &Round| round.answer().calls().cloned().collect::<Vec<ToolCall>>();

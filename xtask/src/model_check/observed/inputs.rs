@@ -48,7 +48,8 @@ impl Observed {
         }
         let in_history = history(edge.after.conversation())?;
         let lost = history(edge.before.conversation())? & !in_history;
-        let may_summarise = matches!(edge.event, Event::LlmCompleted { .. }) && edge.before.state() == State::Compacting;
+        let may_summarise =
+            matches!(edge.event, Event::LlmCompleted { .. }) && edge.before.state() == State::Compacting;
         hold(Invariant::InputKept, lost == 0 || may_summarise, || format!("{lost:b} left the history"))?;
         self.inputs.summarised |= lost;
         self.judge_places(edge.after, in_history)?;
@@ -90,7 +91,9 @@ fn history(conversation: &Conversation) -> Result<u32, Fault> {
 fn gathered<'a>(texts: impl Iterator<Item = &'a str>, place: &str) -> Result<u32, Fault> {
     let mut bits = 0_u32;
     for number in texts.filter_map(Inputs::number) {
-        hold(Invariant::InputKept, bits >> number == 0, || format!("{} stands twice or late in {place}", Inputs::text(number)))?;
+        hold(Invariant::InputKept, bits >> number == 0, || {
+            format!("{} stands twice or late in {place}", Inputs::text(number))
+        })?;
         bits |= 1 << number;
     }
     Ok(bits)

@@ -38,7 +38,9 @@ fn judge_model_call(session: &Session) -> Result<(), Fault> {
         Some(price.output_nano_usd.saturating_mul(u64::from(model.max_output_tokens)))
     });
     let needed = answer.min().map_or(u64::MAX, |answer| ledger.cost_nano_usd.saturating_add(answer));
-    hold(Invariant::WithinLimits, needed <= limit, || format!("a model call that needs {needed} of {limit} nano-dollars"))
+    hold(Invariant::WithinLimits, needed <= limit, || {
+        format!("a model call that needs {needed} of {limit} nano-dollars")
+    })
 }
 
 fn judge_overshoot(edge: &Edge<'_>, tally: &mut Tally) -> Result<(), Fault> {
@@ -49,11 +51,16 @@ fn judge_overshoot(edge: &Edge<'_>, tally: &mut Tally) -> Result<(), Fault> {
     };
     for (over, most) in [
         (over(before.cost_nano_usd, after.cost_nano_usd, limits.max_cost_nano_usd), &mut tally.cost_over),
-        (over(before.usage.total_tokens(), after.usage.total_tokens(), limits.max_total_tokens), &mut tally.tokens_over),
+        (
+            over(before.usage.total_tokens(), after.usage.total_tokens(), limits.max_total_tokens),
+            &mut tally.tokens_over,
+        ),
     ] {
         let Some((over, last)) = over else { continue };
         *most = (*most).max((over, last));
-        hold(Invariant::OvershootOfOneCall, over <= last, || format!("{over} over the limit, the last call took {last}"))?;
+        hold(Invariant::OvershootOfOneCall, over <= last, || {
+            format!("{over} over the limit, the last call took {last}")
+        })?;
     }
     Ok(())
 }

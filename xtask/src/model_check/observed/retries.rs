@@ -12,7 +12,10 @@ impl Observed {
         judge_answer(edge)?;
         let is_word_of_the_user = matches!(
             edge.event,
-            Event::UserInput { .. } | Event::BudgetRaised { .. } | Event::Reconfigured { .. } | Event::CompactionRequested
+            Event::UserInput { .. }
+                | Event::BudgetRaised { .. }
+                | Event::Reconfigured { .. }
+                | Event::CompactionRequested
         );
         let is_progress = !is_same(edge.before.conversation(), edge.after.conversation());
         if is_progress || is_word_of_the_user || edge.after.state() == State::WaitingForUserInput {

@@ -91,7 +91,9 @@ fn laid_out<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Message<'a>> {
         if has_text || !calls.is_empty() {
             out.push(Message::Assistant(calls));
         }
-        out.extend(results.iter().map(|result| Message::Tool { id: result.call().as_str(), content: result.content() }));
+        out.extend(
+            results.iter().map(|result| Message::Tool { id: result.call().as_str(), content: result.content() }),
+        );
     }
     out
 }

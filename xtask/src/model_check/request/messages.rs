@@ -13,8 +13,10 @@ const NOT_EMPTY: Rule = Rule { says: "no message is without content", source: RE
 const TEXT_NOT_BLANK: Rule = Rule { says: "text blocks are not blank", source: REFERENCE };
 const UNIQUE_IDS: Rule = Rule { says: "ids of `tool_use` blocks are unique and not blank", source: TOOL_USE };
 const INPUT_IS_OBJECT: Rule = Rule { says: "the input of a `tool_use` block is an object", source: TOOL_USE };
-const ANSWERED_NEXT: Rule =
-    Rule { says: "the message after `tool_use` blocks has one `tool_result` for each, in their order", source: TOOL_USE };
+const ANSWERED_NEXT: Rule = Rule {
+    says: "the message after `tool_use` blocks has one `tool_result` for each, in their order",
+    source: TOOL_USE,
+};
 const RESULTS_FIRST: Rule = Rule { says: "`tool_result` blocks stand before all other content", source: TOOL_USE };
 const NOTHING_ELSE_ANSWERED: Rule =
     Rule { says: "a `tool_result` answers a `tool_use` of the message before", source: TOOL_USE };
@@ -32,8 +34,14 @@ struct Message<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Text(&'a str),
-    Use { id: &'a str, input: &'a str },
-    Result { id: &'a str, content: &'a str },
+    Use {
+        id: &'a str,
+        input: &'a str,
+    },
+    Result {
+        id: &'a str,
+        content: &'a str,
+    },
     /// Reasoning, and what only the provider understands.
     Other,
 }
@@ -83,9 +91,11 @@ fn answered(message: &Message<'_>, open: &[&str]) -> Result<(), &'static Rule> {
     ensure(leading >= open.len(), &ANSWERED_NEXT)?;
     ensure(leading <= open.len() && (leading == 0 || message.is_user), &NOTHING_ELSE_ANSWERED)?;
     let mut expected = open.iter();
-    let in_order = message.content.iter().take(leading).all(
-        |content| matches!(content, Content::Result { id, .. } if expected.next() == Some(id)),
-    );
+    let in_order = message
+        .content
+        .iter()
+        .take(leading)
+        .all(|content| matches!(content, Content::Result { id, .. } if expected.next() == Some(id)));
     ensure(in_order, &ANSWERED_NEXT)
 }
 
@@ -157,7 +167,10 @@ mod tests {
             (vec![go(), (false, vec![]), go()], NOT_EMPTY.says),
             (vec![(true, vec![Content::Text(" \n")])], TEXT_NOT_BLANK.says),
             (vec![go(), (false, vec![CALL, CALL]), (true, vec![RESULT, RESULT])], UNIQUE_IDS.says),
-            (vec![go(), (false, vec![Content::Use { id: "a", input: "[]" }]), (true, vec![RESULT])], INPUT_IS_OBJECT.says),
+            (
+                vec![go(), (false, vec![Content::Use { id: "a", input: "[]" }]), (true, vec![RESULT])],
+                INPUT_IS_OBJECT.says,
+            ),
             (vec![go(), (false, vec![CALL]), go()], ANSWERED_NEXT.says),
             (vec![go(), (false, vec![CALL, second()]), (true, vec![second_result(), RESULT])], ANSWERED_NEXT.says),
             (vec![go(), (false, vec![CALL]), (true, vec![text(), RESULT])], RESULTS_FIRST.says),
