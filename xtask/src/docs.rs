@@ -1,6 +1,8 @@
-//! Documents made from the tables: `docs/machines` says what the code does because the code wrote it.
+//! Documents made from the tables: `docs/machines`, and the drawings in the crate's own documentation, say what the code does because
+//! the code wrote them.
 
-use agent_core::diagram::{dot, grid, json, markdown, mermaid};
+use crate::witness;
+use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
@@ -10,24 +12,30 @@ use std::path::{Path, PathBuf};
 
 /// Writes the generated documents, or with `check` only compares them and names those that are stale.
 pub(crate) fn run(check: bool) -> Result<(), String> {
-    let directory = root().join("docs/machines");
+    let mut documents = of_tables();
+    documents.extend(of_witnesses()?);
+    keep(&documents, check, "cargo xtask docs")
+}
+
+/// Writes documents, or with `check` only names those that are stale and the command that makes them.
+pub(crate) fn keep(documents: &[(String, String)], check: bool, command: &str) -> Result<(), String> {
     let mut stale = Vec::new();
-    for (name, text) in documents() {
-        let path = directory.join(&name);
-        if fs::read_to_string(&path).is_ok_and(|found| found == text) {
+    for (name, text) in documents {
+        let path = root().join(name);
+        if fs::read_to_string(&path).is_ok_and(|found| found == *text) {
             continue;
         }
         if check {
-            stale.push(format!("docs/machines/{name}"));
+            stale.push(name.as_str());
         } else {
-            write(&path, &text)?;
+            write(&path, text)?;
         }
     }
-    if stale.is_empty() { Ok(()) } else { Err(format!("stale, run `cargo xtask docs`: {}", stale.join(", "))) }
+    if stale.is_empty() { Ok(()) } else { Err(format!("stale, run `{command}`: {}", stale.join(", "))) }
 }
 
-/// Every document with its file name.
-fn documents() -> Vec<(String, String)> {
+/// The documents that are made from the tables alone, by their paths from the root of the workspace.
+fn of_tables() -> Vec<(String, String)> {
     let mut out = Vec::new();
     add(&mut out, &SESSION);
     add(&mut out, &LIFECYCLE);
@@ -35,10 +43,30 @@ fn documents() -> Vec<(String, String)> {
     out
 }
 
+/// The pages of witnesses, and what the tests replay.
+fn of_witnesses() -> Result<Vec<(String, String)>, String> {
+    let kept = |found: witness::Found| {
+        let name = found.name;
+        [
+            (format!("docs/machines/{name}.witnesses.md"), found.page),
+            (format!("crates/agent-core/tests/witnesses/{name}.json"), found.golden),
+        ]
+    };
+    Ok(witness::all()?.into_iter().flat_map(kept).collect())
+}
+
 fn add<S: Label, T: Label, A: Label>(out: &mut Vec<(String, String)>, table: &Table<S, T, A>) {
-    out.push((format!("{}.md", table.name), page(table)));
-    out.push((format!("{}.dot", table.name), dot(table)));
-    out.push((format!("{}.json", table.name), json(table)));
+    let name = table.name;
+    out.push((format!("docs/machines/{name}.md"), page(table)));
+    out.push((format!("docs/machines/{name}.dot"), dot(table)));
+    out.push((format!("docs/machines/{name}.json"), json(table)));
+    // Beside the table: whoever vendors the crate has no `docs`.
+    out.push((format!("crates/agent-core/src/{name}/table.svg"), drawing(table)));
+}
+
+/// A drawing as it stands in documentation: a block of HTML ends at a blank line, and there is none in it.
+fn drawing<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
+    format!("<div style=\"overflow-x: auto\">\n{}</div>\n", svg(table))
 }
 
 fn page<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {

@@ -1,6 +1,5 @@
 //! Figures of long runs, kept in `docs/figures/NAME.json` together with a hash of the tables they were made from: a change of a table makes
 //! them old, and `cargo xtask proof` says so.
-#![allow(dead_code)]
 
 use agent_core::diagram::json;
 use agent_core::job::table::TABLE as JOB;

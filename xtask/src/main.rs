@@ -1,10 +1,16 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
+mod api;
 mod docs;
 mod figures;
 mod model_check;
+mod proof;
+mod rowmutation;
+#[cfg(test)]
+mod schema;
 mod source;
 mod tidy;
+mod witness;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -16,6 +22,11 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
+        ["api"] => api::run(false),
+        ["api", "--check"] => api::run(true),
+        ["proof"] => proof::run(false),
+        ["proof", "--check"] => proof::run(true),
+        ["mutate-rows"] => rowmutation::run(),
         ["model-check", words @ ..] => model_check::run(words),
         _ => Err(USAGE.to_owned()),
     };
@@ -29,4 +40,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check]";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | model-check [--smoke] …";

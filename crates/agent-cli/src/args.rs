@@ -105,6 +105,7 @@ pub(crate) enum DiagramFormat {
     Markdown,
     Grid,
     Json,
+    Svg,
 }
 
 /// Options of `run`, the prompt and `resume`.

@@ -15,6 +15,7 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
         DiagramFormat::Markdown => Format::Markdown,
         DiagramFormat::Grid => Format::Grid,
         DiagramFormat::Json => Format::Json,
+        DiagramFormat::Svg => Format::Svg,
     };
     let text = match arguments.machine {
         Machine::Session => render(&SESSION, format),

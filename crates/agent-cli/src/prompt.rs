@@ -33,10 +33,11 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
     let Opened { runner, handle, notices, id, model, before, .. } = opened;
     let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
-    let mut screen = Screen::new(handle.clone(), Level::of(options.quiet, options.verbose), &before);
+    let mut screen = Screen::new(handle.clone(), Level::of(options.quiet, options.verbose), &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
     screen.view.tell(&escaped(&heading));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
+    screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
     let left = screen.run(notices, signals, read_lines(), questions).await;
     handle.detach();

@@ -107,7 +107,7 @@ async fn drive(
     agent.detach();
     match task.await {
         Ok(Supervised { end, session, outcome, .. }) => {
-            conclude(&end, &session, outcome, signalled, &id, &before, started)
+            conclude(&end, &session, outcome, signalled, &id, &before.ledger, started)
         }
         Err(error) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }

@@ -7,9 +7,11 @@ use crate::instructions::system_prompt;
 use crate::provider::Chosen;
 use crate::settings::Settings;
 use crate::terminal::{escaped, say};
-use agent_core::conversation::ToolCall;
+use agent_core::budget::Ledger;
+use agent_core::conversation::{Conversation, ToolCall};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::journal::replay;
+use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{Session, SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
@@ -30,10 +32,17 @@ pub(crate) struct Opened {
     pub(crate) id: String,
     pub(crate) model: String,
     pub(crate) tool_names: Vec<String>,
-    /// What had been used before, in a session that is gone on with.
-    pub(crate) before: agent_core::budget::Ledger,
+    /// What had been used and said before, in a session that is gone on with.
+    pub(crate) before: Before,
     /// What runs commands besides the tools.
     pub(crate) processes: Processes,
+}
+
+/// A session as it was left.
+#[derive(Default)]
+pub(crate) struct Before {
+    pub(crate) ledger: Ledger,
+    pub(crate) conversation: Conversation,
 }
 
 /// Opens a new session, or the one that the options name.
@@ -50,11 +59,16 @@ pub(crate) fn open(
     let config = builder.effective_config();
     let (builder, id, resumed) = kept.attach(builder, &settings.directory);
     let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let before = resumed.as_ref().map(|old| *old.1).unwrap_or_default();
-    if let Some((old, _)) = resumed.filter(|(old, _)| **old != config) {
-        say_differences(&old, &config);
-        handle.reconfigure(config);
-    }
+    let before = match resumed {
+        Some(old) => {
+            if old.config != config {
+                say_differences(&old.config, &config);
+                handle.reconfigure(config);
+            }
+            old.before
+        }
+        None => Before::default(),
+    };
     Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes })
 }
 
@@ -107,7 +121,8 @@ fn make(
         ),
         workspace,
     };
-    let tool_names = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
+    let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
+    check_rules(options, settings, &tool_names)?;
     let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     for secret in chosen.secrets {
         builder = builder.secret(secret);
@@ -118,6 +133,23 @@ fn make(
     Ok(Made { builder, model, tool_names, processes })
 }
 
+/// A rule for a tool that does not exist is a slip of the pen: what it was meant to forbid would run.
+fn check_rules(options: &Options, settings: &Settings, tool_names: &[String]) -> Result<(), Failure> {
+    // A tool that some sessions have and this one lacks is none that does not exist.
+    let signal = signal_tool();
+    let is_known =
+        |rule: &Rule| *signal.spec().name == *rule.tool() || tool_names.iter().any(|name| name == rule.tool());
+    let all = settings.permissions.allow.iter().chain(&settings.permissions.deny);
+    for rule in all.filter(|rule| !is_known(rule)) {
+        let text = format!("the rule `{rule}` names no tool; the tools are {}", tool_names.join(", "));
+        if options.allow.iter().chain(&options.deny).any(|given| given == rule) {
+            return Err(Failure::config(format!("use the rules: {text}")));
+        }
+        say(&escaped(&format!("agent: {text}")));
+    }
+    Ok(())
+}
+
 /// Tells what is different from when the session was last used, where that changes what may happen.
 fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     let id = |config: &SessionConfig| config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
@@ -126,7 +158,7 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
         say(&escaped(&text));
     }
     if old.permissions.mode != new.permissions.mode {
-        say(&format!("agent: permission mode {:?} (before: {:?})", new.permissions.mode, old.permissions.mode));
+        say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
     }
 }
 
@@ -146,7 +178,11 @@ enum Kept {
     },
 }
 
-type Resumed = (Box<SessionConfig>, Box<agent_core::budget::Ledger>);
+/// What a session that is gone on with was.
+struct Resumed {
+    config: SessionConfig,
+    before: Before,
+}
 
 impl Kept {
     fn find(settings: &Settings, options: &Options) -> Result<Self, Failure> {
@@ -209,7 +245,8 @@ impl Kept {
             Self::No => (identify(builder, ""), String::new(), None),
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
             Self::Old { id, journal, session, next_seq } => {
-                let resumed = (Box::new(session.config().clone()), Box::new(*session.ledger()));
+                let before = Before { ledger: *session.ledger(), conversation: session.conversation().clone() };
+                let resumed = Resumed { config: session.config().clone(), before };
                 (identify(builder, &id).journal(Box::new(journal)).resume(*session, next_seq), id, Some(resumed))
             }
         }

@@ -2,10 +2,11 @@
 
 use crate::terminal::{Style, escaped, last_line, one_line, put, say};
 use agent_core::budget::Usd;
-use agent_core::conversation::{Block, ToolCall};
+use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::llm::Delta;
 use agent_core::tool::ToolStatus;
 use agent_runner::Notice;
+use std::collections::BTreeSet;
 
 /// Writes for a person.
 pub(crate) struct View {
@@ -17,6 +18,8 @@ pub(crate) struct View {
     in_line: bool,
     /// Whether pieces of the answer that is being written were shown.
     showed_pieces: bool,
+    /// Calls of this round that were seen to start.
+    started: BTreeSet<CallId>,
 }
 
 /// How much is said beside the answer.
@@ -42,7 +45,14 @@ impl Level {
 
 impl View {
     pub(crate) fn new(is_live: bool, level: Level) -> Self {
-        Self { style: Style::for_stderr(), is_live, level, in_line: false, showed_pieces: false }
+        Self {
+            style: Style::for_stderr(),
+            is_live,
+            level,
+            in_line: false,
+            showed_pieces: false,
+            started: BTreeSet::new(),
+        }
     }
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
@@ -53,7 +63,16 @@ impl View {
                 self.tell("(the text above does not count)");
             }
             Notice::Message { blocks, .. } => self.message(blocks),
-            Notice::ToolStarted(call) => self.tell(&format!("• {}", call_line(call))),
+            Notice::ToolStarted(call) => {
+                self.started.insert(call.id.clone());
+                self.tell(&format!("• {}", call_line(call)));
+            }
+            Notice::RoundClosed(item) => {
+                if let Item::Round(round) = item.as_ref() {
+                    self.not_run(round);
+                }
+                self.started.clear();
+            }
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
             Notice::ToolFinished { outcome, .. } => match outcome.status {
                 ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
@@ -176,6 +195,34 @@ impl View {
         }
         self.showed_pieces = false;
         self.end_line();
+    }
+
+    /// Calls of the model that never ran, and why.
+    fn not_run(&mut self, round: &Round) {
+        for (call, result) in round.answer().calls().zip(round.results()) {
+            if !self.started.contains(&call.id) {
+                self.tell(&format!("• {}", call_line(call)));
+                self.tell(&format!("  {}", one_line(result.content(), 100)));
+            }
+        }
+    }
+
+    /// Where a conversation stood when it was left: the last thing said by either side.
+    pub(crate) fn recap(&mut self, conversation: &Conversation) {
+        let (mut said, mut answered) = (None, None);
+        for item in conversation.iter() {
+            match item.as_ref() {
+                Item::Input(input) => said = input.texts().last().cloned(),
+                Item::Answer(answer) => answered = Some(answer.text()),
+                Item::Round(round) => answered = Some(round.answer().text()),
+            }
+        }
+        let lines = [("you", said), ("agent", answered)];
+        for (who, text) in lines.into_iter().filter_map(|(who, text)| Some((who, text?))) {
+            if !text.trim().is_empty() {
+                self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
+            }
+        }
     }
 
     fn notes(&mut self, notes: &[String]) {

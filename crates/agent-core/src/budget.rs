@@ -47,6 +47,7 @@ pub enum LimitKind {
 
 /// A limit that was reached, with what was spent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LimitReached {
     /// Which limit.
     pub kind: LimitKind,
@@ -127,6 +128,7 @@ impl Price {
 
 /// What a session has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ledger {
     /// Model calls started.
     pub model_calls: u64,

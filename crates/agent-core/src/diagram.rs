@@ -11,15 +11,19 @@
 //! assert_eq!("dot".parse(), Ok(Format::Dot));
 //! ```
 
+mod claims;
 mod graph;
 mod grid;
 mod json;
 mod markdown;
+mod svg;
 
+pub use claims::claim;
 pub use graph::{dot, mermaid};
 pub use grid::{Refusal, cell, grid};
 pub use json::json;
 pub use markdown::markdown;
+pub use svg::svg;
 
 use crate::table::{Label, Row, Table};
 use alloc::string::String;
@@ -41,11 +45,13 @@ pub enum Format {
     Grid,
     /// Everything, for other tools.
     Json,
+    /// A drawing.
+    Svg,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: &'static [Self] = &[Self::Markdown, Self::Mermaid, Self::Dot, Self::Grid, Self::Json];
+    pub const ALL: &'static [Self] = &[Self::Markdown, Self::Mermaid, Self::Dot, Self::Grid, Self::Json, Self::Svg];
 
     /// The word for it on a command line.
     #[must_use]
@@ -56,6 +62,7 @@ impl Format {
             Self::Dot => "dot",
             Self::Grid => "grid",
             Self::Json => "json",
+            Self::Svg => "svg",
         }
     }
 }
@@ -70,7 +77,7 @@ impl FromStr for Format {
 
 /// A word that names no format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("read the format: expected markdown, mermaid, dot, grid or json")]
+#[error("read the format: expected markdown, mermaid, dot, grid, json or svg")]
 pub struct UnknownFormat;
 
 /// Writes a table in a format.
@@ -82,6 +89,7 @@ pub fn render<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, format: Form
         Format::Dot => dot(table),
         Format::Grid => grid(table),
         Format::Json => json(table),
+        Format::Svg => svg(table),
     }
 }
 

@@ -4,19 +4,79 @@
 //! the [`session::Action`]s that come back; `agent-runner` is such a driver, and the [`ports`] are the traits through which it reaches
 //! models, tools and storage.
 //!
+//! # A session by hand
+//!
+//! No runtime is needed, and no thread: a loop of the host's own takes events in, steps, and performs what comes back. Here the model and
+//! its one tool are two lines each.
+//!
 //! ```
-//! use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
+//! use agent_core::conversation::Item;
+//! use agent_core::llm::{LlmResponse, RawCall, ResponseBlock};
+//! use agent_core::session::{Action, Event, ModelConfig, OutcomeKind, Rejected, Session, SessionConfig, State};
+//! use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+//! use std::collections::VecDeque;
 //!
 //! let mut session = Session::new(SessionConfig::new(ModelConfig::new("some-model")));
-//! session.step(0, Event::Started)?;
-//! let step = session.step(1, Event::UserInput { text: "hello".into() })?;
-//! assert_eq!(session.state(), State::CallingLlm);
-//! assert!(matches!(step.actions[..], [Action::SendLlmRequest { .. }]));
-//! # Ok::<(), agent_core::session::Rejected>(())
+//! let mut events = VecDeque::from([Event::Started, Event::UserInput { text: "What is 40 + 2?".into() }]);
+//! let mut now_ms = 0; // The clock is the host's.
+//! while let Some(event) = events.pop_front() {
+//!     now_ms += 1;
+//!     for action in session.step(now_ms, event)?.actions {
+//!         match action {
+//!             Action::SendLlmRequest { ticket, request } => {
+//!                 let response = match request.conversation.last().map(AsRef::as_ref) {
+//!                     Some(Item::Round(round)) => LlmResponse::text(&format!("It is {}.", round.results()[0].content())),
+//!                     _ => {
+//!                         let (name, arguments) = ("add".into(), r#"{"a":40,"b":2}"#.into());
+//!                         let call = RawCall { id: "call-1".into(), name, arguments, complete: true };
+//!                         LlmResponse { blocks: vec![ResponseBlock::Call(call)], ..LlmResponse::text("") }
+//!                     }
+//!                 };
+//!                 events.push_back(Event::LlmCompleted { ticket, response });
+//!             }
+//!             Action::PrepareTools { ticket, calls } => {
+//!                 let finding = Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
+//!                 let facts = CallFacts { call: calls[0].id.clone(), finding, verdict: HookVerdict::None };
+//!                 events.push_back(Event::ToolsPrepared { ticket, facts: vec![facts] });
+//!             }
+//!             Action::ExecuteTools { ticket, calls } => {
+//!                 let (call, outcome) = (calls[0].id.clone(), ToolOutcome::ok("42"));
+//!                 events.push_back(Event::ToolCompleted { ticket, call, outcome });
+//!             }
+//!             Action::DisplayMessage { blocks, .. } => println!("{blocks:?}"),
+//!             Action::PromptForInput => println!("> "),
+//!             other => unreachable!("nothing here is changed, asked, stopped or repeated: {other:?}"),
+//!         }
+//!     }
+//! }
+//! let outcome = session.outcome().unwrap();
+//! assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::Success, "It is 42."));
+//! assert_eq!(session.state(), State::WaitingForUserInput);
+//! # Ok::<(), Rejected>(())
 //! ```
 //!
-//! Above the session stands the [`lifecycle`]: an agent bound to commitments, which are checked whenever it says that it is done. The two
-//! machines meet in [`link`] only.
+//! A driver for a real host matches every action; the compiler tells it when there is a new one. The examples beside this crate show one
+//! whole (`by_hand`), two sessions in one thread (`two_sessions`), and a journal (`record_replay`).
+//!
+//! # Where to look
+//!
+//! | For | there is |
+//! |---|---|
+//! | the conversation of a user, a model and its tools | [`session`] |
+//! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
+//! | a piece of work with retries and an audit record | [`job`] |
+//! | how the first two work together | [`link`] |
+//! | keeping what happened, and going on from it | [`journal`] |
+//! | keeping a machine as it stands | [`snapshot`] |
+//! | a machine of one's own on the same kernel, proved when it is compiled | [`table`] |
+//! | a machine as a diagram, a table or JSON | [`diagram`] |
+//!
+//! # What may change
+//!
+//! An enum or struct is `#[non_exhaustive]` when a host only reads it: states, reasons, kinds of errors, records. What a driver has to
+//! perform or to report ([`session::Action`], [`session::Event`], their like in the other machines and the facts in them) is exhaustive:
+//! a driver that does not know an action must not compile. Serialised forms carry versions ([`journal::FORMAT_VERSION`],
+//! [`snapshot::FORMAT_VERSION`], [`job::AuditRecord::FORMAT_VERSION`]).
 //!
 //! # Architecture invariant
 //! No I/O, no clock, no randomness, no `unsafe`, no async runtime. Times and chance come in with events. `no_std` makes a compile error
@@ -49,5 +109,7 @@ pub mod permission;
 pub mod ports;
 pub mod retry;
 pub mod session;
+pub mod snapshot;
 pub mod table;
 pub mod tool;
+pub mod trace;

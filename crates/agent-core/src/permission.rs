@@ -17,6 +17,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// How much may happen without asking.
@@ -32,6 +33,18 @@ pub enum PermissionMode {
     Plan,
     /// Everything runs that no rule denies.
     Bypass,
+}
+
+impl fmt::Display for PermissionMode {
+    /// The name under which it is chosen and serialised.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "accept-edits",
+            Self::Plan => "plan",
+            Self::Bypass => "bypass",
+        })
+    }
 }
 
 /// The whole policy of a session.

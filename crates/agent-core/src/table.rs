@@ -24,6 +24,9 @@ pub trait Label: Copy + Eq + Debug + 'static {
     /// The values' names as they stand in the table, in the same order.
     const NAMES: &'static [&'static str];
 
+    /// The value's position in [`ALL`](Self::ALL).
+    fn index(self) -> usize;
+
     /// The value's name, as it stands in the table.
     fn name(self) -> &'static str;
 
@@ -96,6 +99,10 @@ macro_rules! labels {
             const ALL: &'static [Self] = &[$(Self::$value),+];
             const NAMES: &'static [&'static str] = &[$(stringify!($value)),+];
 
+            fn index(self) -> usize {
+                self as usize
+            }
+
             fn name(self) -> &'static str {
                 match self { $(Self::$value => stringify!($value)),+ }
             }
@@ -124,13 +131,18 @@ macro_rules! rows {
 ///
 /// * `action A only from [S, …];`: the action stands only on rows out of these states,
 /// * `order A in S after [T, …];`: out of this state, it stands only after the rows on these triggers,
-/// * `state S only through G;`: the first cannot be reached when the second is removed; with `unless [T, …]` but by rows on these triggers.
+/// * `state S only through G;`: the first cannot be reached when the second is removed; with `unless [T, …]` but by rows on these triggers,
+/// * `trigger T stays;`: its rows keep the state.
+///
+/// With `pub CLAIMS of` before the table's name the claims are kept under that name, as data.
 #[macro_export]
 macro_rules! prove {
-    ($table:ident: $state:ident, $trigger:ident, $action:ident;
-     $(action $act:ident only from [$($from:ident),+];)*
-     $(order $late:ident in $place:ident after [$($first:ident),+];)*
-     $(state $goal:ident only through $gate:ident $(unless [$($but:ident),+])?;)*) => {
+    (pub $claims:ident of $table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {
+        /// What the machine claims about itself, proved together with its table.
+        pub const $claims: &[$crate::table::proof::Claim] = $crate::claims!($state, $trigger, $action; $($claim)*);
+        $crate::prove! { $table: $state, $trigger, $action; $($claim)* }
+    };
+    ($table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {
         #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
         const _: () = {
             use $crate::table::{Label as _, proof};
@@ -174,14 +186,37 @@ macro_rules! prove {
                 automatic,
                 rows: &rows,
             };
-            proof::check(&shape);
-            $(proof::action_only_from(&shape, $action::$act as u8, 0 $(| 1 << $state::$from as u8)+);)*
-            $(proof::action_after(&shape, $action::$late as u8, $state::$place as u8, 0 $(| 1 << $trigger::$first as u8)+);)*
-            $({
-                let unless = 0 $($(| 1 << $trigger::$but as u8)+)?;
-                proof::only_through(&shape, $state::$goal as u8, $state::$gate as u8, unless);
-            })*
+            proof::prove(&shape, $crate::claims!($state, $trigger, $action; $($claim)*));
         };
+    };
+}
+
+/// The claims of [`prove!`](crate::prove) as a list of [`proof::Claim`]s.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! claims {
+    ($state:ident, $trigger:ident, $action:ident;
+     $(action $act:ident only from [$($from:ident),+];)*
+     $(order $late:ident in $place:ident after [$($first:ident),+];)*
+     $(state $goal:ident only through $gate:ident $(unless [$($but:ident),+])?;)*
+     $(trigger $kept:ident stays;)*) => {
+        &[
+            $($crate::table::proof::Claim::ActionOnlyFrom {
+                action: $action::$act as u8,
+                states: 0 $(| 1 << $state::$from as u8)+,
+            },)*
+            $($crate::table::proof::Claim::ActionAfter {
+                action: $action::$late as u8,
+                state: $state::$place as u8,
+                triggers: 0 $(| 1 << $trigger::$first as u8)+,
+            },)*
+            $($crate::table::proof::Claim::OnlyThrough {
+                goal: $state::$goal as u8,
+                gate: $state::$gate as u8,
+                unless: 0 $($(| 1 << $trigger::$but as u8)+)?,
+            },)*
+            $($crate::table::proof::Claim::Stays { trigger: $trigger::$kept as u8 },)*
+        ]
     };
 }
 

@@ -11,6 +11,11 @@ fn diagrams_are_the_published_ones() {
         assert_eq!(ended.assert_code(0).out, std::fs::read_to_string(published.join(file)).unwrap(), "{format}");
         assert_eq!(ended.err, "");
     }
+    let drawing = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent-core/src/session/table.svg");
+    let drawing = std::fs::read_to_string(drawing).unwrap();
+    assert!(
+        drawing.contains(Scratch::new().ended(&["diagram", "session", "--format", "svg"]).assert_code(0).out.trim())
+    );
     let page = std::fs::read_to_string(published.join("session.md")).unwrap();
     for format in ["mermaid", "markdown", "grid"] {
         let ended = Scratch::new().ended(&["diagram", "session", "--format", format]);

@@ -163,6 +163,7 @@ fn wrong_configuration() {
     unasked(52, "error_config", &["-p", "x", "--max-budget-usd", "1"], |_| {})[0].assert_says("price");
     unasked(52, "error_config", &["-p", "x", "--sandbox", "workspace-write"], |_| {})[0].assert_says("sandbox");
     unasked(52, "error_config", &["-p", "x", "--sandbox", "read-only"], |_| {})[0].assert_says("sandbox");
+    unasked(52, "error_config", &["-p", "x", "--deny", "bsh(rm:*)"], |_| {})[0].assert_says("names no tool");
 }
 
 #[test]
@@ -215,6 +216,7 @@ fn a_call_that_nobody_could_be_asked_about() {
 fn a_denial_by_rule_is_no_failure() {
     let deny = ["--permission-mode", "bypass", "--deny", "write_file"];
     let all = scripted(0, "success", &[edit(), Step::text("Well.")], &deny);
+    all[0].assert_says("• write_file b.txt");
     assert_eq!(all[1].result()["permission_denials"][0]["tool_name"], "write_file");
 }
 

@@ -49,7 +49,8 @@ fn an_interrupt_stops_the_turn_and_two_leave() {
     // Until it has stopped, what is typed comes back instead of being sent.
     running.wait_for("stopped");
     running.write("second\n");
-    running.wait_for("I am back.");
+    // At the prompt, not only answered: before it the interrupt would stop the turn once more.
+    running.wait_for("I am back.\r\n> ");
     running.write("\x03");
     running.wait_for("Ctrl-C again leaves; the session is kept");
     running.write("\x03");

@@ -67,7 +67,9 @@ fn resume_at_the_prompt() {
     let mut running = Running::start(command.args(model.flags(crate::support::Wire::Anthropic)));
     running.write("second\n");
     running.close_stdin();
-    assert!(running.end().assert_code(0).out.contains("Two."));
+    let ended = running.end();
+    assert!(ended.assert_code(0).out.contains("Two."));
+    assert!(ended.err.contains("you: first") && ended.err.contains("agent: One."), "where it was left: {ended:#?}");
     assert!(said(&model.last_body()).contains("first"));
 }
 

@@ -44,14 +44,15 @@ pub fn dot<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
     out
 }
 
-struct Edge<S> {
-    from: S,
-    to: S,
-    triggers: Vec<&'static str>,
+/// All rows that lead from one state to another.
+pub(super) struct Edge<S> {
+    pub(super) from: S,
+    pub(super) to: S,
+    pub(super) triggers: Vec<&'static str>,
 }
 
 /// The edges in the order in which the table first mentions them.
-fn edges<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> Vec<Edge<S>> {
+pub(super) fn edges<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> Vec<Edge<S>> {
     let mut edges: Vec<Edge<S>> = Vec::new();
     for row in table.rows {
         match edges.iter_mut().find(|edge| edge.from == row.from && edge.to == row.to) {

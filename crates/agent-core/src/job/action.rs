@@ -66,6 +66,7 @@ pub enum Action {
 
 /// One whole run of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// Which attempt this is, counted from 1.
     pub number: u32,

@@ -4,13 +4,12 @@ use super::action::{Action, Attempt};
 use super::audit::{AuditRecord, JobStatus};
 use super::event::Event;
 use super::routing::{AgentConfig, route};
+use super::step::{Reason, Rejected};
 use super::table::{ActionKind, State, Trigger};
-use super::trace::{Reason, Rejected};
 use super::verdict::{FailureKind, Verdict};
 use super::{Asked, Job};
 use crate::retry::RetryPolicy;
 use crate::session::Ticket;
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 
@@ -133,8 +132,7 @@ impl Job {
     }
 
     pub(super) fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 }
 

@@ -42,9 +42,9 @@ mod event;
 mod retry;
 pub mod routing;
 mod spent;
+mod step;
 pub mod table;
 pub mod time;
-mod trace;
 mod verdict;
 
 pub use action::{Action, Attempt};
@@ -54,11 +54,12 @@ pub use event::Event;
 pub use retry::RetryConfig;
 pub use routing::{AgentConfig, ModelTier, Skill, TierModels};
 pub use spent::Spent;
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, JobTable, State, Trigger};
-pub use trace::{Reason, Rejected, Step, Trace, Transition};
 pub use verdict::{FailureKind, Verdict};
 
 use crate::session::Ticket;
+use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,7 @@ use serde::{Deserialize, Serialize};
 /// A job. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
+    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
     config: JobConfig,
@@ -104,6 +106,7 @@ impl Job {
     #[must_use]
     pub fn with_table(config: JobConfig, created_at_ms: u64, table: &'static JobTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             config,
             state: table.initial,
@@ -122,7 +125,7 @@ impl Job {
             session_ids: Vec::new(),
             state_history: Vec::new(),
             next_ticket: 0,
-            trace: Trace::new(created_at_ms),
+            trace: Trace::new(Some(created_at_ms)),
         }
     }
 

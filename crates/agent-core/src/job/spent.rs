@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Money, tokens and calls, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Spent {
     /// Money in billionths of a US dollar, as far as prices are known.
     pub cost_nano_usd: u64,

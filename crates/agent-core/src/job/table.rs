@@ -3,6 +3,11 @@
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). A cancel stops what is in flight and waits for its answer, because only the answer knows
 //! what was spent; then the record is written like that of any other job.
+//!
+//! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
+//! the table, as is the full grid of states and triggers in `docs/machines`.
+//!
+#![doc = include_str!("table.svg")]
 
 use crate::table::Table;
 use crate::{labels, prove, rows};
@@ -11,6 +16,7 @@ use serde::{Deserialize, Serialize};
 labels! {
     /// Where a job stands.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum State {
         /// Nobody has started it.
         Pending,
@@ -36,6 +42,7 @@ labels! {
 labels! {
     /// What happened, with its guards already decided.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum Trigger {
         /// The host started the job.
         Started,
@@ -69,6 +76,7 @@ labels! {
 labels! {
     /// What the driver is asked to do, without its data.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum ActionKind {
         /// Find out whether the job can be worked on.
         ValidateJob,
@@ -132,7 +140,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Recording + CancelRequested  => Recording [];
 };
 
-prove! { TABLE: State, Trigger, ActionKind;
+prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action ValidateJob only from [Pending];
     action DefineAgent only from [Init];
     action RunAgent only from [DefineAgent, RetryWait];

@@ -2,8 +2,8 @@
 
 use super::commitment::{CheckEnd, CheckReport, CommitmentId};
 use super::event::{Event, Signal, TurnEnd};
+use super::step::Reason;
 use super::table::Trigger;
-use super::trace::Reason;
 use super::{Lifecycle, Ticket};
 
 impl Lifecycle {

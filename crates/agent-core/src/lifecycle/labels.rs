@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 labels! {
     /// Where an agent stands.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum State {
         /// There is nothing to do; a message starts work.
         Idle,
@@ -27,6 +28,7 @@ labels! {
 labels! {
     /// What happened, with its guards already decided.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum Trigger {
         /// Somebody sent the agent a message.
         InputReceived,
@@ -78,6 +80,7 @@ labels! {
 labels! {
     /// What the driver is asked to do, without its data.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum ActionKind {
         /// Give the message to the session.
         SendInput,

@@ -41,19 +41,19 @@ mod config;
 mod event;
 mod labels;
 mod render;
+mod step;
 pub mod table;
-mod trace;
 mod verification;
 
 pub use action::{Action, Gap, Outcome};
 pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
 pub use config::LifecycleConfig;
 pub use event::{Event, Signal, TurnEnd};
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, LifecycleTable, State, Trigger};
-pub use trace::{Reason, Rejected, Step, Trace, Transition};
 pub use verification::Verification;
 
-use alloc::borrow::Cow;
+use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ use serde::{Deserialize, Serialize};
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
+    format_version: FormatVersion,
+    #[serde(skip)]
+    table: TableRef,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,
@@ -89,8 +92,17 @@ impl Lifecycle {
     /// An idle agent.
     #[must_use]
     pub fn new(config: LifecycleConfig) -> Self {
+        Self::with_table(config, &table::TABLE)
+    }
+
+    /// An agent on another table, for tests that change rows and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_table(config: LifecycleConfig, table: &'static LifecycleTable) -> Self {
         Self {
-            state: table::TABLE.initial,
+            format_version: FormatVersion,
+            table: TableRef(table),
+            state: table.initial,
             now_ms: 0,
             mode: TaskMode::default(),
             commitments: config.commitments.clone(),
@@ -105,7 +117,7 @@ impl Lifecycle {
             timer: None,
             cleanup: None,
             next_ticket: 0,
-            trace: Trace::new(),
+            trace: Trace::new(None),
             config,
         }
     }
@@ -117,7 +129,7 @@ impl Lifecycle {
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
         let name = event.name();
         let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = table::TABLE.row(self.state, trigger) else {
+        let Some(row) = self.table.0.row(self.state, trigger) else {
             return Err(self.rejected(name, Some(trigger), Reason::NoRow));
         };
         self.now_ms = self.now_ms.max(at_ms);
@@ -137,7 +149,7 @@ impl Lifecycle {
     /// Whether nothing can happen any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        table::TABLE.is_terminal(self.state)
+        self.table.0.is_terminal(self.state)
     }
 
     /// How the agent works while it works; nothing when it does not.
@@ -177,8 +189,7 @@ impl Lifecycle {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = table::TABLE.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -186,6 +197,24 @@ impl Lifecycle {
         Ticket(self.next_ticket)
     }
 }
+
+/// The table an agent runs on. Two agents are equal whatever instance of a table they point to.
+#[derive(Clone, Copy, Debug)]
+struct TableRef(&'static LifecycleTable);
+
+impl Default for TableRef {
+    fn default() -> Self {
+        Self(&table::TABLE)
+    }
+}
+
+impl PartialEq for TableRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.rows.len() == other.0.rows.len()
+    }
+}
+
+impl Eq for TableRef {}
 
 /// Names one thing that the driver was asked and has to answer. Never used twice in a lifecycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

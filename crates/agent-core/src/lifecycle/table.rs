@@ -3,6 +3,11 @@
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: whoever
 //! leaves `Idle`, `Working` or `Waiting` stops its timer, whoever enters one starts it, whoever comes to rest reports the outcome.
+//!
+//! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
+//! the table, as is the full grid of states and triggers in `docs/machines`.
+//!
+#![doc = include_str!("table.svg")]
 
 pub use super::labels::{ActionKind, State, Trigger};
 
@@ -69,7 +74,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Reaped + CleanupCompleted => Ended [];
 };
 
-prove! { TABLE: State, Trigger, ActionKind;
+prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action RunChecks only from [Working, Verifying];
     action CancelChecks only from [Verifying];
     action SendGapReport only from [Verifying];

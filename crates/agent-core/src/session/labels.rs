@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 labels! {
     /// Where a session stands.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum State {
         /// Made, not started.
         Ready,
@@ -57,6 +58,7 @@ labels! {
 labels! {
     /// What happened, with its guards already decided.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum Trigger {
         /// The host opened the session.
         Started,
@@ -222,6 +224,7 @@ pub(super) use event_triggers;
 labels! {
     /// What the driver is asked to do, without its data.
     #[derive(Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum ActionKind {
         /// Call the model.
         SendLlmRequest,

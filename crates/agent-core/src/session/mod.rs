@@ -38,10 +38,10 @@ mod model_call;
 mod outcome;
 mod render;
 mod reply;
+mod step;
 pub mod table;
 mod ticket;
 mod tool_calls;
-mod trace;
 mod turn;
 
 pub use action::Action;
@@ -49,15 +49,15 @@ pub use batch::Denial;
 pub use config::{ModelConfig, SessionConfig};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeKind};
+pub use step::{Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, SessionTable, State, Trigger};
 pub use ticket::Ticket;
-pub use trace::{Reason, Rejected, Step, Trace, TraceNote, Transition};
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
+use crate::snapshot::FormatVersion;
 use crate::table::Row;
-use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -70,6 +70,7 @@ use serde::{Deserialize, Serialize};
 /// A session. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
+    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
     config: SessionConfig,
@@ -130,6 +131,7 @@ impl Session {
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
         Self {
+            format_version: FormatVersion,
             table: TableRef(table),
             state: table.initial,
             now_ms: 0,
@@ -160,7 +162,7 @@ impl Session {
             run: None,
             next_ticket: 0,
             next_call: 0,
-            trace: Trace::new(),
+            trace: Trace::new(None),
             config,
         }
     }
@@ -260,7 +262,7 @@ impl Session {
     /// Empties the trace, which decides nothing: a checker that keeps sessions by the million needs its room.
     #[doc(hidden)]
     pub fn forget_trace(&mut self) {
-        self.trace = Trace::new();
+        self.trace = Trace::new(None);
     }
 
     /// The only place where the state changes.
@@ -288,13 +290,13 @@ impl Session {
     }
 
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        let accepted = self.table.0.rows_from(self.state).map(|row| row.on).collect();
-        Rejected { state: self.state, event: Cow::Borrowed(event), trigger, reason, accepted }
+        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 }
 
 /// Something asked and not answered.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outstanding {
     /// What was asked.
     pub action: Action,

@@ -3,6 +3,11 @@
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). Rows of a waiting state that begin with the same four triggers mean the same in each:
 //! input is queued, limits and configuration are data, a cancel stops what is in flight and waits for its answer, a shutdown ends.
+//!
+//! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
+//! the table, as is the full grid of states and triggers in `docs/machines`.
+//!
+#![doc = include_str!("table.svg")]
 
 pub use super::labels::{ActionKind, State, Trigger};
 
@@ -182,7 +187,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     BudgetExceeded + AutoAlways        => WaitingForUserInput [PromptForInput];
 };
 
-prove! { TABLE: State, Trigger, ActionKind;
+prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action SendLlmRequest only from [PreparingRequest];
     action ExecuteTools only from [CheckingForCancellation, AwaitingApproval, ExecutingTools];
     action RequestApproval only from [CheckingForCancellation];
@@ -193,4 +198,6 @@ prove! { TABLE: State, Trigger, ActionKind;
     state ExecutingTools only through CheckingForCancellation;
     state CommittingChanges only through CheckingGitCommits;
     state CallingLlm only through PreparingRequest;
+    trigger LlmDelta stays;
+    trigger ToolProgress stays;
 }

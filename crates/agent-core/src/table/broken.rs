@@ -180,3 +180,12 @@ table! {
     ]
     order Finish in Busy after [Ended];
 }
+
+table! {
+    /// A row leaves its state on a trigger that a claim says stays.
+    false_claim_about_staying: "compile_fail,E0080", [
+        Idle + Went => Choosing [Begin]; Choosing + AutoBusy => Busy []; Choosing + AutoIdle => Idle [];
+        Busy + Ended => Idle []; Busy + Stopped => Over [Finish]
+    ]
+    trigger Ended stays;
+}

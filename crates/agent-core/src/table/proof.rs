@@ -37,6 +37,60 @@ pub struct Shape<'a> {
     pub rows: &'a [Cell],
 }
 
+/// What a machine claims about its own table, with labels as numbers and sets of them as bit masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Claim {
+    /// See [`action_only_from`].
+    ActionOnlyFrom {
+        /// The action.
+        action: u8,
+        /// Set of the states that its rows may leave.
+        states: u64,
+    },
+    /// See [`action_after`].
+    ActionAfter {
+        /// The action.
+        action: u8,
+        /// The state whose rows are ordered.
+        state: u8,
+        /// Set of the triggers whose rows come first.
+        triggers: u64,
+    },
+    /// See [`only_through`].
+    OnlyThrough {
+        /// The state that is reached.
+        goal: u8,
+        /// The state on every way there.
+        gate: u8,
+        /// Set of triggers whose rows are excepted.
+        unless: u64,
+    },
+    /// See [`stays`].
+    Stays {
+        /// The trigger.
+        trigger: u8,
+    },
+}
+
+/// Checks a table's structure, then what its machine claims.
+///
+/// # Panics
+/// When the table is broken or a claim does not hold; in a `const` this is a compile error with the message.
+pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
+    check(shape);
+    let mut i = 0;
+    while i < claims.len() {
+        match claims[i] {
+            Claim::ActionOnlyFrom { action, states } => action_only_from(shape, action, states),
+            Claim::ActionAfter { action, state, triggers } => action_after(shape, action, state, triggers),
+            Claim::OnlyThrough { goal, gate, unless } => only_through(shape, goal, gate, unless),
+            Claim::Stays { trigger } => stays(shape, trigger),
+        }
+        i += 1;
+    }
+}
+
 /// Checks that no cell is filled twice, nothing leaves a terminal state, every state is reachable and every other one has a way out,
 /// every trigger and action is used, passing states have automatic rows only and waiting states none, and automatic rows cannot cycle.
 ///
@@ -94,6 +148,22 @@ pub const fn action_after(shape: &Shape<'_>, action: u8, state: u8, triggers: u6
             );
             passed |= 1 << row.on;
         }
+        i += 1;
+    }
+}
+
+/// Checks that the rows on a trigger keep the state.
+///
+/// # Panics
+/// When one leaves it.
+pub const fn stays(shape: &Shape<'_>, trigger: u8) {
+    let mut i = 0;
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        assert!(
+            row.on != trigger || row.from == row.to,
+            "a claim does not hold: a row leaves the state on a trigger that stays"
+        );
         i += 1;
     }
 }

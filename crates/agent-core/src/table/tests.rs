@@ -1,6 +1,8 @@
 //! The proofs refuse each fault for its own reason. A sound table is broken in one place; numbers stand for labels.
 
-use super::proof::{Cell, Shape, action_after, action_only_from, check, is_automatic, only_through};
+use super::proof::{
+    Cell, Claim, Shape, action_after, action_only_from, check, is_automatic, only_through, prove, stays,
+};
 use alloc::string::String;
 use alloc::vec::Vec;
 use std::panic::catch_unwind;
@@ -142,4 +144,41 @@ fn an_action_before_a_row_that_comes_first_is_found() {
 fn automatic_triggers_are_known_by_their_names() {
     assert!(is_automatic("AutoAlways"));
     assert!(!is_automatic("Automatic".trim_start_matches("Auto")) && !is_automatic("Aut") && !is_automatic("LlmAutoX"));
+}
+
+#[test]
+fn a_row_that_leaves_on_a_trigger_that_stays_is_found() {
+    let mut rows = sound();
+    rows[3].to = BUSY;
+    assert_eq!(said(|| stays(&shape(&rows), ENDED)), None);
+    rows[3].to = IDLE;
+    let message = "a claim does not hold: a row leaves the state on a trigger that stays";
+    assert_eq!(said(|| stays(&shape(&rows), ENDED)).as_deref(), Some(message));
+}
+
+/// A table is proved with its structure first, then with every claim, whatever its kind and place.
+#[test]
+fn a_proof_looks_at_structure_and_at_every_claim() {
+    let rows = sound();
+    let true_claims = [
+        Claim::ActionOnlyFrom { action: FINISH, states: 1 << BUSY },
+        Claim::ActionAfter { action: FINISH, state: BUSY, triggers: 1 << ENDED },
+        Claim::OnlyThrough { goal: BUSY, gate: CHOOSING, unless: 0 },
+        Claim::Stays { trigger: 9 },
+    ];
+    assert_eq!(said(|| prove(&shape(&rows), &true_claims)), None);
+    let false_claims = [
+        Claim::ActionOnlyFrom { action: FINISH, states: 1 << IDLE },
+        Claim::ActionAfter { action: FINISH, state: BUSY, triggers: 1 << WENT },
+        Claim::OnlyThrough { goal: BUSY, gate: OVER, unless: 0 },
+        Claim::Stays { trigger: ENDED },
+    ];
+    for (at, claim) in false_claims.into_iter().enumerate() {
+        let mut claims = true_claims;
+        claims[at] = claim;
+        assert!(said(|| prove(&shape(&rows), &claims)).is_some(), "{claim:?}");
+    }
+    let mut broken = rows;
+    broken.pop();
+    assert!(said(|| prove(&shape(&broken), &[])).is_some(), "no claim, no structure");
 }

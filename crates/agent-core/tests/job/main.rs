@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod harness;
+mod mutation;
 mod pairs;
 mod properties;
 mod rules;
-mod seed;
 mod serialised;
+#[path = "../support/mod.rs"]
+mod support;

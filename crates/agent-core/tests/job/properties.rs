@@ -1,9 +1,11 @@
-//! Event sequences, long and hostile: the job's invariants hold after every one.
+//! Event sequences, long and hostile: the job's invariants hold after every event, and what was written makes the same job.
+//! `PROPTEST_CASES=10000` looks longer.
 
 use crate::harness::{Harness, events};
 use agent_core::job::{Event, Job, JobConfig, JobStatus, RetryConfig, State, Trace};
 use agent_core::session::Ticket;
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 fn check(harness: &Harness) {
     let job = &harness.job;
@@ -27,7 +29,7 @@ fn check(harness: &Harness) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 320, ..ProptestConfig::default() })]
+    #![proptest_config(sequences())]
 
     #[test]
     fn invariants_hold_after_every_event(
@@ -38,7 +40,7 @@ proptest! {
     ) {
         let retry = RetryConfig { max_retries, base_delay_ms };
         let mut harness = Harness::new(JobConfig { retry, ..JobConfig::new("job-1", description) });
-        let mut taken = Vec::new();
+        let mut rebuilt = Job::new(harness.job.config().clone(), 1_000);
         for (choice, ticket, moved_ms) in choices {
             // Mostly the open ticket, at times an old or unknown one; time may run backwards.
             let ticket = if ticket < 8 { harness.ticket } else { Ticket(u64::from(choice) % 7) };
@@ -50,16 +52,15 @@ proptest! {
                 // Weighted towards getting somewhere.
                 _ => next(&harness),
             };
-            if harness.take(event.clone()).is_ok() {
-                taken.push((harness.now_ms, event));
-            }
+            let line = serde_json::to_string(&(harness.now_ms, &event)).unwrap();
+            let _ = harness.take(event);
             check(&harness);
+            let (at_ms, event) = serde_json::from_str(&line).unwrap();
+            let _ = rebuilt.step(at_ms, event);
+            prop_assert_eq!(&rebuilt, &harness.job, "same events, same job");
+            let bytes = [&rebuilt, &harness.job].map(|job| serde_json::to_vec(job).unwrap());
+            prop_assert!(bytes[0] == bytes[1], "equal, but not to the byte");
         }
-        let mut again = Job::new(harness.job.config().clone(), 1_000);
-        for (at_ms, event) in taken {
-            let _ = again.step(at_ms, event).unwrap();
-        }
-        prop_assert_eq!(again, harness.job, "same events, same job");
     }
 
     #[test]
@@ -99,6 +100,15 @@ fn next(harness: &Harness) -> Event {
         State::Process => 9,
         State::RetryWait => 12,
         State::End | State::Recording | State::Completed | State::Failed => 13,
+        other => panic!("nobody knows how to bring a job on in {other:?}"),
     };
     all[index].clone()
+}
+
+fn sequences() -> ProptestConfig {
+    let failure_persistence = FileFailurePersistence::WithSource("proptest-regressions");
+    let config = ProptestConfig { max_shrink_iters: 4_000, ..ProptestConfig::default() };
+    let config = ProptestConfig { failure_persistence: Some(Box::new(failure_persistence)), ..config };
+    // Unless the environment says otherwise: enough to meet what goes wrong often, and soon done.
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 96, ..config } }
 }

@@ -254,3 +254,28 @@ fn a_cost_that_is_not_known_is_not_told() {
     harness.go(Event::AttemptEnded { ticket, verdict: success(), spent, session_id });
     assert_eq!((harness.records[0].cost_nano_usd, harness.records[0].session_ids.len()), (None, 0));
 }
+
+/// All of them, to be run on changed tables.
+pub(crate) const RULES: &[fn()] = &[
+    init_success_leads_to_define_agent,
+    init_failure_completes_with_failure_no_retries_for_validation,
+    define_agent_success_leads_to_process,
+    define_agent_failure_completes_with_failure_no_retries_for_routing,
+    process_success_leads_to_end,
+    process_failure_with_retries_left_is_retried_whatever_its_kind,
+    process_failure_with_retries_exhausted_completes_with_failure,
+    end_success_completes_with_success_and_end_failure_with_failure,
+    the_delay_is_the_base_times_two_to_the_attempt_less_one,
+    delays_saturate,
+    retries_default_to_three_after_a_second,
+    the_retry_count_is_not_reset_between_states,
+    the_state_history_is_the_trail_of_visited_states,
+    the_audit_record_has_what_happened,
+    what_repetition_cannot_cure_is_not_repeated,
+    a_job_that_says_nothing_or_too_much_fails_whatever_the_host_says,
+    a_tier_without_a_model_fails_the_routing,
+    a_cancel_at_any_time_leaves_a_record,
+    work_that_was_done_when_it_was_stopped_stays_done,
+    the_attempts_share_the_limits_of_the_job,
+    a_cost_that_is_not_known_is_not_told,
+];

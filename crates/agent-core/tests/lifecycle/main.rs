@@ -4,7 +4,9 @@
 
 mod harness;
 mod link;
+mod mutation;
 mod pairs;
 mod properties;
-mod seeds;
 mod stories;
+#[path = "../support/mod.rs"]
+mod support;

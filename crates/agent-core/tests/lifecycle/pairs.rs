@@ -2,18 +2,25 @@
 //! stand here is refused and changes nothing.
 
 use crate::harness::{Harness, commitment, config, exited};
+use agent_core::lifecycle::table::TABLE;
 use agent_core::lifecycle::{
-    Action, CheckEnd, CheckReport, CommitmentId, Event, Signal, State, TaskMode, Ticket, TurnEnd,
+    Action, CheckEnd, CheckReport, CommitmentId, Event, LifecycleConfig, Reason, Signal, State, TaskMode, Ticket,
+    Trigger, TurnEnd,
 };
+use std::collections::BTreeSet;
 
 /// A machine in each state, with the timer of its state running; `Verifying` with one check answered.
 fn places() -> Vec<(&'static str, Harness)> {
-    let with = |steps: &dyn Fn(&mut Harness)| {
-        let mut harness = Harness::new(config());
+    let of = |config: LifecycleConfig, steps: &dyn Fn(&mut Harness)| {
+        let mut harness = Harness::new(config);
         harness.message();
         steps(&mut harness);
         harness
     };
+    let with = |steps: &dyn Fn(&mut Harness)| of(config(), steps);
+    let unbound = || LifecycleConfig { commitments: Vec::new(), ..config() };
+    let attended = || LifecycleConfig { unsignalled_turn_claims: false, ..config() };
+    let resting = || LifecycleConfig { continues_after_failure: false, ..config() };
     let verifying = |harness: &mut Harness, report| {
         harness.turn(TurnEnd::Completed);
         harness.answer(0, report);
@@ -25,7 +32,12 @@ fn places() -> Vec<(&'static str, Harness)> {
         harness.answer(1, exited(1));
     };
     vec![
+        ("Idle, new", Harness::new(config())),
         ("Idle", with(&|harness| harness.turn(TurnEnd::Failed))),
+        ("Working, unbound", of(unbound(), &|_| {})),
+        ("Working, unbound and waiting", of(unbound(), &|harness| harness.signal(Signal::Waiting))),
+        ("Working, attended", of(attended(), &|_| {})),
+        ("Working, attended, done signalled", of(attended(), &|harness| harness.signal(Signal::Done))),
         ("Working", with(&|_| {})),
         ("Working, done signalled", with(&|harness| harness.signal(Signal::Done))),
         ("Working, waiting signalled", with(&|harness| harness.signal(Signal::Waiting))),
@@ -39,6 +51,8 @@ fn places() -> Vec<(&'static str, Harness)> {
         ),
         ("Verifying", with(&|harness| harness.turn(TurnEnd::Completed))),
         ("Verifying, first kept", with(&|harness| verifying(harness, exited(0)))),
+        ("Verifying, resting, first kept", of(resting(), &|harness| verifying(harness, exited(0)))),
+        ("Verifying, resting, first not started", of(resting(), &|harness| verifying(harness, not_started()))),
         ("Verifying, first not kept", with(&|harness| verifying(harness, exited(2)))),
         ("Verifying, first not started", with(&|harness| verifying(harness, not_started()))),
         (
@@ -75,7 +89,7 @@ fn places() -> Vec<(&'static str, Harness)> {
 }
 
 fn events(harness: &Harness) -> Vec<(&'static str, Event)> {
-    let turn = |end, behind| Event::TurnEnded { end, inputs_taken: harness.sent - behind };
+    let turn = |end, behind| Event::TurnEnded { end, inputs_taken: harness.sent.saturating_sub(behind) };
     let checks = harness.checks.last().copied().unwrap_or(Ticket(90));
     let timer = harness.timers.last().copied().unwrap_or(Ticket(91));
     let check = |ticket, id, report| Event::CheckCompleted { ticket, commitment: CommitmentId(id), report };
@@ -118,6 +132,9 @@ type Line = (&'static str, &'static [&'static str], State, &'static [&'static st
 
 #[rustfmt::skip]
 const EXPECTED: &[Line] = &[
+    // A new agent has no timer: it has not been idle for any time.
+    ("Idle, new", &["input"], State::Working, &["SendInput", "StartTimer"]),
+    ("Idle, new", &["budget", "session ended", "dismissed"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Idle", &["input"], State::Working, &["StopTimer", "SendInput", "StartTimer"]),
     ("Idle", &["commitment", "cancel"], State::Idle, &[]),
     ("Idle", &["timeout"], State::Reaped, &["ReportOutcome", "CleanUp"]),
@@ -127,6 +144,10 @@ const EXPECTED: &[Line] = &[
     ("Working", &["commitment", "mode", "signal done", "signal waiting"], State::Working, &[]),
     ("Working", &["cancel"], State::Working, &["CancelTurn"]),
     ("Working, cancelled", &["turn completed"], State::Idle, &["StopTimer", "ReportOutcome", "StartTimer"]),
+    ("Working, unbound and waiting", &["turn completed"], State::Waiting, &["StopTimer", "ReportOutcome", "StartTimer"]),
+    ("Working, unbound", &["turn completed"], State::Done, &["StopTimer", "ReportOutcome"]),
+    ("Working, attended, done", &["turn completed"], State::Verifying, &["StopTimer", "RunChecks"]),
+    ("Working, attended", &["turn completed"], State::Idle, &["StopTimer", "ReportOutcome", "StartTimer"]),
     ("Working, waiting", &["turn completed"], State::Waiting, &["StopTimer", "ReportOutcome", "StartTimer"]),
     ("Working", &["turn completed"], State::Verifying, &["StopTimer", "RunChecks"]),
     ("Working", &["turn failed", "turn cancelled"], State::Idle, &["StopTimer", "ReportOutcome", "StartTimer"]),
@@ -147,6 +168,9 @@ const EXPECTED: &[Line] = &[
     ("Verifying", &["session ended", "dismissed"], State::Reaped, &["CancelChecks", "ReportOutcome", "CleanUp"]),
     ("Verifying, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
     ("Verifying, last round", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, resting, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, resting, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Verifying, resting", &["second kept", "second not kept", "second too slow", "second not started"], State::Idle, &["ReportOutcome", "StartTimer"]),
     ("Verifying, budget spent", &["second kept"], State::Done, &["ReportOutcome"]),
     ("Verifying, last round", &["second not kept", "second too slow", "second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, budget spent", &["second not kept", "second too slow", "second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
@@ -165,6 +189,9 @@ fn expected(place: &str, event: &str) -> Option<&'static Line> {
     if place == "Verifying" && opens.contains(&event) {
         return Some(&FIRST);
     }
+    if (place, event) == ("Idle, new", "timeout") {
+        return None;
+    }
     EXPECTED.iter().find(|(from, events, ..)| place.starts_with(from) && events.contains(&event))
 }
 
@@ -173,25 +200,63 @@ fn name(action: &Action) -> String {
     text.split([' ', '{']).next().unwrap().to_owned()
 }
 
+/// Why an event is refused, before or after it is a trigger.
+fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
+    let no_row = |trigger| (Some(trigger), Reason::NoRow);
+    match event {
+        "blank input" | "blank commitment" => (None, Reason::Blank),
+        // Nothing was sent to a new agent, so no turn of it can be old.
+        "old turn" if place != "Idle, new" => (None, Reason::OldTurn),
+        "stale check" | "stale timeout" | "stale cleanup" | "timeout" | "cleanup" => (None, Reason::StaleTicket),
+        "first kept" | "second kept" | "second not kept" | "second too slow" | "second not started"
+        | "unknown check" => {
+            let is_open = place.starts_with("Verifying");
+            (None, if is_open { Reason::UnknownCommitment } else { Reason::StaleTicket })
+        }
+        "input" => no_row(Trigger::InputReceived),
+        "commitment" => no_row(Trigger::CommitmentAdded),
+        "mode" => no_row(Trigger::ModeChanged),
+        "signal done" | "signal waiting" => no_row(Trigger::Signalled),
+        "turn failed" | "turn cancelled" => no_row(Trigger::TurnFailed),
+        "turn out of budget" => no_row(Trigger::TurnOutOfBudget),
+        "turn completed" if place == "Waiting" => no_row(Trigger::WaitingSignalled),
+        "turn completed" | "old turn" => no_row(Trigger::CompletionClaimed),
+        "cancel" => no_row(Trigger::CancelRequested),
+        "budget" => no_row(Trigger::BudgetExceeded),
+        "session ended" => no_row(Trigger::SessionEnded),
+        "dismissed" => no_row(Trigger::Dismissed),
+        other => panic!("{place} + {other}: nothing says why it is refused"),
+    }
+}
+
 #[test]
-fn every_event_in_every_state() {
-    let mut pairs = 0;
+pub(crate) fn every_event_in_every_state() {
+    let (mut pairs, mut fired) = (0, BTreeSet::new());
     for (place, harness) in places() {
         assert!(place.starts_with(&format!("{:?}", harness.state())), "{place}: {:?}", harness.state());
         for (label, event) in events(&harness) {
             pairs += 1;
+            let bytes = serde_json::to_string(&harness.machine).unwrap();
             let mut harness = harness.clone();
             match (harness.take(event), expected(place, label)) {
                 (Ok(step), Some((_, _, to, actions))) => {
                     assert_eq!(harness.state(), *to, "{place} + {label}");
                     let names: Vec<_> = step.actions.iter().map(name).collect();
                     assert_eq!(names, *actions, "{place} + {label}");
+                    fired.insert((step.transition.from, step.transition.on));
                 }
-                (Err(_), None) => {}
+                (Err(rejected), None) => {
+                    assert_eq!((rejected.trigger, rejected.reason), refusal(place, label), "{place} + {label}");
+                    let accepted: Vec<_> = TABLE.rows_from(rejected.state).map(|row| row.on).collect();
+                    assert_eq!(rejected.accepted, accepted, "{place} + {label}");
+                    assert_eq!(serde_json::to_string(&harness.machine).unwrap(), bytes, "{place} + {label}");
+                }
                 (outcome, line) => panic!("{place} + {label}: {outcome:?}, expected {line:?}"),
             }
             harness.check_replay();
         }
     }
-    assert_eq!(pairs, 15 * 27);
+    assert_eq!(pairs, 22 * 27);
+    let all: BTreeSet<_> = TABLE.rows.iter().map(|row| (row.from, row.on)).collect();
+    assert_eq!(fired, all, "every row fires somewhere");
 }

@@ -137,3 +137,17 @@ fn the_trace_is_bounded_and_times_are_added_up() {
     assert_eq!((trace.recent().count(), trace.dropped()), (100, 60));
     assert_eq!(trace.total(State::Working), (80, 800));
 }
+
+/// All of them, to be run on changed tables.
+pub(crate) const STORIES: &[fn()] = &[
+    what_was_kept_once_is_checked_again,
+    three_reports_then_it_is_over,
+    the_gap_report_names_everything,
+    without_commitments_a_claim_is_believed,
+    in_company_only_a_signal_claims,
+    a_signal_ends_with_its_turn,
+    a_message_begins_the_count_anew,
+    a_commitment_added_while_checks_run_is_checked_too,
+    the_mode_can_be_seen_while_it_works,
+    the_trace_is_bounded_and_times_are_added_up,
+];

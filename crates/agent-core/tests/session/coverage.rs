@@ -1,6 +1,6 @@
-//! Every row of the session's table is reached by a run of the real machine: none is there for show.
+//! Every row of the session's table is reached by the sequences of the generator: none is there for show, and none is left out by it.
 
-use crate::harness::{Harness, config};
+use crate::harness::{CONFIGS, Harness, config};
 use agent_core::session::Event;
 use agent_core::session::table::TABLE;
 use std::collections::BTreeSet;
@@ -10,25 +10,22 @@ fn every_row_fires_in_some_run() {
     let mut fired = BTreeSet::new();
     let mut chance = Chance(1);
     for round in 0..4_000_u32 {
-        let mut harness = Harness::new(config((round % 6) as u8));
+        let mut harness = Harness::new(config((round % u32::from(CONFIGS)) as u8));
         if round % 50 != 0 {
-            let _ = harness.take(Event::Started);
+            let _ = harness.take_unchecked(Event::Started);
         }
         for _ in 0..60 {
             let event = harness.choose((chance.byte(), chance.byte(), chance.byte()));
-            let transient = event.is_transient();
             let before = harness.session.state();
-            if let Ok(step) = harness.take(event) {
-                fired.extend(step.transitions.iter().map(|t| (t.from, t.on)));
-                if transient {
-                    fired.extend(
-                        TABLE
-                            .rows_from(before)
-                            .filter(|row| row.to == before && is_delta(row.on))
-                            .map(|row| (row.from, row.on)),
-                    );
-                }
+            let Ok(step) = harness.take_unchecked(event) else { continue };
+            fired.extend(step.transitions.iter().map(|t| (t.from, t.on)));
+            if step.transitions.is_empty() {
+                let rows = TABLE.rows_from(before).filter(|row| row.to == before && is_delta(row.on));
+                fired.extend(rows.map(|row| (row.from, row.on)));
             }
+        }
+        if fired.len() == TABLE.rows.len() {
+            break;
         }
     }
     let missing: Vec<_> =

@@ -5,6 +5,10 @@
 mod coverage;
 mod edited_arguments;
 mod harness;
+mod hostile;
+mod mutation;
+mod pairs;
 mod properties;
 mod scenario;
-mod seeds;
+#[path = "../support/mod.rs"]
+mod support;

@@ -11,25 +11,24 @@
 //! Lines that begin with `>` are read (see `script`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
 
-mod script;
+pub(crate) mod script;
 mod show;
+pub(crate) mod tables;
 
 use crate::harness::{check_request, stop};
+use crate::support::quiet;
 use agent_core::budget::Limits;
 use agent_core::session::{Action, Event, Session, State};
 use script::{Command, Script};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn every_scenario_reads_as_written() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/scenarios");
-    let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty());
     let mut wrong = Vec::new();
-    for path in paths {
+    for path in paths() {
         let written = fs::read_to_string(&path).unwrap();
         let found = play(&written);
         if written == found {
@@ -44,9 +43,46 @@ fn every_scenario_reads_as_written() {
     assert!(wrong.is_empty(), "UPDATE=1 accepts:\n{}", wrong.join("\n"));
 }
 
+fn paths() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/scenarios");
+    let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+/// All scenarios, one by one, with the rows that each fires: to find out whether they notice a change of the table.
+pub(crate) struct Scenarios(Vec<(String, BTreeSet<String>)>);
+
+impl Scenarios {
+    /// Reads them and plays each once.
+    pub(crate) fn read() -> Self {
+        let texts = paths().into_iter().map(|path| fs::read_to_string(path).unwrap());
+        let single = |text: String| text.split("\n== ").skip(1).map(|one| format!("== {one}\n")).collect::<Vec<_>>();
+        let all = texts.flat_map(|text| single(format!("\n{text}")));
+        let played = |text: String| {
+            let (found, fired) = play_noting(&text);
+            assert_eq!(found, text);
+            (text, fired)
+        };
+        Self(all.map(played).collect())
+    }
+
+    /// Whether one that fires a row reads otherwise than written, or breaks.
+    pub(crate) fn notice(&self, cell: &str) -> bool {
+        let firing = self.0.iter().filter(|(_, fired)| fired.contains(cell));
+        firing.into_iter().any(|(text, _)| quiet::caught(|| play(text)).map_or(true, |found| found != *text))
+    }
+}
+
 /// The same text with the answers that the session gives now.
 fn play(text: &str) -> String {
-    let mut out = String::new();
+    play_noting(text).0
+}
+
+/// Besides, the cells of all rows that fired.
+fn play_noting(text: &str) -> (String, BTreeSet<String>) {
+    let (mut out, mut fired) = (String::new(), BTreeSet::new());
     let mut script = Script::default();
     for line in text.lines().filter(|line| !line.starts_with("    ")) {
         out.push_str(line);
@@ -55,7 +91,7 @@ fn play(text: &str) -> String {
             check_sendable(&script.session);
             script = Script::default();
         } else if let Some(command) = line.strip_prefix("> ") {
-            for answer in perform(&mut script, command).lines() {
+            for answer in perform(&mut script, command, &mut fired).lines() {
                 let _ = writeln!(out, "    {answer}");
             }
         } else {
@@ -63,17 +99,21 @@ fn play(text: &str) -> String {
         }
     }
     check_sendable(&script.session);
-    out
+    (out, fired)
 }
 
-fn perform(script: &mut Script, line: &str) -> String {
+fn perform(script: &mut Script, line: &str, fired: &mut BTreeSet<String>) -> String {
     match script.read(line) {
         Command::Nothing => String::new(),
         Command::Show(text) => text,
         Command::Take(event) => {
             let before = script.session.clone();
+            // Pieces of text leave no transition.
+            let piece = event.is_transient().then(|| format!("{:?} + {}", before.state(), event.name()));
             match script.session.step(script.now_ms, event) {
                 Ok(step) => {
+                    fired.extend(piece);
+                    fired.extend(step.transitions.iter().map(|done| format!("{:?} + {:?}", done.from, done.on)));
                     script.note(&step.actions);
                     for action in &step.actions {
                         if let Action::SendLlmRequest { request, .. } = action {
@@ -98,10 +138,14 @@ fn check_sendable(session: &Session) {
         return;
     }
     let _ = session.step(0, Event::CancelRequested);
-    while session.state() != State::WaitingForUserInput {
+    for _ in 0..MAX_STOPS {
+        if session.state() == State::WaitingForUserInput {
+            break;
+        }
         let action = session.outstanding().remove(0).action;
         let _ = session.step(0, stop(&action)).unwrap();
     }
+    assert_eq!(session.state(), State::WaitingForUserInput);
     let _ = session.step(0, Event::BudgetRaised { limits: Limits::default() }).unwrap();
     if session.state() == State::WaitingForUserInput {
         let _ = session.step(0, Event::UserInput { text: "and now?".into() }).unwrap();
@@ -128,3 +172,6 @@ fn difference(written: &str, found: &str) -> String {
     }
     out
 }
+
+/// Answers of a driver that stops everything, before the session has come to rest.
+const MAX_STOPS: usize = 40;

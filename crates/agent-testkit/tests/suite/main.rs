@@ -4,6 +4,7 @@
 
 mod client;
 mod clocks;
+mod conformance;
 mod demo;
 mod http;
 mod ports;

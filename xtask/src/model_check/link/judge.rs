@@ -30,7 +30,8 @@ fn goes_on(node: &Together) -> bool {
         State::Idle | State::Waiting | State::Done | State::Ended => true,
         State::Working => session_works || !coming.is_empty(),
         State::Verifying => node.open_checks().next().is_some() || node.is_over && !node.is_told,
-        State::Reaped => !coming.is_empty(),
+        // Whatever else there is, something has to come.
+        _ => !coming.is_empty(),
     }
 }
 

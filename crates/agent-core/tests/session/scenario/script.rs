@@ -1,9 +1,9 @@
 //! The lines of a scenario as events. Answers carry the newest ticket of what they answer, or an older one: `answer "late" @1`.
 
 use super::show;
-use crate::harness::ticket;
+use super::tables::table;
 use agent_core::budget::{Limits, Price};
-use agent_core::conversation::{CallId, ToolCall};
+use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
@@ -11,9 +11,9 @@ use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ti
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// A session and what a driver of it would remember.
-pub(super) struct Script {
-    pub(super) session: Session,
-    pub(super) now_ms: u64,
+pub(crate) struct Script {
+    pub(crate) session: Session,
+    pub(crate) now_ms: u64,
     calls: Vec<ToolCall>,
     answers: u32,
     llm: Ticket,
@@ -25,7 +25,7 @@ pub(super) struct Script {
     deadline: Ticket,
 }
 
-pub(super) enum Command {
+pub(crate) enum Command {
     Nothing,
     Show(String),
     Take(Event),
@@ -42,7 +42,7 @@ impl Default for Script {
 impl Script {
     fn made(config: SessionConfig) -> Self {
         let none = Ticket(0);
-        let session = Session::new(config);
+        let session = Session::with_table(config, table());
         let (now_ms, calls, answers) = (0, Vec::new(), 0);
         Self {
             session,
@@ -59,8 +59,13 @@ impl Script {
         }
     }
 
+    /// The calls of the last answer that had some.
+    pub(crate) fn calls(&self) -> &[ToolCall] {
+        &self.calls
+    }
+
     /// Remembers the tickets of what was asked.
-    pub(super) fn note(&mut self, actions: &[Action]) {
+    pub(crate) fn note(&mut self, actions: &[Action]) {
         for action in actions {
             let Some(ticket) = ticket(action) else { continue };
             match action {
@@ -81,7 +86,7 @@ impl Script {
         }
     }
 
-    pub(super) fn read(&mut self, line: &str) -> Command {
+    pub(crate) fn read(&mut self, line: &str) -> Command {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         let mut words = words(rest);
         let older = words.iter().position(|word| word.starts_with('@')).map(|at| words.remove(at));
@@ -109,6 +114,7 @@ impl Script {
         Command::Take(match verb {
             "start" => Event::Started,
             "input" => Event::UserInput { text: if rest.starts_with('"') { first(&words) } else { rest.into() } },
+            "reconfigure" => Event::Reconfigured { config: Box::new(config(&words)) },
             "raise" => Event::BudgetRaised { limits: limits(self.session.config().limits, &words) },
             "compact" => Event::CompactionRequested,
             "cancel" => Event::CancelRequested,
@@ -171,17 +177,25 @@ impl Script {
         LlmResponse { blocks, stop, usage, model: String::new() }
     }
 
-    /// Facts about every call by its name, but for those named here: `2=deny`.
+    /// Facts about every call by its name, but for those named here: `2=deny`; one too few or too many: `missing`, `twice`, `foreign`.
     fn facts(&self, words: &[String]) -> Vec<CallFacts> {
         let mut facts: Vec<CallFacts> = self.calls.iter().map(|call| fact(call, call.name.as_ref())).collect();
         for word in words {
-            if word == "missing" {
-                facts.pop();
-                continue;
+            match word.as_str() {
+                "missing" => drop(facts.pop()),
+                "twice" => facts.extend(facts.first().cloned()),
+                "foreign" => {
+                    let nobody = Finding::UnknownTool { message: "?".into() };
+                    facts.push(CallFacts { call: CallId::new("nobody"), finding: nobody, verdict: HookVerdict::None });
+                }
+                _ => {
+                    let (number, what) = word.split_once('=').unwrap();
+                    let at = number.parse::<usize>().unwrap() - 1;
+                    if let Some(call) = self.calls.get(at) {
+                        facts[at] = fact(call, what);
+                    }
+                }
             }
-            let (number, what) = word.split_once('=').unwrap();
-            let at = number.parse::<usize>().unwrap() - 1;
-            facts[at] = fact(&self.calls[at], what);
         }
         facts
     }
@@ -199,7 +213,7 @@ impl Script {
     }
 }
 
-/// `mode=bypass|default|plan|accept-edits retries=1 fallback=second window=1000 result-bytes=100 price=3000 wall-ms=…` and limits.
+/// `mode=bypass|default|plan|accept-edits deny=change(x) retries=1 fallback=second window=1000 result-bytes=100 price=3000 wall-ms=…` and limits.
 fn config(words: &[String]) -> SessionConfig {
     let mut config = SessionConfig::new(ModelConfig::new("first"));
     config.permissions.mode = PermissionMode::Bypass;
@@ -207,6 +221,7 @@ fn config(words: &[String]) -> SessionConfig {
         let (key, value) = word.split_once('=').unwrap();
         match key {
             "mode" => config.permissions.mode = serde_json::from_str(&format!("\"{value}\"")).unwrap(),
+            "deny" => config.permissions.deny.push(value.parse().unwrap()),
             "retries" => config.retry.max_retries = value.parse().unwrap(),
             "fallback" => config.models.push(ModelConfig::new(value)),
             "window" => config.models[0].context_window_tokens = Some(value.parse().unwrap()),
@@ -283,6 +298,9 @@ fn fail(ticket: Ticket, words: &[String]) -> Event {
         "overloaded" => LlmErrorKind::Overloaded,
         "server" => LlmErrorKind::Server,
         "network" => LlmErrorKind::Network,
+        "billing" => LlmErrorKind::Billing,
+        "timeout" => LlmErrorKind::Timeout,
+        "protocol" => LlmErrorKind::Protocol,
         other => panic!("no such failure: {other}"),
     };
     let number = |key: &str| words.iter().find_map(|word| word.strip_prefix(key)).map(|text| text.parse().unwrap());
@@ -299,6 +317,7 @@ fn stop_reason(word: &str) -> StopReason {
         "refusal" => StopReason::Refusal,
         "context" => StopReason::ContextWindow,
         "tool-use" => StopReason::ToolUse,
+        "sequence" => StopReason::StopSequence,
         other => StopReason::Other(other.into()),
     }
 }
@@ -322,7 +341,8 @@ fn outcome(words: &[String]) -> ToolOutcome {
 fn allowed(words: &[String]) -> ApprovalAnswer {
     let rule = words.iter().find_map(|word| word.strip_prefix("always="));
     let scope = rule.map_or(ApprovalScope::Once, |rule| ApprovalScope::Session(rule.parse().unwrap()));
-    ApprovalAnswer::Allow { scope, arguments: None }
+    let arguments = words.iter().find_map(|word| word.strip_prefix("edit="));
+    ApprovalAnswer::Allow { scope, arguments: arguments.map(|text| Arguments::parse(text).unwrap()) }
 }
 
 fn git(words: &[String]) -> GitReport {
@@ -353,5 +373,21 @@ fn words(mut text: &str) -> Vec<String> {
         };
         out.push(word.into());
         text = rest;
+    }
+}
+
+/// The ticket of an action that expects an answer.
+pub(crate) fn ticket(action: &Action) -> Option<Ticket> {
+    match action {
+        Action::SendLlmRequest { ticket, .. }
+        | Action::PrepareTools { ticket, .. }
+        | Action::RequestApproval { ticket, .. }
+        | Action::ExecuteTools { ticket, .. }
+        | Action::CheckGitCommits { ticket, .. }
+        | Action::RunAutoformatters { ticket, .. }
+        | Action::CommitChanges { ticket, .. }
+        | Action::ScheduleRetry { ticket, .. }
+        | Action::StartDeadline { ticket, .. } => Some(*ticket),
+        _ => None,
     }
 }

@@ -1,0 +1,49 @@
+//! What one event did to the machine, and why one is refused.
+
+use super::{Action, State, Trigger};
+use crate::trace;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A row of the session table that fired.
+pub type Transition = trace::Transition<State, Trigger>;
+
+/// What a session did.
+pub type Trace = trace::Trace<State, Trigger>;
+
+/// A refusal of a session.
+pub type Rejected = trace::Rejected<State, Trigger, Reason>;
+
+/// All that one event did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[must_use = "the actions of a step have to be performed"]
+pub struct Step {
+    /// The rows that fired, in order; the first is the event's own.
+    pub transitions: Vec<Transition>,
+    /// What the driver is asked to do, in order.
+    pub actions: Vec<Action>,
+}
+
+/// Why an event is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The table has no row for it.
+    #[error("there is no row for it")]
+    NoRow,
+    /// It answers something that is not open: already answered, withdrawn, or never asked.
+    #[error("its ticket is not open")]
+    StaleTicket,
+    /// It names a call that is not open.
+    #[error("it names a call that is not open")]
+    UnknownCall,
+    /// It does not name every call exactly once.
+    #[error("it does not name every call exactly once")]
+    IncompleteFacts,
+    /// It is blank.
+    #[error("it is blank")]
+    Blank,
+    /// There is nothing to summarise.
+    #[error("there is nothing to summarise")]
+    NothingToCompact,
+}

@@ -1,0 +1,120 @@
+//! Machines kept as text: each carries the version of its form, and one that was written in another form is refused.
+//!
+//! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what comes back is equal and goes on as the other
+//! would have. With serde alone they read and write the same form; [`read`] tells a wrong version from a damaged text. The events and
+//! actions of a machine have no version of their own: they change with [`FORMAT_VERSION`], and those of a session in a journal with
+//! [`journal::FORMAT_VERSION`](crate::journal::FORMAT_VERSION).
+//!
+//! ```
+//! use agent_core::session::{Event, ModelConfig, Session, SessionConfig};
+//! use agent_core::snapshot::{self, SnapshotError};
+//!
+//! let mut session = Session::new(SessionConfig::new(ModelConfig::new("some-model")));
+//! session.step(0, Event::Started)?;
+//! let text = snapshot::write(&session)?;
+//! assert_eq!(snapshot::read::<Session>(&text)?, session);
+//!
+//! let of_tomorrow = text.replacen("\"format_version\":1", "\"format_version\":2", 1);
+//! let refused = snapshot::read::<Session>(&of_tomorrow);
+//! assert_eq!(refused, Err(SnapshotError::Version { found: 2 }));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use crate::job::Job;
+use crate::lifecycle::Lifecycle;
+use crate::session::Session;
+use alloc::format;
+use alloc::string::{String, ToString};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The form of kept machines, and of their events and actions, that this version writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A machine that can be kept: a session, a lifecycle or a job.
+pub trait Machine: Serialize + DeserializeOwned + sealed::Sealed {}
+
+impl Machine for Session {}
+impl Machine for Lifecycle {}
+impl Machine for Job {}
+
+/// A machine as one line of JSON.
+///
+/// # Errors
+/// [`SnapshotError::Form`]; the machines of this crate can always be written.
+pub fn write<M: Machine>(machine: &M) -> Result<String, SnapshotError> {
+    serde_json::to_string(machine).map_err(|error| SnapshotError::form(&error))
+}
+
+/// Reads what [`write()`] wrote.
+///
+/// # Errors
+/// [`SnapshotError`] when it was written in another form, or is no such machine at all.
+pub fn read<M: Machine>(text: &str) -> Result<M, SnapshotError> {
+    let Head { format_version: found } = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
+    if found != FORMAT_VERSION {
+        return Err(SnapshotError::Version { found });
+    }
+    serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))
+}
+
+/// Why a kept machine cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// It was written by a version with another form.
+    #[error("read the machine: it has format {found}, this program reads format {FORMAT_VERSION}")]
+    Version {
+        /// The form's number.
+        found: u32,
+    },
+    /// It is damaged, or something else.
+    #[error("read or write the machine: {found}")]
+    Form {
+        /// What was missed or could not be used, and where.
+        found: String,
+    },
+}
+
+impl SnapshotError {
+    fn form(error: &serde_json::Error) -> Self {
+        Self::Form { found: error.to_string() }
+    }
+}
+
+/// The part of every kept machine that says how to read the rest.
+#[derive(Deserialize)]
+struct Head {
+    format_version: u32,
+}
+
+/// First field of every machine: takes no room, is written as [`FORMAT_VERSION`], and reads from nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FormatVersion;
+
+impl Serialize for FormatVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(FORMAT_VERSION)
+    }
+}
+
+impl<'de> Deserialize<'de> for FormatVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u32::deserialize(deserializer)? {
+            FORMAT_VERSION => Ok(Self),
+            found => {
+                Err(D::Error::custom(format!("it has format {found}, this program reads format {FORMAT_VERSION}")))
+            }
+        }
+    }
+}
+
+/// What can be kept is decided here: a machine of another crate has its own forms.
+mod sealed {
+    #[expect(unnameable_types, reason = "nobody else shall name it")]
+    pub trait Sealed {}
+
+    impl Sealed for super::Session {}
+    impl Sealed for super::Lifecycle {}
+    impl Sealed for super::Job {}
+}

@@ -1,0 +1,142 @@
+//! What a machine did and what it refused: the same for every machine.
+
+use crate::table::{Label, Table};
+use alloc::borrow::Cow;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Display;
+use serde::{Deserialize, Serialize};
+
+/// One row that fired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transition<S, T> {
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// State that was left or kept.
+    pub from: S,
+    /// What happened.
+    pub on: T,
+    /// State that was entered or kept.
+    pub to: S,
+    /// How long the machine had been in `from`, in milliseconds.
+    pub spent_ms: u64,
+}
+
+/// Something odd that no row tells, such as a tool-call id that had to be replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceNote {
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// What.
+    pub text: String,
+}
+
+/// The newest transitions and notes, at most [`Trace::CAPACITY`] of each, and totals over all transitions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace<S, T> {
+    recent: VecDeque<Transition<S, T>>,
+    notes: VecDeque<TraceNote>,
+    /// By state: times entered, milliseconds spent.
+    totals: Vec<(u64, u64)>,
+    /// When the state was entered; nothing while no event has told the time.
+    entered_at_ms: Option<u64>,
+    dropped: u64,
+}
+
+impl<S: Label, T: Label> Trace<S, T> {
+    /// How many transitions, and how many notes, are kept (seed 001).
+    pub const CAPACITY: usize = 100;
+
+    /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.
+    pub(crate) fn new(made_at_ms: Option<u64>) -> Self {
+        Self {
+            recent: VecDeque::new(),
+            notes: VecDeque::new(),
+            totals: vec![(0, 0); S::ALL.len()],
+            entered_at_ms: made_at_ms,
+            dropped: 0,
+        }
+    }
+
+    /// The newest transitions, oldest first.
+    pub fn recent(&self) -> impl Iterator<Item = &Transition<S, T>> {
+        self.recent.iter()
+    }
+
+    /// The newest notes, oldest first.
+    pub fn notes(&self) -> impl Iterator<Item = &TraceNote> {
+        self.notes.iter()
+    }
+
+    /// Transitions that are no longer kept.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// How often a state was entered, and how many milliseconds were spent in it, until the last transition.
+    #[must_use]
+    pub fn total(&self, state: S) -> (u64, u64) {
+        self.totals.get(state.index()).copied().unwrap_or_default()
+    }
+
+    /// Enters a note.
+    pub(crate) fn note(&mut self, at_ms: u64, text: String) {
+        if self.notes.len() == Self::CAPACITY {
+            self.notes.pop_front();
+        }
+        self.notes.push_back(TraceNote { at_ms, text });
+    }
+
+    /// Enters a transition and returns it.
+    pub(crate) fn enter(&mut self, at_ms: u64, from: S, on: T, to: S) -> Transition<S, T> {
+        let spent_ms = at_ms.saturating_sub(*self.entered_at_ms.get_or_insert(at_ms));
+        if from != to {
+            if let Some((_, spent)) = self.totals.get_mut(from.index()) {
+                *spent = spent.saturating_add(spent_ms);
+            }
+            if let Some((entered, _)) = self.totals.get_mut(to.index()) {
+                *entered = entered.saturating_add(1);
+            }
+            self.entered_at_ms = Some(at_ms);
+        }
+        let transition = Transition { at_ms, from, on, to, spent_ms };
+        if self.recent.len() == Self::CAPACITY {
+            self.recent.pop_front();
+            self.dropped = self.dropped.saturating_add(1);
+        }
+        self.recent.push_back(transition);
+        transition
+    }
+}
+
+/// A refusal. The machine is as it was before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{event} refused in {state:?}: {reason}")]
+pub struct Rejected<S, T, R: Display> {
+    /// Where the machine stands.
+    pub state: S,
+    /// The event's name.
+    pub event: Cow<'static, str>,
+    /// The trigger it would have been, when that could be decided.
+    pub trigger: Option<T>,
+    /// Why.
+    pub reason: R,
+    /// What would have been accepted here.
+    pub accepted: Vec<T>,
+}
+
+impl<S: Label, T: Label, R: Display> Rejected<S, T, R> {
+    pub(crate) fn new<A: Label>(
+        table: &Table<S, T, A>,
+        state: S,
+        event: &'static str,
+        trigger: Option<T>,
+        reason: R,
+    ) -> Self {
+        let accepted = table.rows_from(state).map(|row| row.on).collect();
+        Self { state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
+}

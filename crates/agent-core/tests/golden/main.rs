@@ -1,0 +1,150 @@
+//! Serialised forms that were written once must be read for ever, and must not change unnoticed.
+//!
+//! Three scripted stories, one a machine, bring about every kind of event and action. What they write now is compared with what is kept under
+//! `journal/v1` and `machines/v1`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//!
+//! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
+//! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
+//!   read by whatever the new version offers for them.
+
+mod job;
+mod kept;
+mod lifecycle;
+mod session;
+mod words;
+
+use agent_core::job::Job;
+use agent_core::journal::{self, Record, ReplayError};
+use agent_core::lifecycle::Lifecycle;
+use agent_core::session::{self as core_session, Session};
+use agent_core::snapshot::{self, Machine, SnapshotError};
+use kept::{Kept, kinds, lines};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+#[test]
+fn what_is_written_today_is_what_was_kept() {
+    let mut changed = Vec::new();
+    for Kept { name, text } in everything() {
+        changed.extend(kept::compare(&name, &text));
+    }
+    assert!(
+        changed.is_empty(),
+        "serialised forms changed; the head of this test says what to do\n{}",
+        changed.join("\n")
+    );
+}
+
+#[test]
+fn a_kept_journal_replays_to_the_kept_session() {
+    let records: Vec<Record> = read_lines(&kept::read("journal", "session.jsonl"));
+    let (header, session) = journal::replay(records.clone()).unwrap();
+    let machines = kept::read("machines", "session.machines.jsonl");
+    assert_eq!(session, snapshot::read(lines(&machines).last().unwrap()).unwrap(), "the story's end");
+    assert_eq!((header.format_version, header.session_id.as_str()), (journal::FORMAT_VERSION, "golden"));
+
+    // And on the way: where the session first rested in each state.
+    let passed = session::machines_on_the_way(&records);
+    let expected: Vec<Session> = lines(&machines).iter().map(|line| snapshot::read(line).unwrap()).collect();
+    assert_eq!(passed, expected);
+}
+
+#[test]
+fn kept_events_step_to_the_kept_machines() {
+    let machines: Vec<Lifecycle> = read_machines("lifecycle.machines.jsonl");
+    assert_eq!(lifecycle::machines_of(&kept::read("machines", "lifecycle.events.jsonl")), machines);
+    let machines: Vec<Job> = read_machines("job.machines.jsonl");
+    assert_eq!(job::machines_of(&kept::read("machines", "job.events.jsonl")), machines);
+}
+
+#[test]
+fn kept_actions_read_and_write_the_same() {
+    check_lines::<core_session::Action>("session.actions.jsonl");
+    check_lines::<core_session::Step>("session.steps.jsonl");
+    check_lines::<core_session::Rejected>("session.refusals.jsonl");
+    check_lines::<agent_core::lifecycle::Action>("lifecycle.actions.jsonl");
+    check_lines::<agent_core::job::Action>("job.actions.jsonl");
+}
+
+#[test]
+fn every_kind_of_event_and_action_is_kept() {
+    assert_eq!(kinds::<core_session::Event>().len(), 22, "the count is in the documents too");
+    words::check_all_kinds::<core_session::Event>(&session::events(&kept::read("journal", "session.jsonl")));
+    words::check_all_kinds::<core_session::Action>(&kept::read("machines", "session.actions.jsonl"));
+    words::check_all_kinds::<agent_core::lifecycle::Event>(&lifecycle::events());
+    words::check_all_kinds::<agent_core::lifecycle::Action>(&kept::read("machines", "lifecycle.actions.jsonl"));
+    words::check_all_kinds::<agent_core::job::Event>(&job::events());
+    words::check_all_kinds::<agent_core::job::Action>(&kept::read("machines", "job.actions.jsonl"));
+}
+
+#[test]
+fn no_other_version_is_read() {
+    let tomorrow = snapshot::FORMAT_VERSION + 1;
+    for name in ["session.machines.jsonl", "lifecycle.machines.jsonl", "job.machines.jsonl"] {
+        let machines = kept::read("machines", name);
+        let line = lines(&machines)[0].replacen("\"format_version\":1", &format!("\"format_version\":{tomorrow}"), 1);
+        let expected = SnapshotError::Version { found: tomorrow };
+        assert_eq!(snapshot::read::<Session>(&line).unwrap_err(), expected, "told before the kind of machine");
+        assert!(serde_json::from_str::<Session>(&line).is_err() && serde_json::from_str::<Lifecycle>(&line).is_err());
+        assert!(serde_json::from_str::<Job>(&line).is_err());
+    }
+    let mut records: Vec<Record> = read_lines(&kept::read("journal", "session.jsonl"));
+    let journal::Entry::Header(header) = &mut records[0].entry else { panic!("no header") };
+    header.format_version += 1;
+    let found = journal::FORMAT_VERSION + 1;
+    assert_eq!(journal::replay(records).unwrap_err(), ReplayError::Version { found });
+}
+
+#[test]
+fn what_is_damaged_is_an_error_and_nothing_else() {
+    check_damage::<Session>("session.machines.jsonl", r#""state":"CallingLlm""#);
+    check_damage::<Lifecycle>("lifecycle.machines.jsonl", r#""state":"Working""#);
+    check_damage::<Job>("job.machines.jsonl", r#""state":"Process""#);
+}
+
+/// Cut anywhere, with a state that nobody knows, with a text for a number, or another machine altogether: refused.
+fn check_damage<M: Machine + Debug>(name: &str, state: &str) {
+    let machines = kept::read("machines", name);
+    let line = lines(&machines).into_iter().find(|line| line.contains(state)).unwrap();
+    let refused = |text: &str| matches!(snapshot::read::<M>(text), Err(SnapshotError::Form { .. }));
+    for end in (0..line.len()).filter(|end| line.is_char_boundary(*end)) {
+        assert!(refused(&line[..end]), "cut at {end}");
+    }
+    for (from, to) in [(state, r#""state":"Dancing""#), (state, r#""state":7"#), (r#""now_ms":"#, r#""now_ms":-"#)] {
+        let wrong = line.replacen(from, to, 1);
+        assert!(wrong != line && refused(&wrong), "{to}");
+    }
+    let unversioned = line.replacen(&format!("\"format_version\":{},", snapshot::FORMAT_VERSION), "", 1);
+    assert!(unversioned != line && refused(&unversioned) && refused("null") && refused("[]"));
+    for other in ["session.machines.jsonl", "lifecycle.machines.jsonl", "job.machines.jsonl"] {
+        let text = kept::read("machines", other);
+        assert_eq!(other == name, snapshot::read::<M>(lines(&text)[0]).is_ok(), "{other} as {name}");
+    }
+}
+
+fn everything() -> Vec<Kept> {
+    let mut all = session::written();
+    all.extend(lifecycle::written());
+    all.extend(job::written());
+    all.push(Kept::new("machines", "words.txt", words::all()));
+    all
+}
+
+fn read_machines<M: Machine>(name: &str) -> Vec<M> {
+    let text = kept::read("machines", name);
+    lines(&text).iter().map(|line| snapshot::read(line).unwrap()).collect()
+}
+
+fn read_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
+    lines(text).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Each line reads as the type, and writes itself again.
+fn check_lines<T: DeserializeOwned + serde::Serialize>(name: &str) {
+    let text = kept::read("machines", name);
+    assert!(!text.is_empty(), "{name}");
+    for line in lines(&text) {
+        let value: T = serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}\n{line}"));
+        assert_eq!(serde_json::to_string(&value).unwrap(), line, "{name}");
+    }
+}

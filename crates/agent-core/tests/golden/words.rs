@@ -1,0 +1,79 @@
+//! Every word that stands for a kind of something in a serialised form.
+
+use crate::kept::{kinds, lines};
+use agent_core::{budget, conversation, job, journal, lifecycle, llm, permission, retry, session, tool};
+use serde::de::DeserializeOwned;
+use std::any::type_name;
+
+/// One line a type: its name and its words.
+pub(crate) fn all() -> String {
+    let mut out = String::new();
+    machines(&mut out);
+    values(&mut out);
+    out
+}
+
+fn machines(out: &mut String) {
+    add::<journal::Entry>(out);
+    add::<session::State>(out);
+    add::<session::Trigger>(out);
+    add::<session::Event>(out);
+    add::<session::Action>(out);
+    add::<session::Reason>(out);
+    add::<session::OutcomeKind>(out);
+    add::<lifecycle::State>(out);
+    add::<lifecycle::Trigger>(out);
+    add::<lifecycle::Event>(out);
+    add::<lifecycle::Action>(out);
+    add::<lifecycle::Reason>(out);
+    add::<lifecycle::Outcome>(out);
+    add::<lifecycle::CheckEnd>(out);
+    add::<lifecycle::Origin>(out);
+    add::<lifecycle::Signal>(out);
+    add::<lifecycle::TaskMode>(out);
+    add::<lifecycle::TurnEnd>(out);
+    add::<job::State>(out);
+    add::<job::Trigger>(out);
+    add::<job::Event>(out);
+    add::<job::Action>(out);
+    add::<job::Reason>(out);
+    add::<job::Verdict>(out);
+    add::<job::JobStatus>(out);
+    add::<job::ModelTier>(out);
+}
+
+fn values(out: &mut String) {
+    add::<budget::LimitKind>(out);
+    add::<conversation::Item>(out);
+    add::<conversation::Block>(out);
+    add::<llm::Delta>(out);
+    add::<llm::LlmErrorKind>(out);
+    add::<llm::Purpose>(out);
+    add::<llm::ResponseBlock>(out);
+    add::<llm::StopReason>(out);
+    add::<permission::ApprovalAnswer>(out);
+    add::<permission::ApprovalScope>(out);
+    add::<permission::PermissionMode>(out);
+    add::<retry::Backoff>(out);
+    add::<tool::Effect>(out);
+    add::<tool::Finding>(out);
+    add::<tool::HookVerdict>(out);
+    add::<tool::Subject>(out);
+    add::<tool::ToolStatus>(out);
+}
+
+fn add<T: DeserializeOwned>(out: &mut String) {
+    let name = type_name::<T>().trim_start_matches("agent_core::");
+    out.push_str(&format!("{name}: {}\n", kinds::<T>().join(", ")));
+}
+
+/// Each line is a value of the type, and there is one of every kind.
+pub(crate) fn check_all_kinds<T: DeserializeOwned + serde::Serialize>(text: &str) {
+    let mut missing = kinds::<T>();
+    assert!(!missing.is_empty());
+    for line in lines(text) {
+        let value: T = serde_json::from_str(line).unwrap();
+        missing.retain(|kind| *kind != crate::kept::kind(&value));
+    }
+    assert!(missing.is_empty(), "{}: no story brings {missing:?} about", type_name::<T>());
+}

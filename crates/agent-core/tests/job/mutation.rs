@@ -1,0 +1,41 @@
+//! Every small change of the job's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did, and,
+//! counted apart, by the rules. The grid of all pairs has the table for its oracle, so it does not count.
+
+use crate::harness::on;
+use crate::rules::RULES;
+use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
+use crate::support::{quiet, score};
+use agent_core::job::table::{CLAIMS, TABLE};
+use agent_core::job::{Event, Job, JobTable, Transition};
+use serde_json::Value;
+
+#[test]
+fn every_change_of_the_table_is_noticed() {
+    let witnesses = Witnesses::of("job");
+    let breaks = |table, test: fn()| on(table, || quiet::caught(test).is_err());
+    score::check(
+        &TABLE,
+        CLAIMS,
+        &[
+            ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
+            ("rules", &|mutant| RULES.iter().any(|rule| breaks(mutant.table, *rule))),
+        ],
+    );
+}
+
+#[test]
+fn every_witness_does_what_is_written() {
+    Witnesses::of("job").check(&TABLE, &|config| start(config, &TABLE), |_, action| action.to_owned());
+}
+
+fn start(config: &Value, table: &'static JobTable) -> Driver<'static> {
+    let mut job = Job::with_table(serde_json::from_value(config.clone()).unwrap(), 0, table);
+    Box::new(move |event| {
+        let event: Event = serde_json::from_value(event.clone()).unwrap();
+        let step = job.step(0, event).ok()?;
+        let Transition { from, on, to, .. } = step.transition;
+        assert_eq!(job.state(), to);
+        let fired = vec![format!("{from:?} + {on:?} => {to:?}")];
+        Some(Done { fired, actions: step.actions.iter().map(action_name).collect() })
+    })
+}

@@ -1,0 +1,48 @@
+//! Every small change of the lifecycle's table is refused by the proof or noticed by a test: by the witnesses, which say what each event
+//! did, and, counted apart, by the grid of all pairs and the stories, which say it independently of the table.
+
+use crate::harness::on;
+use crate::pairs::every_event_in_every_state;
+use crate::stories::STORIES;
+use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
+use crate::support::{quiet, score};
+use agent_core::lifecycle::table::{CLAIMS, TABLE};
+use agent_core::lifecycle::{Event, Lifecycle, LifecycleTable, Transition};
+use serde_json::Value;
+
+#[test]
+fn every_change_of_the_table_is_noticed() {
+    let witnesses = Witnesses::of("lifecycle");
+    let breaks = |table, test: fn()| on(table, || quiet::caught(test).is_err());
+    score::check(
+        &TABLE,
+        CLAIMS,
+        &[
+            ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
+            ("pairs", &|mutant| breaks(mutant.table, every_event_in_every_state)),
+            ("stories", &|mutant| STORIES.iter().any(|story| breaks(mutant.table, *story))),
+        ],
+    );
+}
+
+#[test]
+fn every_witness_does_what_is_written() {
+    Witnesses::of("lifecycle").check(&TABLE, &|config| start(config, &TABLE), rendered_as);
+}
+
+fn start(config: &Value, table: &'static LifecycleTable) -> Driver<'static> {
+    let mut agent = Lifecycle::with_table(serde_json::from_value(config.clone()).unwrap(), table);
+    Box::new(move |event| {
+        let event: Event = serde_json::from_value(event.clone()).unwrap();
+        let step = agent.step(0, event).ok()?;
+        let Transition { from, on, to, .. } = step.transition;
+        assert_eq!(agent.state(), to);
+        let fired = vec![format!("{from:?} + {on:?} => {to:?}")];
+        Some(Done { fired, actions: step.actions.iter().map(action_name).collect() })
+    })
+}
+
+fn rendered_as(_: &str, action: &str) -> String {
+    let is_timer = matches!(action, "StartIdleTimer" | "StartWorkTimer" | "StartWaitTimer");
+    if is_timer { "StartTimer".to_owned() } else { action.to_owned() }
+}

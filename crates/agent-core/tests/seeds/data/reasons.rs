@@ -1,0 +1,80 @@
+//! Why the session's table has edges that its three seeds lack. Reasons that more than one seed needs.
+
+use crate::seed::Beyond;
+use agent_core::session::Trigger::{self, *};
+
+type Why = Beyond<Trigger>;
+
+pub(super) const DATA: Why =
+    why("limits and configuration are data, which may change in every waiting state", &[BudgetRaised, Reconfigured]);
+pub(super) const RAISED: Why =
+    why("a raised limit goes on with what the limit alone had stopped, and is looked at first", &[BudgetRaisedWorkDue]);
+pub(super) const CANCEL: Why =
+    why("a turn can be stopped wherever it waits; while idle that changes nothing", &[CancelRequested]);
+pub(super) const STOPPED: Why =
+    why("what was in flight when a stop was asked for has ended, and the turn with it", &[LlmAborted, ToolsStopped]);
+pub(super) const PENDING_STOP: Why = why("a stop that was asked for comes before anything else", &[AutoCancelled]);
+pub(super) const PROGRESS: Why = why("a tool may report how far it is", &[ToolProgress]);
+pub(super) const FALLBACK: Why = why("another model takes over from one that fails", &[LlmFailedFallback]);
+pub(super) const OVERFLOW: Why =
+    why("a conversation that is too long is made shorter and sent again", &[ContextOverflowed]);
+pub(super) const SUMMARY: Why = why(
+    "a summary of the conversation is a model call of its own, which succeeds, helps, or does not",
+    &[CompactionCompleted, CompactionCompletedWorkDue, CompactionFailedForGood],
+);
+pub(super) const SUMMARY_FAILED: Why = Beyond {
+    why: "the model call for a summary is repeated as any other",
+    from: &["Compacting"],
+    on: &[LlmFailedRetryable],
+    to: &["Error", "StateError"],
+};
+pub(super) const SUMMARY_ASKED: Why = why("the user may ask for a summary, to make room", &[CompactionRequested]);
+pub(super) const PERSON: Why = why(
+    "a person is asked before what needs it, and answers about one call after the other",
+    &[ApprovalPartial, ApprovalsGranted, ApprovalsAllDenied],
+);
+pub(super) const PREPARED: Why = why(
+    "what the calls would do is found out before they run: a person may have to be asked, none may be left to run, and the session may be \
+     stopped or ended meanwhile",
+    &[AutoToolCalls],
+);
+pub(super) const QUEUED_AT_END: Why = why("what was typed ahead starts the next turn", &[AutoNoToolCalls]);
+pub(super) const PAUSED: Why =
+    why("a provider may pause an answer, which is sent back to be continued", &[AutoResponsePaused]);
+pub(super) const UNUSABLE: Why = why(
+    "an answer may be empty, cut or refused, and of no use although the call succeeded",
+    &[AutoResponseUnusable, AutoResponseUnusableForGood],
+);
+pub(super) const LOOKED_AT: Why = Beyond {
+    why: "before a model call the limits and the length of the conversation are looked at: it may end the turn there, or need a summary first",
+    from: &["WaitingForUserInput"],
+    on: &[UserInput],
+    to: &["Compacting", "WaitingForUserInput"],
+};
+pub(super) const REPEATED_LOOKED_AT: Why = Beyond {
+    why: "a repeated model call is looked at as any other: the turn may end there, or a summary come first",
+    from: &["Error"],
+    on: &[RetryTimeout],
+    to: &["Compacting", "WaitingForUserInput"],
+};
+pub(super) const LOOKED_AT_AFTER_TOOLS: Why = Beyond {
+    why: "after tools the limits are looked at, and may end the turn; and the next model call may need a summary first",
+    from: &["ExecutingTools"],
+    on: &[ToolsAllCompleted],
+    to: &["Compacting", "WaitingForUserInput"],
+};
+
+/// Input in any of these states stays there.
+pub(super) const fn queued(states: &'static [&'static str]) -> Why {
+    Beyond { why: "input while busy is queued, never lost", from: states, on: &[UserInput], to: states }
+}
+
+/// These states, which the seed lacks or from which it draws no end, can be ended for good.
+pub(super) const fn shutdown(states: &'static [&'static str]) -> Why {
+    Beyond { why: "a session can be ended for good wherever it rests", from: states, on: &[ShutdownRequested], to: &[] }
+}
+
+/// A reason for all edges on these triggers.
+pub(super) const fn why(why: &'static str, on: &'static [Trigger]) -> Why {
+    Beyond { why, from: &[], on, to: &[] }
+}

@@ -1,0 +1,188 @@
+//! What an event is, said once more and independent of the machine: rules over the words of a place, from what the machine is meant to do.
+//! The first rule that fits holds. `|` separates lines, `*` stands for anything, `!` in front of a word is its absence.
+
+use agent_core::session::Reason::{self, *};
+use agent_core::session::State::{self, *};
+use agent_core::session::Trigger::{self, *};
+
+/// What an event is: a trigger, or refused before it is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Said {
+    On(Trigger),
+    Refused(Reason),
+}
+
+use Said::{On, Refused};
+
+type Rule = (&'static str, &'static str, Said);
+/// In a passing state, after an event, where these words are so: the automatic row that fires.
+type AutomaticRule = (State, &'static str, &'static str, Trigger);
+
+/// The trigger of an event, or its refusal, with the place of the rule.
+pub(super) fn said(line: &str, words: &[&str]) -> (usize, Said) {
+    let found = RULES.iter().position(|(lines, when, _)| fits(lines, line) && holds(when, words));
+    let at = found.unwrap_or_else(|| panic!("no rule for `{line}` where {words:?}"));
+    (at, RULES[at].2)
+}
+
+/// The automatic trigger, with the place of the rule.
+pub(super) fn automatic(state: State, line: &str, words: &[&str]) -> (usize, Trigger) {
+    let fits = |rule: &&AutomaticRule| rule.0 == state && fits(rule.1, line) && holds(rule.2, words);
+    let found = AUTOMATIC.iter().position(|rule| fits(&rule));
+    let at = found.unwrap_or_else(|| panic!("no rule for {state:?} after `{line}` where {words:?}"));
+    (at, AUTOMATIC[at].3)
+}
+
+/// How many rules there are, of both kinds.
+pub(super) const COUNTS: (usize, usize) = (RULES.len(), AUTOMATIC.len());
+
+fn fits(lines: &str, line: &str) -> bool {
+    lines.split('|').any(|pattern| match pattern.split_once('*') {
+        Some((start, end)) => line.len() >= start.len() + end.len() && line.starts_with(start) && line.ends_with(end),
+        None => pattern == line,
+    })
+}
+
+fn holds(when: &str, words: &[&str]) -> bool {
+    when.split_whitespace().all(|word| match word.strip_prefix('!') {
+        Some(absent) => !words.contains(&absent),
+        None => words.contains(&word),
+    })
+}
+
+/// Whether a rule speaks of the word.
+pub(super) fn speaks_of(word: &str) -> bool {
+    let named = |when: &str| when.split_whitespace().any(|named| named.trim_start_matches('!') == word);
+    RULES.iter().any(|rule| named(rule.1)) || AUTOMATIC.iter().any(|rule| named(rule.2))
+}
+
+/// `open`: the ticket is that of what the state waits for. `clock`: it is that of the turn's deadline. `idle`: nothing is waited for.
+#[rustfmt::skip]
+const RULES: &[Rule] = &[
+    ("start",       "",             On(Started)),
+    ("input \" \"", "",             Refused(Blank)),
+    ("input *",     "",             On(UserInput)),
+    ("raise*",      "stopped idle", On(BudgetRaisedWorkDue)),
+    ("raise*",      "",             On(BudgetRaised)),
+    ("reconfigure*", "",            On(Reconfigured)),
+    ("compact",     "history",      On(CompactionRequested)),
+    ("compact",     "",             Refused(NothingToCompact)),
+    ("cancel",      "",             On(CancelRequested)),
+    ("shutdown",    "",             On(ShutdownRequested)),
+
+    // Answers: first of all the ticket has to be open, and the deadline's is for the deadline only.
+    ("deadline", "clock", On(CancelRequested)),
+    ("*",        "!open", Refused(StaleTicket)),
+    ("deadline", "",      Refused(StaleTicket)),
+
+    ("delta hi", "", On(LlmDelta)),
+    ("aborted*", "", On(LlmAborted)),
+    ("timer",    "", On(RetryTimeout)),
+
+    // A summary helps when it ended well and is short; under a cancel it is kept, and one that does not help counts as aborted.
+    ("answer*",                           "!summary",                  On(LlmCompleted)),
+    ("answer hi|answer hi stop=sequence", "cancelled",                 On(CompactionCompletedWorkDue)),
+    ("answer hi|answer hi stop=sequence", "requested !queued",         On(CompactionCompleted)),
+    ("answer hi|answer hi stop=sequence", "",                          On(CompactionCompletedWorkDue)),
+    ("answer*",                           "cancelled",                 On(LlmAborted)),
+    ("answer*",                           "",                          On(CompactionFailedForGood)),
+
+    ("fail *", "cancelled", On(LlmAborted)),
+    ("fail overflow", "!summary shortens", On(ContextOverflowed)),
+    ("fail authentication|fail permission|fail billing|fail not-found|fail invalid|fail overflow", "summary", On(CompactionFailedForGood)),
+    ("fail authentication|fail permission|fail billing|fail not-found|fail invalid|fail overflow", "",        On(LlmFailedForGood)),
+    ("fail overloaded*",                  "fallback",               On(LlmFailedFallback)),
+    ("fail *",                            "last-try fallback",      On(LlmFailedFallback)),
+    ("fail *",                            "last-try summary",       On(CompactionFailedForGood)),
+    ("fail *",                            "last-try",               On(LlmFailedForGood)),
+    ("fail *retry-after=999999999",       "fallback",               On(LlmFailedFallback)),
+    ("fail *retry-after=999999999",       "summary",                On(CompactionFailedForGood)),
+    ("fail *retry-after=999999999",       "",                       On(LlmFailedForGood)),
+    ("fail *retry-after=30000",           "deadline-near summary",  On(CompactionFailedForGood)),
+    ("fail *retry-after=30000",           "deadline-near",          On(LlmFailedForGood)),
+    ("fail *",                            "",                       On(LlmFailedRetryable)),
+
+    ("prepared missing|prepared twice|prepared foreign", "",      Refused(IncompleteFacts)),
+    ("prepared*",                                        "batch", On(ToolsPrepared)),
+    ("prepared*",                                        "",      Refused(IncompleteFacts)),
+
+    ("allow id:nobody|deny id:nobody no",                    "",                   Refused(UnknownCall)),
+    ("allow ASKED*|deny ASKED no|nobody ASKED",              "!asked",             Refused(UnknownCall)),
+    ("allow ASKED*|deny ASKED no|nobody ASKED",              "two-asked",          On(ApprovalPartial)),
+    ("allow ASKED edit=*",                                   "deny-rule !cleared", On(ApprovalsAllDenied)),
+    ("allow ASKED*",                                         "",                   On(ApprovalsGranted)),
+    ("deny ASKED no|nobody ASKED",                           "cleared",            On(ApprovalsGranted)),
+    ("deny ASKED no|nobody ASKED",                           "",                   On(ApprovalsAllDenied)),
+
+    ("progress RUNNING half", "running", On(ToolProgress)),
+    ("progress *",            "",        Refused(UnknownCall)),
+    ("tool RUNNING *", "running two-running",          On(ToolCompletedMoreLeft)),
+    ("tool RUNNING *", "running cancelled group-left", On(ToolsStopped)),
+    ("tool RUNNING *", "running cancelled",            On(ToolsAllCompleted)),
+    ("tool RUNNING *", "running group-left",           On(ToolGroupCompleted)),
+    ("tool RUNNING *", "running changing",             On(ToolsAllCompletedMutating)),
+    ("tool RUNNING *changed=a.rs", "running",          On(ToolsAllCompletedMutating)),
+    ("tool RUNNING *", "running",                      On(ToolsAllCompleted)),
+    ("tool *",         "",                             Refused(UnknownCall)),
+
+    ("git*",            "cancelled", On(GitChecked)),
+    ("git formatting*", "",          On(GitCheckedFormattingDue)),
+    ("git commit",      "",          On(GitCheckedCommitDue)),
+    ("git",             "",          On(GitChecked)),
+    ("formatted*",       "cancelled", On(FormattersFinished)),
+    ("formatted*commit", "",          On(FormattersFinishedCommitDue)),
+    ("formatted*",       "",          On(FormattersFinished)),
+    ("committed",        "",          On(ChangesCommitted)),
+    ("hook-failed broke", "",          On(HookFailed)),
+    ("hook-stop enough",  "cancelled", On(HookFailed)),
+    ("hook-stop enough",  "",          On(HooksStoppedTurn)),
+];
+
+#[rustfmt::skip]
+const AUTOMATIC: &[AutomaticRule] = &[
+    (PreparingRequest, "*",                         "cancelled",          AutoCancelled),
+    (PreparingRequest, "raise model-calls=*",       "results",            AutoResultsDue),
+    (PreparingRequest, "raise model-calls=*",       "",                   AutoMessageDue),
+    (PreparingRequest, "*",                         "spent",              AutoBudgetSpent),
+    (PreparingRequest, "*",                         "due",                AutoCompactionDue),
+    (PreparingRequest, "compact",                   "",                   AutoCompactionDue),
+    (PreparingRequest, "fail overflow",             "summarises",         AutoCompactionDue),
+    (PreparingRequest, "fail *|timer",              "summary",            AutoCompactionDue),
+    (PreparingRequest, "answer*",                   "!summary",           AutoMessageDue),
+    (PreparingRequest, "*",                         "results",            AutoResultsDue),
+    (PreparingRequest, "prepared*|deny *|nobody *|allow *|tool *|git*|formatted*|committed|hook-failed *", "", AutoResultsDue),
+    (PreparingRequest, "*",                         "",                   AutoMessageDue),
+
+    (ProcessingLlmResponse, "*",                    "cancelled",          AutoCancelled),
+    (ProcessingLlmResponse, "answer*stop=refusal",  "",                   AutoResponseUnusableForGood),
+    (ProcessingLlmResponse, "answer look calls read{}|answer calls read{}*", "", AutoToolCalls),
+    (ProcessingLlmResponse, "answer*stop=max-tokens|answer*stop=context", "", AutoResponseUnusableForGood),
+    (ProcessingLlmResponse, "answer part stop=paused", "ninth-pause",     AutoResponseUnusableForGood),
+    (ProcessingLlmResponse, "answer part stop=paused", "",                AutoResponsePaused),
+    (ProcessingLlmResponse, "answer|answer thinking|answer stop=paused|answer stop=odd", "last-try", AutoResponseUnusableForGood),
+    (ProcessingLlmResponse, "answer|answer thinking|answer stop=paused|answer stop=odd", "", AutoResponseUnusable),
+    (ProcessingLlmResponse, "answer*",              "",                   AutoNoToolCalls),
+
+    (EndOfTurn, "*", "queued", AutoQueuedInput),
+    (EndOfTurn, "*", "",       AutoQueueEmpty),
+    (ToolUseRequested, "*", "", AutoAlways),
+
+    (CheckingForCancellation, "*",               "cancelled",   AutoCancelled),
+    (CheckingForCancellation, "*",               "tool-limit",  AutoNothingToRun),
+    (CheckingForCancellation, "*",               "unusable",    AutoNothingToRun),
+    (CheckingForCancellation, "*",               "asks",        AutoNeedsApproval),
+    (CheckingForCancellation, "prepared 1=ask",  "",            AutoNeedsApproval),
+    (CheckingForCancellation, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "single", AutoNothingToRun),
+    (CheckingForCancellation, "*",               "",            AutoClear),
+
+    (CheckingBudget, "*",                                   "cancelled",     AutoCancelled),
+    (CheckingBudget, "*",                                   "spent",         AutoBudgetSpent),
+    (CheckingBudget, "prepared|prepared 1=ask",             "tool-limit",    AutoBudgetSpent),
+    (CheckingBudget, "tool RUNNING failed out|prepared 1=*", "failure-limit", AutoBudgetSpent),
+    (CheckingBudget, "*",                                   "loops",         AutoLoopDetected),
+    (CheckingBudget, "*",                                   "",              AutoBudgetLeft),
+
+    (GatheringAdditionalMessages, "*", "", AutoInputGathered),
+    (Cancelled,                   "*", "", AutoCancelSettled),
+    (BudgetExceeded,              "*", "", AutoAlways),
+];

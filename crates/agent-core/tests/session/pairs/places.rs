@@ -1,0 +1,164 @@
+//! Where a session can stand: every waiting state, with every difference in its data that a guard looks at. Each place is reached by events;
+//! the words beside it say what is so there, and the rules are written in these words:
+//!
+//! * `cancelled`: a stop was asked for and is not complete. `queued`: the user typed ahead. `stopped`: only a limit holds back what is unsent.
+//! * `history`: something lies before the cut. `shortens`: an overflow can be mended, `summarises`: by a summary.
+//! * `summary`: the model is asked for one, `requested`: by the user. `due`: the next call has to be one.
+//! * `results`: tool results wait to be sent. `spent`: no model call is left. `last-try`: no repetition is left. `fallback`: another model is.
+//! * `deadline-near`: less than half a minute is left of the turn. `ninth-pause`: the answer was paused eight times.
+//! * `batch`: calls are open. `single`: one. `unusable`: none of them can run. `asks`: one needs a person. `tool-limit`: none may run.
+//! * `asked`: a person is asked, `two-asked`: about two calls. `cleared`: another call may run already. `deny-rule`: a rule names the tool.
+//! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed.
+//! * `failure-limit`: one more failing call is too much. `loops`: one more call is a repetition.
+
+use agent_core::session::State::{self, *};
+
+/// State, words, events that lead there.
+pub(super) type Place = (State, &'static str, &'static str);
+
+#[rustfmt::skip]
+pub(super) const PLACES: &[Place] = &[
+    (Ready, "", "not-started"),
+
+    (WaitingForUserInput, "", "wait 1"),
+    (WaitingForUserInput, "history", "input go; answer hi"),
+    (WaitingForUserInput, "history stopped spent results", "config model-calls=1; input go; answer calls read{}; prepared; tool 1 ok x"),
+    (WaitingForUserInput, "history stopped spent", "config model-calls=1; input go; answer hi; input more"),
+    (WaitingForUserInput, "history stopped results", "config tool-calls=0; input go; answer calls read{}; prepared"),
+    (WaitingForUserInput, "history results", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; hook-stop enough"),
+    (WaitingForUserInput, "", "config retries=0; input go; fail network"),
+    (WaitingForUserInput, "", "config wall-ms=10000; input go; deadline; aborted"),
+    (WaitingForUserInput, "", "input go; answer part stop=paused; cancel; aborted"),
+    (WaitingForUserInput, "history due", "input go; answer long=100; input more; fail overflow; fail network; cancel"),
+    (WaitingForUserInput, "history due", "config window=60; input go; answer long=100"),
+
+    (CallingLlm, "", "input go"),
+    (CallingLlm, "", "config wall-ms=100000; input go"),
+    (CallingLlm, "deadline-near", "config wall-ms=10000; input go"),
+    (CallingLlm, "queued", "input go; input more"),
+    (CallingLlm, "last-try", "config retries=0; input go"),
+    (CallingLlm, "last-try", "config retries=1; input go; fail network; timer"),
+    (CallingLlm, "fallback", "config fallback=second; input go"),
+    (CallingLlm, "last-try fallback", "config retries=0 fallback=second; input go"),
+    (CallingLlm, "", "config fallback=second; input go; fail overloaded"),
+    (CallingLlm, "spent", "config model-calls=1; input go"),
+    (CallingLlm, "history shortens summarises", "input go; answer long=100; input more"),
+    (CallingLlm, "history", "input go; answer long=100; input more; fail overflow; answer hi"),
+    (CallingLlm, "", "input go; answer part stop=paused"),
+    (CallingLlm, "queued", "input go; answer part stop=paused; input more"),
+    (CallingLlm, "ninth-pause", "input go; answer a stop=paused; answer b stop=paused; answer c stop=paused; answer d stop=paused; \
+        answer e stop=paused; answer f stop=paused; answer g stop=paused; answer h stop=paused"),
+    (CallingLlm, "cancelled", "input go; cancel"),
+    (CallingLlm, "cancelled", "config wall-ms=10000; input go; deadline"),
+    (CallingLlm, "cancelled", "config wall-ms=10000; input go; cancel"),
+    (CallingLlm, "cancelled queued", "input go; input more; cancel"),
+
+    (SendingToolResults, "history results", "input go; answer calls read{}; prepared; tool 1 ok x"),
+    (SendingToolResults, "history results queued", "input go; answer calls read{}; prepared; tool 1 ok x; input more"),
+    (SendingToolResults, "history results last-try", "config retries=0; input go; answer calls read{}; prepared; tool 1 ok x"),
+    (SendingToolResults, "history results fallback", "config fallback=second; input go; answer calls read{}; prepared; tool 1 ok x"),
+    (SendingToolResults, "history results spent", "config model-calls=2; input go; answer calls read{}; prepared; tool 1 ok x"),
+    (SendingToolResults, "history results shortens summarises", "input go; answer long=100; input more; answer calls read{}; prepared; tool 1 ok x"),
+    (SendingToolResults, "history results shortens", "input go; answer calls read{}; prepared; tool 1 ok long=5000"),
+    (SendingToolResults, "history results shortens", "input go; answer calls read{}; prepared; tool 1 ok long=5000; fail overflow"),
+    (SendingToolResults, "history results", "input go; answer calls read{}; prepared; tool 1 ok long=5000; fail overflow; fail overflow"),
+    (SendingToolResults, "history results cancelled", "input go; answer calls read{}; prepared; tool 1 ok x; cancel"),
+    (SendingToolResults, "history results cancelled queued", "input go; answer calls read{}; prepared; tool 1 ok x; input more; cancel"),
+
+    (PreparingTools, "history shortens summarises batch single", "input go; answer calls read{}"),
+    (PreparingTools, "history shortens summarises batch single queued", "input go; answer calls read{}; input more"),
+    (PreparingTools, "history shortens summarises batch single spent", "config model-calls=1; input go; answer calls read{}"),
+    (PreparingTools, "history shortens summarises batch", "input go; answer calls read{} change{}"),
+    (PreparingTools, "history shortens summarises batch asks", "config mode=default; input go; answer calls read{} change{}"),
+    (PreparingTools, "history shortens summarises batch unusable", "input go; answer calls read[1]"),
+    (PreparingTools, "history shortens summarises batch single tool-limit", "config tool-calls=0; input go; answer calls read{}"),
+    (PreparingTools, "history shortens summarises batch single failure-limit", "config failures=1; input go; answer calls read{}"),
+    (PreparingTools, "history shortens summarises batch single loops", "config repetitions=1; input go; answer calls read{}"),
+    (PreparingTools, "history shortens summarises batch single cancelled", "input go; answer calls read{}; cancel"),
+    (PreparingTools, "history shortens summarises batch cancelled queued", "input go; answer calls read{} change{}; input more; cancel"),
+
+    (AwaitingApproval, "history shortens summarises batch asked", "config mode=default; input go; answer calls change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked queued", "config mode=default; input go; answer calls change{}; prepared; input more"),
+    (AwaitingApproval, "history shortens summarises batch asked spent", "config mode=default model-calls=1; input go; answer calls change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked", "config mode=default wall-ms=10000; input go; answer calls change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked cleared", "config mode=default; input go; answer calls read{} change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked two-asked", "config mode=default; input go; answer calls change{} change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked cleared", "config mode=default; input go; answer calls change{} change{}; prepared; allow 1"),
+    (AwaitingApproval, "history shortens summarises batch asked", "config mode=default; input go; answer calls change{} change{}; prepared; deny 1 no"),
+    (AwaitingApproval, "history shortens summarises batch asked deny-rule", "config mode=default deny=change(secret/**); input go; answer calls change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked deny-rule cleared", "config mode=default deny=change(secret/**); input go; answer calls read{} change{}; prepared"),
+
+    (ExecutingTools, "history shortens summarises batch running", "input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running deadline-near", "config wall-ms=10000; input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running queued", "input go; answer calls read{}; prepared; input more"),
+    (ExecutingTools, "history shortens summarises batch running spent", "config model-calls=1; input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running failure-limit", "config failures=1; input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running loops", "config repetitions=1; input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running two-running", "input go; answer calls read{} read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running group-left", "input go; answer calls read{} change{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running changing group-left", "input go; answer calls change{} read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{} read{}; prepared; tool 1 ok x"),
+    (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{}; prepared; cancel; \
+        tool 1 ok done changed=a.rs; input again; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running cancelled", "input go; answer calls read{}; prepared; cancel"),
+    (ExecutingTools, "history shortens summarises batch running cancelled", "config wall-ms=10000; input go; answer calls read{}; prepared; deadline"),
+    (ExecutingTools, "history shortens summarises batch running two-running cancelled", "input go; answer calls read{} read{}; prepared; cancel"),
+    (ExecutingTools, "history shortens summarises batch running group-left cancelled", "input go; answer calls read{} change{}; prepared; cancel"),
+    (ExecutingTools, "history shortens summarises batch running changing cancelled queued", "input go; answer calls change{}; prepared; input more; cancel"),
+
+    (CheckingGitCommits, "history", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs"),
+    (CheckingGitCommits, "history queued", "input go; answer calls change{}; prepared; input more; tool 1 ok x changed=a.rs"),
+    (CheckingGitCommits, "history spent", "config model-calls=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs"),
+    (CheckingGitCommits, "history spent", "config failures=1; input go; answer calls change{}; prepared; tool 1 failed x changed=a.rs"),
+    (CheckingGitCommits, "history loops", "config repetitions=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs"),
+    (CheckingGitCommits, "history cancelled", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; cancel"),
+
+    (RunningAutoformatters, "history", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git formatting"),
+    (RunningAutoformatters, "history queued", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git formatting; input more"),
+    (RunningAutoformatters, "history spent", "config model-calls=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git formatting"),
+    (RunningAutoformatters, "history loops", "config repetitions=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git formatting"),
+    (RunningAutoformatters, "history cancelled", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git formatting; cancel"),
+
+    (CommittingChanges, "history", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit"),
+    (CommittingChanges, "history", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git formatting; formatted a.rs commit"),
+    (CommittingChanges, "history queued", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit; input more"),
+    (CommittingChanges, "history spent", "config model-calls=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit"),
+    (CommittingChanges, "history loops", "config repetitions=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit"),
+    (CommittingChanges, "history cancelled", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit; cancel"),
+
+    (Compacting, "history summary requested", "input go; answer long=100; compact"),
+    (Compacting, "history summary requested queued", "input go; answer long=100; compact; input more"),
+    (Compacting, "history summary requested last-try", "config retries=0; input go; answer long=100; compact"),
+    (Compacting, "history summary requested fallback", "config fallback=second; input go; answer long=100; compact"),
+    (Compacting, "history summary requested last-try fallback", "config retries=0 fallback=second; input go; answer long=100; compact"),
+    (Compacting, "history summary requested fallback spent", "config fallback=second model-calls=2; input go; answer long=100; compact"),
+    (Compacting, "history summary requested deadline-near", "config wall-ms=10000; input go; answer long=100; compact"),
+    (Compacting, "history summary requested results stopped", "config tool-calls=0; input go; answer long=100; input more; answer calls read{}; \
+        prepared; compact"),
+    (Compacting, "history summary requested cancelled", "input go; answer long=100; compact; cancel"),
+    (Compacting, "history summary requested cancelled queued", "input go; answer long=100; compact; input more; cancel"),
+    (Compacting, "history summary", "input go; answer long=100; input more; fail overflow"),
+    (Compacting, "history summary queued", "input go; answer long=100; input more; fail overflow; input and more"),
+    (Compacting, "history summary spent", "config model-calls=3; input go; answer long=100; input more; fail overflow"),
+    (Compacting, "history summary results", "input go; answer long=100; input more; answer calls read{}; prepared; tool 1 ok x; fail overflow"),
+    (Compacting, "history summary cancelled", "input go; answer long=100; input more; fail overflow; cancel"),
+
+    (Error, "", "input go; fail network"),
+    (Error, "", "input go; answer"),
+    (Error, "", "config wall-ms=100000; input go; fail network"),
+    (Error, "deadline-near", "config wall-ms=10000; input go; fail network"),
+    (Error, "queued", "input go; fail network; input more"),
+    (Error, "last-try", "config retries=1; input go; fail network"),
+    (Error, "fallback", "config fallback=second; input go; fail network"),
+    (Error, "spent", "config model-calls=1; input go; fail network"),
+    (Error, "history shortens summarises", "input go; answer long=100; input more; fail network"),
+    (Error, "history results", "input go; answer calls read{}; prepared; tool 1 ok x; fail network"),
+    (Error, "history summary requested", "input go; answer long=100; compact; fail network"),
+    (Error, "history summary requested queued", "input go; answer long=100; compact; input more; fail network"),
+    (Error, "history summary", "input go; answer long=100; input more; fail overflow; fail network"),
+
+    (ShuttingDown, "", "shutdown"),
+    (ShuttingDown, "", "input go; shutdown"),
+    (ShuttingDown, "history stopped spent", "config model-calls=1; input go; answer hi; input more; shutdown"),
+];

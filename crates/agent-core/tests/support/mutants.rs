@@ -1,0 +1,81 @@
+//! Small changes of a table, one at a time: a row deleted, sent elsewhere, or stripped of an action.
+
+use agent_core::diagram::Kind;
+use agent_core::table::proof::{Cell, Claim, Shape, is_automatic, prove};
+use agent_core::table::{Label, Row, Table};
+
+/// How a row was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Deleted,
+    Redirected,
+    Stripped,
+}
+
+/// A table with one change.
+pub(crate) struct Mutant<S: 'static, T: 'static, A: 'static> {
+    pub(crate) change: Change,
+    /// What was done to which row, in words.
+    pub(crate) name: String,
+    /// The row's cell: `State + Trigger`.
+    pub(crate) cell: String,
+    pub(crate) table: &'static Table<S, T, A>,
+}
+
+/// Every row deleted, sent to every other state of the kind that it led to, and stripped of each of its actions. Lives as long as the
+/// process: machines want a table that does.
+pub(crate) fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> Vec<Mutant<S, T, A>> {
+    let mut out = Vec::new();
+    for (at, row) in table.rows.iter().enumerate() {
+        let cell = format!("{} + {}", row.from.name(), row.on.name());
+        let mut add = |change, what: String, rows: Vec<Row<S, T, A>>| {
+            let table = Box::leak(Box::new(Table { rows: rows.leak(), ..*table }));
+            out.push(Mutant { change, name: format!("{cell} {what}"), cell: cell.clone(), table });
+        };
+        let mut rows = table.rows.to_vec();
+        rows.remove(at);
+        add(Change::Deleted, "deleted".to_owned(), rows);
+        let others =
+            S::ALL.iter().filter(|state| **state != row.to && Kind::of(table, **state) == Kind::of(table, row.to));
+        for to in others {
+            let mut rows = table.rows.to_vec();
+            rows[at].to = *to;
+            add(Change::Redirected, format!("sent to {} instead of {}", to.name(), row.to.name()), rows);
+        }
+        for action in row.actions {
+            let kept: Vec<A> = row.actions.iter().copied().filter(|other| other != action).collect();
+            let mut rows = table.rows.to_vec();
+            rows[at].actions = kept.leak();
+            add(Change::Stripped, format!("without {}", action.name()), rows);
+        }
+    }
+    out
+}
+
+/// What the proof at compile time would say of a table, by the same function; nothing when the table would compile.
+pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]) -> Option<String> {
+    let rows: Vec<Cell> = table.rows.iter().map(numbered).collect();
+    let set = |states: &[S]| states.iter().map(|state| 1 << number(*state)).fold(0, |set, state: u64| set | state);
+    let automatic = (0_u64..).zip(T::NAMES).filter(|(_, name)| is_automatic(name));
+    let shape = Shape {
+        states: S::ALL.len(),
+        triggers: T::ALL.len(),
+        actions: A::ALL.len(),
+        initial: number(table.initial),
+        terminal: set(table.terminal),
+        passing: set(table.passing),
+        automatic: automatic.fold(0, |set, (at, _)| set | 1 << at),
+        rows: &rows,
+    };
+    super::quiet::caught(|| prove(&shape, claims)).err()
+}
+
+fn numbered<S: Label, T: Label, A: Label>(row: &Row<S, T, A>) -> Cell {
+    let actions = row.actions.iter().map(|action| 1_u64 << number(*action)).fold(0, |set, action| set | action);
+    Cell { from: number(row.from), on: number(row.on), to: number(row.to), actions }
+}
+
+fn number<L: Label>(label: L) -> u8 {
+    let at = L::ALL.iter().position(|other| *other == label).unwrap();
+    u8::try_from(at).unwrap()
+}

@@ -1,0 +1,100 @@
+//! Witnesses: for every row of every table a shortest sequence of events that fires it in the real machine, and for every action of a row
+//! one in which it is rendered. Kept twice: as a page to read, and with everything that came of it as an oracle for the tests.
+
+mod job;
+mod lifecycle;
+mod page;
+mod search;
+mod session;
+mod session_letters;
+
+pub(crate) use search::{Goal, Graph, Machine, Taken, Way};
+
+use agent_core::table::Label as _;
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Debug;
+
+/// What was found for one machine.
+pub(crate) struct Found {
+    /// Name of the machine.
+    pub(crate) name: &'static str,
+    /// The page to read.
+    pub(crate) page: String,
+    /// The oracle for tests.
+    pub(crate) golden: String,
+    /// Rows with a witness: all of them, or nothing would have been found.
+    pub(crate) rows: usize,
+    /// Actions on rows with a witness.
+    pub(crate) actions: usize,
+    /// Fewest events of a row's witness.
+    pub(crate) shortest: usize,
+    /// Most events of a row's witness, and the first row that needs them.
+    pub(crate) longest: (usize, String),
+}
+
+/// Looks for the witnesses of every machine.
+///
+/// # Errors
+/// Names the rows and actions that no witness was found for.
+pub(crate) fn all() -> Result<Vec<Found>, String> {
+    Ok(vec![of::<session::SessionMachine>()?, of::<lifecycle::LifecycleMachine>()?, of::<job::JobMachine>()?])
+}
+
+/// A goal and the way to it.
+pub(crate) struct Witness<M: Machine> {
+    pub(crate) goal: Goal<M>,
+    pub(crate) way: Way<M>,
+}
+
+fn of<M: Machine>() -> Result<Found, String> {
+    let mut graph = Graph::<M>::new();
+    let (mut rows, mut actions, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for row in M::table().rows {
+        let goal = Goal { row, action: None };
+        match graph.way(&goal) {
+            Some(way) => rows.push(Witness { goal, way }),
+            None => missing.push(shown(&goal)),
+        }
+        for action in row.actions {
+            let goal = Goal { row, action: Some(*action) };
+            match graph.way(&goal) {
+                Some(way) => actions.push(Witness { goal, way }),
+                None => missing.push(shown(&goal)),
+            }
+        }
+    }
+    if !missing.is_empty() {
+        let (name, missing) = (M::table().name, missing.join(", "));
+        return Err(format!("the {name} machine has no witness (after {} places) for {missing}", graph.len()));
+    }
+    let lengths = rows.iter().map(|witness| witness.way.steps.len());
+    let shortest = lengths.clone().min().unwrap_or_default();
+    let most = lengths.max().unwrap_or_default();
+    let farthest = rows.iter().find(|witness| witness.way.steps.len() == most);
+    Ok(Found {
+        name: M::table().name,
+        page: page::markdown(&rows, &actions),
+        golden: page::golden(&rows, &actions),
+        rows: rows.len(),
+        actions: actions.len(),
+        shortest,
+        longest: (most, farthest.map(|witness| shown(&witness.goal)).unwrap_or_default()),
+    })
+}
+
+/// A goal in words.
+pub(crate) fn shown<M: Machine>(goal: &Goal<M>) -> String {
+    let row = format!("{} + {}", goal.row.from.name(), goal.row.on.name());
+    goal.action.map_or(row.clone(), |action| format!("{row} [{}]", action.name()))
+}
+
+/// The name of an action with data: that of its variant.
+fn action_name(action: &impl Debug) -> String {
+    let text = format!("{action:?}");
+    text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
+}
+
+fn written(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}

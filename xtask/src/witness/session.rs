@@ -1,0 +1,87 @@
+//! The session machine and the events that are tried on it.
+
+use super::{Machine, Taken, action_name, session_letters, written};
+use agent_core::budget::Limits;
+use agent_core::permission::PermissionMode;
+use agent_core::session::table::TABLE;
+use agent_core::session::{ActionKind, Event, ModelConfig, Session, SessionConfig, State, Trigger};
+use agent_core::table::{Label as _, Table};
+use serde_json::Value;
+
+#[derive(Clone)]
+pub(crate) struct SessionMachine {
+    session: Session,
+    /// Messages that the user sent: more than two tell nothing new.
+    inputs: u32,
+}
+
+impl Machine for SessionMachine {
+    type State = State;
+    type Trigger = Trigger;
+    type Action = ActionKind;
+    type Event = Event;
+
+    fn table() -> &'static Table<State, Trigger, ActionKind> {
+        &TABLE
+    }
+
+    fn beginnings() -> Vec<(&'static str, Value, Self)> {
+        let timed = |limits: Limits| {
+            let mut config = SessionConfig::new(ModelConfig::new("first"));
+            config.permissions.mode = PermissionMode::Bypass;
+            config.limits = Limits { max_wall_time_ms: Some(60_000), ..limits };
+            config
+        };
+        let plain = || timed(Limits::default());
+        let mut asking = plain();
+        asking.permissions.mode = PermissionMode::Default;
+        let mut two_models = plain();
+        two_models.models.push(ModelConfig::new("second"));
+        let configs = [
+            ("everything allowed", plain()),
+            ("asks", asking),
+            ("one model call", timed(Limits { max_model_calls: Some(1), ..Limits::default() })),
+            ("no repetition", timed(Limits { max_repetitions: Some(1), ..Limits::default() })),
+            ("a second model", two_models),
+        ];
+        configs.into_iter().map(|(name, config)| (name, written(&config), Self::new(config))).collect()
+    }
+
+    fn state(&self) -> State {
+        self.session.state()
+    }
+
+    fn letters(&self) -> Vec<(String, Event)> {
+        session_letters::all(&self.session, self.inputs)
+    }
+
+    fn take(&mut self, event: Event) -> Option<Taken<Self>> {
+        let json = written(&event);
+        let before = self.session.state();
+        // Pieces of text leave no transition.
+        let piece = match event {
+            Event::LlmDelta { .. } => Some(Trigger::LlmDelta),
+            Event::ToolProgress { .. } => Some(Trigger::ToolProgress),
+            _ => None,
+        };
+        self.inputs += u32::from(matches!(event, Event::UserInput { .. }));
+        let step = self.session.step(0, event).ok()?;
+        let fired = step.transitions.iter().map(|transition| (transition.from, transition.on));
+        let fired = fired.chain(piece.map(|trigger| (before, trigger))).collect();
+        Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })
+    }
+
+    fn written(&self) -> String {
+        serde_json::to_string(&self.session).unwrap_or_default()
+    }
+
+    fn rendered_as(on: Trigger, action: ActionKind) -> &'static str {
+        if on == Trigger::ToolProgress { "DisplayProgress" } else { action.name() }
+    }
+}
+
+impl SessionMachine {
+    fn new(config: SessionConfig) -> Self {
+        Self { session: Session::new(config), inputs: 0 }
+    }
+}
