@@ -61,7 +61,8 @@ const fn flat(nano_usd: u64) -> Price {
 /// An event as a line of a scenario. What the scenarios have no word for is a comment.
 pub(crate) fn line(event: &Event) -> String {
     match event {
-        Event::Started => "> start".to_owned(),
+        // Every scenario begins with a session that was started.
+        Event::Started => "# started".to_owned(),
         Event::UserInput { text } => format!("> input {text}"),
         Event::BudgetRaised { limits } => format!("> raise{}", limit_words(limits)),
         Event::Reconfigured { .. } => {

@@ -38,7 +38,7 @@ fn events(violation: &Violation) -> Vec<&str> {
 fn a_missing_row_is_found() {
     let found = violation(&world("tools"), table(State::CallingLlm, Trigger::CancelRequested, |_| None));
     assert_eq!(found.fault.invariant, Invariant::CancelArrives, "{}", found.fault.found);
-    assert_eq!(events(&found), ["> start", "> input input-01", "> cancel"]);
+    assert_eq!(events(&found), ["# started", "> input input-01", "> cancel"]);
 }
 
 /// The calls were closed with the cancel, so nothing runs: what is left is a state that waits for nobody.
