@@ -4,6 +4,7 @@ mod api;
 mod docs;
 mod figures;
 mod instructions;
+mod model_check;
 mod mutants;
 mod proof;
 mod rowmutation;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         ["proof"] => proof::run(false),
         ["proof", "--check"] => proof::run(true),
         ["mutate-rows"] => rowmutation::run(),
+        ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["instructions"] => instructions::run(),
         ["api"] => api::run(false),
@@ -49,4 +51,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions";
+    mutants [K/N … | --again | --report] | instructions | model-check [--smoke] …";

@@ -1,0 +1,218 @@
+//! Everything that the environment can do in a state: what the session waits for, what the user may do, what comes too late.
+
+use super::alphabet::{self, Allowed};
+use super::session::Node;
+use super::world::World;
+use agent_core::budget::Limits;
+use agent_core::conversation::{Arguments, CallId, Item};
+use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
+use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use agent_core::session::{Action, Event, State, Ticket};
+use agent_core::tool::ToolOutcome;
+
+/// Events that a session has to take, or may refuse for a reason of its own.
+pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
+    let session = &node.session;
+    let mut out = Vec::new();
+    match session.state() {
+        State::ShuttingDown => return out,
+        State::Ready => return vec![Event::Started, Event::ShutdownRequested],
+        _ => {}
+    }
+    for outstanding in session.outstanding() {
+        answers(world, node, &outstanding.action, &mut out);
+    }
+    if node.left.inputs > 0 {
+        out.push(node.next_input());
+    }
+    out.extend([Event::CancelRequested, Event::ShutdownRequested]);
+    if node.left.raises > 0 {
+        out.push(Event::BudgetRaised { limits: raised(session.config().limits) });
+    }
+    if node.left.changes > 0 {
+        let mut config = session.config().clone();
+        config.permissions = world_permissions(world, node);
+        out.push(Event::Reconfigured { config: Box::new(config) });
+    }
+    if node.left.summaries > 0 && session.state() == State::WaitingForUserInput {
+        out.push(Event::CompactionRequested);
+    }
+    out
+}
+
+fn world_permissions(world: &World, node: &Node) -> agent_core::permission::Permissions {
+    world.session_config().map_or_else(|_| node.session.config().permissions.clone(), |config| config.permissions)
+}
+
+/// All limits that there are, further away.
+pub(crate) fn raised(limits: Limits) -> Limits {
+    let more = |limit: Option<u64>| limit.map(|limit| limit + 2);
+    let double = |limit: Option<u64>| limit.map(|limit| limit * 2);
+    Limits {
+        max_model_calls: more(limits.max_model_calls),
+        max_tool_calls: more(limits.max_tool_calls),
+        max_total_tokens: double(limits.max_total_tokens),
+        max_cost_nano_usd: double(limits.max_cost_nano_usd),
+        max_failures_in_row: limits.max_failures_in_row.map(|limit| limit + 1),
+        ..limits
+    }
+}
+
+/// Everything that an action may be answered with.
+fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
+    match action {
+        Action::SendLlmRequest { ticket, request } => {
+            let ticket = *ticket;
+            let responses = match request.purpose {
+                Purpose::Turn => alphabet::answers(&allowed(world, node)),
+                Purpose::Compaction => alphabet::summaries(world),
+            };
+            out.extend(responses.into_iter().map(|response| Event::LlmCompleted { ticket, response }));
+            let failed = |error| Event::LlmFailed { ticket, error, chance_permille: 0 };
+            out.extend(alphabet::failures(world).into_iter().map(failed));
+            let aborted = |text: &str| Event::LlmAborted { ticket, partial_text: text.to_owned() };
+            out.extend([aborted(""), aborted("half a sentence")]);
+        }
+        Action::PrepareTools { ticket, calls } => {
+            let prepared = |facts| Event::ToolsPrepared { ticket: *ticket, facts };
+            out.extend(alphabet::facts(world, calls).into_iter().map(prepared));
+        }
+        Action::RequestApproval { ticket, questions } => {
+            questions.iter().for_each(|question| out.extend(approvals(*ticket, question)));
+        }
+        Action::ExecuteTools { ticket, calls } => {
+            let completed = |call: &CallId, word: &str| Event::ToolCompleted {
+                ticket: *ticket,
+                call: call.clone(),
+                outcome: alphabet::outcome(word),
+            };
+            out.extend(calls.iter().flat_map(|call| world.outcomes.iter().map(move |word| completed(&call.id, word))));
+        }
+        Action::CheckGitCommits { ticket, .. } => {
+            let reports = [(false, false), (true, false), (false, true)];
+            out.extend(reports.map(|(formatting_due, commit_due)| Event::GitChecked {
+                ticket: *ticket,
+                report: GitReport { formatting_due, commit_due, ..GitReport::default() },
+            }));
+            out.extend(hook_failures(*ticket));
+        }
+        Action::RunAutoformatters { ticket, .. } => {
+            out.extend([(true, false), (false, false), (true, true)].map(|(has_changed, commit_due)| {
+                let changed_paths = has_changed.then(|| "b.rs".to_owned()).into_iter().collect();
+                let report = FormatReport { changed_paths, commit_due, notes: Vec::new() };
+                Event::FormattersFinished { ticket: *ticket, report }
+            }));
+            out.extend(hook_failures(*ticket));
+        }
+        Action::CommitChanges { ticket, .. } => {
+            out.push(Event::ChangesCommitted { ticket: *ticket, report: CommitReport::default() });
+            out.extend(hook_failures(*ticket));
+        }
+        Action::ScheduleRetry { ticket, .. } => out.push(Event::RetryTimeout { ticket: *ticket }),
+        Action::StartDeadline { ticket, .. } => out.push(Event::DeadlineReached { ticket: *ticket }),
+        // The rest expects no answer.
+        _ => {}
+    }
+}
+
+fn allowed<'a>(world: &'a World, node: &Node) -> Allowed<'a> {
+    let rounds = node.session.conversation().iter().find_map(|item| match item.as_ref() {
+        Item::Round(round) => round.results().first().map(|result| result.call().to_string()),
+        Item::Input(_) | Item::Answer(_) => None,
+    });
+    Allowed {
+        world,
+        calls: if node.left.rounds > 0 { world.bounds.calls } else { 0 },
+        may_pause: node.left.pauses > 0,
+        fresh: node.session.ledger().model_calls,
+        used: rounds,
+    }
+}
+
+fn approvals(ticket: Ticket, question: &ApprovalQuestion) -> Vec<Event> {
+    let scope = ApprovalScope::Once;
+    let mut answers = vec![
+        ApprovalAnswer::Allow { scope: scope.clone(), arguments: None },
+        ApprovalAnswer::Allow { scope, arguments: Some(Arguments::empty()) },
+        ApprovalAnswer::Deny { reason: "no".to_owned() },
+        ApprovalAnswer::Nobody,
+    ];
+    if let Ok(rule) = question.call.name.parse() {
+        answers.push(ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None });
+    }
+    let call = &question.call.id;
+    answers.into_iter().map(|answer| Event::ApprovalAnswered { ticket, call: call.clone(), answer }).collect()
+}
+
+fn hook_failures(ticket: Ticket) -> [Event; 2] {
+    [
+        Event::HookFailed { ticket, message: "git is gone".to_owned() },
+        Event::HooksStoppedTurn { ticket, reason: "enough".to_owned() },
+    ]
+}
+
+/// Events that change nothing in this state: all but the pieces of text have to be refused.
+pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
+    let session = &node.session;
+    let mut out = vec![Event::UserInput { text: " \n".to_owned() }];
+    if session.state() == State::ShuttingDown {
+        out.extend([
+            node.next_input(),
+            Event::CancelRequested,
+            Event::ShutdownRequested,
+            Event::BudgetRaised { limits: session.config().limits },
+            Event::Reconfigured { config: Box::new(session.config().clone()) },
+        ]);
+    }
+    if session.state() == State::Ready {
+        out.extend([node.next_input(), Event::CancelRequested]);
+    } else {
+        out.push(Event::Started);
+    }
+    if session.state() != State::WaitingForUserInput {
+        out.push(Event::CompactionRequested);
+    }
+    let (asked, mut stale) = (node.observed.open.as_ref(), vec![Ticket(node.observed.last_ticket + 1)]);
+    stale.extend((1..=node.observed.last_ticket).rev().map(Ticket).find(|ticket| !session.is_open(*ticket)));
+    out.extend(stale.into_iter().flat_map(any_answer));
+    if let Some(asked) = asked {
+        let wrong = any_answer(asked.ticket).into_iter().filter(|event| !asked.is_answered_by(event));
+        out.extend(wrong);
+        out.extend(pieces(asked.ticket, asked.calls.first()));
+    }
+    out
+}
+
+/// One of each kind of answer.
+fn any_answer(ticket: Ticket) -> Vec<Event> {
+    let call = || CallId::new("nobody's");
+    let error = LlmError::new(LlmErrorKind::Server, "late");
+    let mut out = vec![
+        Event::LlmCompleted { ticket, response: late() },
+        Event::LlmFailed { ticket, error, chance_permille: 0 },
+        Event::LlmAborted { ticket, partial_text: String::new() },
+        Event::RetryTimeout { ticket },
+        Event::DeadlineReached { ticket },
+        Event::ToolsPrepared { ticket, facts: Vec::new() },
+        Event::ApprovalAnswered { ticket, call: call(), answer: ApprovalAnswer::Nobody },
+        Event::ToolCompleted { ticket, call: call(), outcome: ToolOutcome::ok("late") },
+        Event::GitChecked { ticket, report: GitReport::default() },
+        Event::FormattersFinished { ticket, report: FormatReport::default() },
+        Event::ChangesCommitted { ticket, report: CommitReport::default() },
+    ];
+    out.extend(hook_failures(ticket));
+    out
+}
+
+fn late() -> LlmResponse {
+    let blocks = vec![ResponseBlock::Text("late".to_owned())];
+    alphabet::response(blocks, agent_core::llm::StopReason::EndTurn)
+}
+
+/// Pieces of what is on its way. They are shown and kept nowhere.
+fn pieces(ticket: Ticket, call: Option<&CallId>) -> Vec<Event> {
+    let mut out = vec![Event::LlmDelta { ticket, delta: Delta::Text("piece".to_owned()) }];
+    out.extend(call.map(|call| Event::ToolProgress { ticket, call: call.clone(), text: "piece".to_owned() }));
+    out
+}

@@ -1,0 +1,119 @@
+//! What must hold, by name, and what is counted on the way.
+
+use agent_core::labels;
+
+labels! {
+    /// What the checker holds a model to.
+    pub(crate) enum Invariant {
+        /// Every call of the history is answered once, in the next message, in call order; one that ran is never reported as not run.
+        CallsAnswered,
+        /// Every request is valid for Anthropic Messages, also the one that would follow from any prompt.
+        ValidForMessages,
+        /// Every request is valid for OpenAI Chat Completions.
+        ValidForChat,
+        /// A user's message is in the history once, or pending once, or was handed back once, in the order in which it came.
+        InputKept,
+        /// A user's message is accepted in every waiting state after `Started`.
+        InputAccepted,
+        /// The history only grows, but where a summary or a clipped result shortens it.
+        HistoryGrows,
+        /// At most one thing is asked at a time, so at most one model call is in flight.
+        OneAtATime,
+        /// Late, repeated and unknown answers are refused.
+        StaleRefused,
+        /// A refusal leaves the machine equal; pieces of text do, too.
+        RefusalChangesNothing,
+        /// No model call and no tool call begins beyond a limit.
+        WithinLimits,
+        /// Money and tokens go beyond their limits by at most the call that was in flight.
+        OvershootOfOneCall,
+        /// Repetitions are bounded, hopeless failures are not repeated, and `Retry-After` is kept up to its cap.
+        RetriesBounded,
+        /// From a cancel to its end nothing is sent, scheduled or run, and what was typed meanwhile goes nowhere by itself.
+        CancelStopsAll,
+        /// From every waiting state after `Started` a cancel arrives at the prompt, each answer bringing it nearer.
+        CancelArrives,
+        /// From every state a shutdown ends the session at once, and hands back what was not sent.
+        ShutdownArrives,
+        /// After the end every event is refused, and the history can still be read.
+        NothingAfterTheEnd,
+        /// `outstanding` is what was asked and not answered, with the same tickets.
+        OutstandingAgrees,
+        /// Every waiting state has something that ends it, and every answer that is waited for is accepted.
+        NotStuck,
+        /// A call runs only if its arguments arrived complete and are an object.
+        RunsCompleteCalls,
+        /// Replaying the journal of its events gives the same session, bytes equal (a sample of the states).
+        ReplayEqual,
+        /// A step never panics.
+        NoPanic,
+        /// Session and agent do not wait for each other: as long as the agent works, something is on its way.
+        NoDeadlock,
+        /// An agent with commitments is done only when the last check of every one of them said that it is kept.
+        ClaimsVerified,
+        /// An agent comes to rest only when its session has taken all it was told and rests, too.
+        RestsTogether,
+        /// An agent is sent back to work at most as often as it may be.
+        RoundsBounded,
+        /// The one outcome of a run is a success only if the agent's is.
+        OneOutcome,
+        /// From everywhere a dismissal ends the agent.
+        DismissalArrives,
+    }
+}
+
+/// Something that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) invariant: Invariant,
+    /// What was found.
+    pub(crate) found: String,
+}
+
+impl Fault {
+    pub(crate) fn new(invariant: Invariant, found: impl Into<String>) -> Self {
+        Self { invariant, found: found.into() }
+    }
+}
+
+/// A fault of this kind where the condition does not hold.
+pub(crate) fn hold(invariant: Invariant, holds: bool, found: impl FnOnce() -> String) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(Fault::new(invariant, found())) }
+}
+
+/// What is counted while states are explored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Choices that were accepted.
+    pub(crate) edges: u64,
+    /// Events that were refused and left the machine equal.
+    pub(crate) refusals: u64,
+    /// Requests that were judged.
+    pub(crate) requests: u64,
+    /// States that were rebuilt from their events.
+    pub(crate) replays: u64,
+    /// Most answers from a cancel to the prompt.
+    pub(crate) cancel_answers: u64,
+    /// Most model calls in a row without progress or a word of the user.
+    pub(crate) calls_in_vain: u64,
+    /// Most money beyond the limit, and what the call that led there cost, in billionths of a dollar.
+    pub(crate) cost_over: (u64, u64),
+    /// Most tokens beyond the limit, and what the call that led there took.
+    pub(crate) tokens_over: (u64, u64),
+    /// Most steps from a dismissal to the end of agent and session.
+    pub(crate) dismissal_steps: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.edges += other.edges;
+        self.refusals += other.refusals;
+        self.requests += other.requests;
+        self.replays += other.replays;
+        self.cancel_answers = self.cancel_answers.max(other.cancel_answers);
+        self.calls_in_vain = self.calls_in_vain.max(other.calls_in_vain);
+        self.cost_over = self.cost_over.max(other.cost_over);
+        self.tokens_over = self.tokens_over.max(other.tokens_over);
+        self.dismissal_steps = self.dismissal_steps.max(other.dismissal_steps);
+    }
+}

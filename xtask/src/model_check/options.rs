@@ -1,0 +1,126 @@
+//! What the command is asked: which bounds, which models, and whether the figures are kept.
+
+use super::explore::Reach;
+use super::link::{PAIRS, Pair};
+use super::world::{Bounds, WORLDS, World};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    is_smoke: bool,
+    /// Whether the figures go into `docs/figures`.
+    pub(crate) keep: bool,
+    /// Names of bounds and what they are instead.
+    bounds: Vec<(String, usize)>,
+    /// Names of models; none for all.
+    only: Vec<String>,
+}
+
+impl Options {
+    pub(crate) fn read(words: &[&str]) -> Result<Self, String> {
+        let mut options = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--smoke" => options.is_smoke = true,
+                "--keep" => options.keep = true,
+                "--bounds" => {
+                    let list = words.next().ok_or("--bounds needs NAME=N,…")?;
+                    options.bounds = list.split(',').map(bound).collect::<Result<_, _>>()?;
+                }
+                "--only" => {
+                    let list = words.next().ok_or("--only needs NAME,…")?;
+                    options.only = list.split(',').map(known).collect::<Result<_, _>>()?;
+                }
+                other => return Err(format!("`{other}` is not known. {USAGE}")),
+            }
+        }
+        if options.keep && (options.is_smoke || !options.bounds.is_empty() || !options.only.is_empty()) {
+            return Err("--keep is for the full run".to_owned());
+        }
+        Ok(options)
+    }
+
+    pub(crate) fn is_wanted(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == name)
+    }
+
+    /// A world within the bounds that are asked for.
+    pub(crate) fn world(&self, world: &World) -> World {
+        let mut bounds = if self.is_smoke { world.smoke } else { world.bounds };
+        for (name, value) in &self.bounds {
+            if let Some(bound) = field(&mut bounds, name) {
+                *bound = u8::try_from(*value).unwrap_or(u8::MAX);
+            }
+        }
+        World { bounds, ..*world }
+    }
+
+    /// A pair within its bounds.
+    pub(crate) fn pair(&self, pair: &Pair) -> Pair {
+        Pair { left: if self.is_smoke { pair.smoke } else { pair.left }, ..*pair }
+    }
+
+    pub(crate) fn reach(&self, threads: usize) -> Reach {
+        let states = self.bounds.iter().find(|(name, _)| name == STATES).map(|(_, value)| *value);
+        Reach { threads, max_states: states.unwrap_or(MAX_STATES) }
+    }
+}
+
+fn bound(word: &str) -> Result<(String, usize), String> {
+    let wrong = || format!("read the bound `{word}`: NAME=N with one of states, {}", NAMES.join(", "));
+    let (name, value) = word.split_once('=').ok_or_else(wrong)?;
+    let is_known = name == STATES || NAMES.contains(&name);
+    let value = value.parse().ok().filter(|_| is_known).ok_or_else(wrong)?;
+    Ok((name.to_owned(), value))
+}
+
+fn known(name: &str) -> Result<String, String> {
+    let names: Vec<&str> = WORLDS.iter().map(|world| world.name).chain(PAIRS.iter().map(|pair| pair.name)).collect();
+    if names.contains(&name) { Ok(name.to_owned()) } else { Err(format!("`{name}` is none of {}", names.join(", "))) }
+}
+
+fn field<'a>(bounds: &'a mut Bounds, name: &str) -> Option<&'a mut u8> {
+    Some(match name {
+        "inputs" => &mut bounds.inputs,
+        "rounds" => &mut bounds.rounds,
+        "calls" => &mut bounds.calls,
+        "mixed" => &mut bounds.mixed,
+        "pauses" => &mut bounds.pauses,
+        "raises" => &mut bounds.raises,
+        "changes" => &mut bounds.changes,
+        "summaries" => &mut bounds.summaries,
+        _ => return None,
+    })
+}
+
+const USAGE: &str = "usage: cargo xtask model-check [--smoke] [--bounds NAME=N,…] [--only NAME,…] [--keep]";
+const NAMES: &[&str] = &["inputs", "rounds", "calls", "mixed", "pauses", "raises", "changes", "summaries"];
+const STATES: &str = "states";
+/// States of one model: some four gigabytes at worst.
+const MAX_STATES: usize = 8_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_refused() {
+        let read = |words: &[&str]| Options::read(words);
+        let options = read(&["--smoke", "--bounds", "calls=4,states=10", "--only", "tools"]).unwrap();
+        let tools = options.world(&WORLDS[0]);
+        assert_eq!(tools.bounds, Bounds { calls: 4, ..WORLDS[0].smoke });
+        assert_eq!(options.reach(1).max_states, 10);
+        assert!(options.is_wanted("tools") && !options.is_wanted("money"));
+        for wrong in [&["--fast"][..], &["--bounds"], &["--bounds", "calls"], &["--bounds", "call=1"], &["--only", "x"]]
+        {
+            assert!(read(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(read(&["--smoke", "--keep"]).is_err(), "figures of a smoke run are no figures");
+    }
+
+    #[test]
+    fn every_bound_has_a_field() {
+        let mut bounds = WORLDS[0].bounds;
+        assert!(NAMES.iter().all(|name| field(&mut bounds, name).is_some()));
+    }
+}

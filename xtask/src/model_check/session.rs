@@ -1,0 +1,237 @@
+//! The session machine as a model: the real `step`, and what must hold on every edge and in every state.
+
+pub(crate) mod key;
+
+use super::events;
+use super::explore::Model;
+use super::invariants::{Fault, Invariant, Tally, hold};
+use super::notation;
+use super::observed::{Edge, Inputs, Observed};
+use super::request;
+use super::world::{Bounds, World};
+use agent_core::budget::Limits;
+use agent_core::journal::{self, Entry, FORMAT_VERSION, Header, Record};
+use agent_core::llm::{ResponseBlock, StopReason};
+use agent_core::session::{Action, Event, Reason, Rejected, Session, SessionConfig, SessionTable, State, Step};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A session with what is known of it from outside, and what its environment may still do.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) session: Session,
+    pub(crate) observed: Observed,
+    pub(crate) left: Bounds,
+}
+
+impl Node {
+    /// A message that nobody has sent.
+    pub(crate) fn next_input(&self) -> Event {
+        Event::UserInput { text: Inputs::text(self.observed.inputs.given.count_ones() + 1) }
+    }
+}
+
+/// Sessions in a world.
+pub(crate) struct Sessions<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) config: SessionConfig,
+    pub(crate) table: &'static SessionTable,
+    /// One state in so many is rebuilt from its events.
+    pub(crate) replay_one_in: u64,
+}
+
+/// Time stands still: what it decides comes with events, as a deadline that is reached or a delay that somebody asks for.
+const NOW_MS: u64 = 0;
+
+impl Model for Sessions<'_> {
+    type Node = Node;
+    type Choice = Event;
+
+    fn initial(&self) -> Node {
+        let session = Session::with_table(self.config.clone(), self.table);
+        Node { session, observed: Observed::default(), left: self.world.bounds }
+    }
+
+    fn choices(&self, node: &Node) -> Vec<Event> {
+        events::choices(self.world, node)
+    }
+
+    fn take(&self, node: &Node, event: &Event, tally: &mut Tally) -> Result<Option<Node>, Fault> {
+        let mut session = node.session.clone();
+        let step = match step(&mut session, event.clone())? {
+            Ok(step) => step,
+            Err(rejected) => {
+                tally.refusals += 1;
+                may_be_refused(node, event, &rejected)?;
+                let is_same = session == node.session;
+                hold(Invariant::RefusalChangesNothing, is_same, || format!("{} changed something", rejected.event))?;
+                return Ok(None);
+            }
+        };
+        let edge = Edge { before: &node.session, event, step: &step, after: &session };
+        let observed = node.observed.next(&edge, tally)?;
+        let answered = node.observed.open.as_ref().filter(|open| open.is_answered_by(event));
+        hold(Invariant::NotStuck, answered.is_none() || observed.open != node.observed.open, || {
+            format!("an answer changes nothing: {answered:?} is still open")
+        })?;
+        session.forget_trace();
+        let mut left = node.left;
+        spend(&mut left, event);
+        Ok(Some(Node { session, observed, left }))
+    }
+
+    fn inspect(&self, node: &Node, path: &dyn Fn() -> Vec<Event>, tally: &mut Tally) -> Result<(), Fault> {
+        let state = node.session.state();
+        hold(Invariant::NotStuck, !self.table.is_passing(state), || format!("it rests in {state:?}"))?;
+        node.observed.agrees_with(&node.session)?;
+        judge_without_effect(node, tally)?;
+        if !matches!(state, State::Ready | State::ShuttingDown) && node.left.inputs == 0 {
+            let accepted = step(&mut node.session.clone(), node.next_input())?;
+            hold(Invariant::InputAccepted, accepted.is_ok(), || format!("a message is refused in {state:?}"))?;
+        }
+        if state == State::WaitingForUserInput {
+            judge_next_request(node, tally)?;
+        }
+        if (self.key(node) as u64).is_multiple_of(self.replay_one_in) {
+            tally.replays += 1;
+            self.judge_replay(node, path())?;
+        }
+        Ok(())
+    }
+
+    fn key(&self, node: &Node) -> u128 {
+        key::of(self.world, node)
+    }
+
+    fn show(&self, node: &Node, event: &Event) -> String {
+        let mut out = notation::line(event);
+        let mut session = node.session.clone();
+        match step(&mut session, event.clone()) {
+            Ok(Ok(step)) => {
+                let actions: Vec<String> = step.actions.iter().map(action_name).collect();
+                out.push_str(&format!("\n    {:?} [{}]", session.state(), actions.join(", ")));
+            }
+            Ok(Err(rejected)) => out.push_str(&format!("\n    {rejected}")),
+            Err(_) => out.push_str("\n    a panic"),
+        }
+        out
+    }
+}
+
+impl Sessions<'_> {
+    /// The same events, through the journal's own replay, give the same session. That records survive JSON is tested elsewhere: reading
+    /// them here would take longer to build than everything else.
+    fn judge_replay(&self, node: &Node, path: Vec<Event>) -> Result<(), Fault> {
+        let wrong = |found: String| Fault::new(Invariant::ReplayEqual, found);
+        let header = Header {
+            format_version: FORMAT_VERSION,
+            session_id: String::new(),
+            program: String::new(),
+            directory: String::new(),
+            config: self.config.clone(),
+        };
+        let entries = std::iter::once(Entry::Header(Box::new(header))).chain(path.into_iter().map(Entry::Event));
+        let records = (0..).zip(entries).map(|(seq, entry)| Record { seq, at_ms: NOW_MS, entry });
+        let (_, mut again) = journal::replay(records).map_err(|error| wrong(error.to_string()))?;
+        again.forget_trace();
+        hold(Invariant::ReplayEqual, again == node.session, || "the replayed session is another one".to_owned())?;
+        let bytes = |session: &Session| serde_json::to_vec(session).map_err(|error| wrong(error.to_string()));
+        let (expected, found) = (bytes(&node.session)?, bytes(&again)?);
+        hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())
+    }
+}
+
+/// A step that may panic, which is a fault.
+fn step(session: &mut Session, event: Event) -> Result<Result<Step, Rejected>, Fault> {
+    let name = event.name();
+    catch_unwind(AssertUnwindSafe(|| session.step(NOW_MS, event)))
+        .map_err(|_| Fault::new(Invariant::NoPanic, format!("{name} panics")))
+}
+
+/// Of what is offered only a summary may be refused: when there is nothing to summarise.
+fn may_be_refused(node: &Node, event: &Event, rejected: &Rejected) -> Result<(), Fault> {
+    let invariant = match event {
+        Event::CompactionRequested if rejected.reason == Reason::NothingToCompact => return Ok(()),
+        Event::UserInput { .. } => Invariant::InputAccepted,
+        Event::CancelRequested => Invariant::CancelArrives,
+        Event::ShutdownRequested => Invariant::ShutdownArrives,
+        _ => Invariant::NotStuck,
+    };
+    Err(Fault::new(invariant, format!("{rejected}, while {:?} is open", node.observed.open)))
+}
+
+/// What an event takes from what may still happen.
+fn spend(left: &mut Bounds, event: &Event) {
+    let one = |left: &mut u8| *left = left.saturating_sub(1);
+    match event {
+        Event::UserInput { .. } => one(&mut left.inputs),
+        Event::BudgetRaised { .. } => one(&mut left.raises),
+        Event::Reconfigured { .. } => one(&mut left.changes),
+        Event::CompactionRequested => one(&mut left.summaries),
+        Event::LlmCompleted { response, .. } => {
+            let has_calls = response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)));
+            if has_calls {
+                one(&mut left.rounds);
+            } else if response.stop == StopReason::Paused {
+                one(&mut left.pauses);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Late, repeated and unknown answers are refused, pieces of text are shown, and neither leaves a trace. All are given to one session,
+/// which must be the same at the end; only if it is not, each is given to one of its own.
+fn judge_without_effect(node: &Node, tally: &mut Tally) -> Result<(), Fault> {
+    let events = events::without_effect(node);
+    let mut session = node.session.clone();
+    for event in &events {
+        let result = step(&mut session, event.clone())?;
+        if event.is_transient() {
+            let is_open = !matches!(result, Ok(Step { ref transitions, .. }) if !transitions.is_empty());
+            hold(Invariant::RefusalChangesNothing, is_open, || format!("{} moves something", event.name()))?;
+            continue;
+        }
+        tally.refusals += 1;
+        let invariant = match node.session.state() {
+            State::ShuttingDown => Invariant::NothingAfterTheEnd,
+            _ => Invariant::StaleRefused,
+        };
+        hold(invariant, result.is_err(), || {
+            format!("accepted in {:?}: {}", node.session.state(), notation::line(event))
+        })?;
+    }
+    if session == node.session {
+        return Ok(());
+    }
+    for event in events {
+        let mut session = node.session.clone();
+        let name = event.name();
+        let _ = step(&mut session, event)?;
+        hold(Invariant::RefusalChangesNothing, session == node.session, || format!("{name} changed something"))?;
+    }
+    Err(Fault::new(Invariant::RefusalChangesNothing, "refusals change something together"))
+}
+
+/// From every prompt the history can be sent with the next message, once no limit is in the way.
+fn judge_next_request(node: &Node, tally: &mut Tally) -> Result<(), Fault> {
+    let mut session = node.session.clone();
+    let mut sent = Vec::new();
+    for event in [Event::BudgetRaised { limits: Limits::default() }, node.next_input()] {
+        if let Ok(step) = step(&mut session, event)? {
+            sent.extend(step.actions);
+        }
+    }
+    let mut requests = sent.iter().filter_map(|action| match action {
+        Action::SendLlmRequest { request, .. } => Some(request),
+        _ => None,
+    });
+    let first =
+        requests.next().ok_or_else(|| Fault::new(Invariant::ValidForMessages, "nothing is sent after a prompt"))?;
+    request::judge(first, tally)
+}
+
+/// An action's name.
+pub(crate) fn action_name(action: &Action) -> String {
+    let shown = format!("{action:?}");
+    shown.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,112 @@
+//! What two sessions have in common when nothing that can happen to them differs.
+//!
+//! A session's key is all that it serialises, without what stands in [`rules`]: ids and tickets (by which nothing but equality is decided,
+//! and which are in order), times (which stand still), texts (which are shown or sent and never read), the trace, and what was spent, of
+//! which only the distance to a limit counts. Of the history the last item counts, because nothing reads what lies before it but for its
+//! size, which counts where a window or a price makes it count. What observers know of the session belongs to the key, too.
+
+use super::super::fingerprint::{Fingerprint, Part};
+use super::super::world::World;
+use super::Node;
+use agent_core::conversation::{Conversation, Item};
+use agent_core::session::{Session, State};
+
+pub(crate) fn of(world: &World, node: &Node) -> u128 {
+    let mut print = Fingerprint::new();
+    if node.session.state() == State::ShuttingDown {
+        // What has ended refuses everything, whatever it was.
+        print.word(u64::MAX);
+        return print.finish();
+    }
+    session(world, &node.session, &mut print);
+    observed(node, &mut print);
+    let left = node.left;
+    for left in [left.inputs, left.rounds, left.pauses, left.raises, left.changes, left.summaries] {
+        print.word(u64::from(left));
+    }
+    print.finish()
+}
+
+/// A session's own part.
+pub(crate) fn session(world: &World, session: &Session, print: &mut Fingerprint) {
+    let counts_repetitions = session.config().limits.max_repetitions.is_some();
+    let rules = match (world.sizes_count, counts_repetitions) {
+        (false, false) => rules::<false, false>,
+        (false, true) => rules::<false, true>,
+        (true, false) => rules::<true, false>,
+        (true, true) => rules::<true, true>,
+    };
+    print.value(session, rules);
+    history(world, session.conversation(), print);
+    print.word(u64::from(session.config().permissions.allow.is_empty()));
+    let (limits, ledger) = (session.config().limits, session.ledger());
+    for (limit, spent) in [
+        (limits.max_model_calls, ledger.model_calls),
+        (limits.max_tool_calls, ledger.tool_calls),
+        (limits.max_total_tokens, ledger.usage.total_tokens()),
+        (limits.max_cost_nano_usd, ledger.cost_nano_usd),
+        (limits.max_failures_in_row.map(u64::from), u64::from(ledger.failures_in_row)),
+    ] {
+        print.word(limit.map_or(0, |limit| 1 + limit.saturating_sub(spent)));
+    }
+}
+
+fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'static str) -> Part {
+    match of {
+        "Session" => match field {
+            // Has its own part in the key.
+            "config" | "conversation" | "ledger" => Part::Out,
+            "repetition" if !REPETITIONS => Part::Out,
+            "measured" if !SIZES => Part::Out,
+            // Numbers that only have to differ, times, and what is shown.
+            "now_ms" | "used_ids" | "fixed_tokens" | "next_ticket" | "next_call" | "trace" => Part::Out,
+            // Written before it is read whenever an answer comes.
+            "reply_usage" => Part::Out,
+            "pending" | "queue" | "notes" => Part::Count,
+            _ => Part::Whole,
+        },
+        _ => match (of, field) {
+            ("Asked", "ticket") | ("ToolCall", "id") => Part::Out,
+            ("Deadline", "armed") => Part::Count,
+            // The calls tell it.
+            ("Batch", "answer") => Part::Out,
+            ("Answered", "content") => Part::Beginning,
+            // Carried to the hooks, read by nobody here.
+            ("ChangeRecord", "tools" | "intent") => Part::Out,
+            ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Notice", "message") => Part::Out,
+            ("Notice", "returned_input") => Part::Count,
+            _ => Part::Whole,
+        },
+    }
+}
+
+fn history(world: &World, conversation: &Conversation, print: &mut Fingerprint) {
+    match conversation.last().map(AsRef::as_ref) {
+        None => print.word(0),
+        Some(Item::Input(_)) => print.word(1),
+        Some(Item::Answer(answer)) => print.word(2 + u64::from(answer.is_paused())),
+        Some(Item::Round(round)) => print.count(4 + round.results().len()),
+    }
+    if world.sizes_count {
+        print.count(conversation.len());
+        print.word(conversation.bytes());
+        print.word(conversation.last().map_or(0, |last| last.bytes()));
+    } else {
+        print.count(conversation.len().min(2));
+    }
+}
+
+fn observed(node: &Node, print: &mut Fingerprint) {
+    let observed = &node.observed;
+    if let Some(open) = &observed.open {
+        print.word(1 + open.kind as u64);
+        print.count(open.calls.len());
+        print.word(u64::from(open.is_cancelled));
+    }
+    print.word(u64::from(observed.deadline.is_some()) << 1 | u64::from(observed.is_cancelled));
+    print.word(u64::from(observed.inputs.under_cancel.count_ones()));
+    print.count(observed.batch.len());
+    observed.batch.iter().for_each(|seen| print.word(u64::from(seen.is_run)));
+    print.word(observed.in_vain);
+    print.word(u64::from(observed.nobody));
+}
