@@ -163,9 +163,8 @@ fn every_wire_format_does_the_same_work() {
     // An answer that its limit cut is no success, and the call in it does not run.
     for wire in [Wire::Anthropic, Wire::OpenAi, Wire::OpenAiResponses] {
         let scratch = Scratch::repository();
-        let cut = Reply::new()
-            .call("write_file", json!({"path": "b.txt", "content": "half"}))
-            .stop(StopReason::MaxTokens);
+        let cut =
+            Reply::new().call("write_file", json!({"path": "b.txt", "content": "half"})).stop(StopReason::MaxTokens);
         let model = Model::always(Step::answer(cut));
         let mut command = scratch.agent(&["run", "-p", "x", "--permission-mode", "bypass"]);
         Running::start(command.args(model.flags(wire))).end().assert_code(62);
