@@ -75,6 +75,8 @@ impl fmt::Display for Part {
 pub struct Scanner {
     /// The beginning of a line whose end has not arrived.
     line: Vec<u8>,
+    /// Where the line's value begins in `data`, when it is a long data line that goes there at once.
+    value_start: Option<usize>,
     /// The data of the event being read, each line ended by a line feed.
     data: Vec<u8>,
     name: Vec<u8>,
@@ -95,7 +97,15 @@ impl Scanner {
     /// A scanner that refuses larger lines and events than these.
     #[must_use]
     pub const fn with_limits(limits: Limits) -> Self {
-        Self { line: Vec::new(), data: Vec::new(), name: Vec::new(), limits, at_start: true, after_cr: false }
+        Self {
+            line: Vec::new(),
+            value_start: None,
+            data: Vec::new(),
+            name: Vec::new(),
+            limits,
+            at_start: true,
+            after_cr: false,
+        }
     }
 
     /// Takes in bytes and gives every event that they complete to `sink`.
@@ -117,16 +127,6 @@ impl Scanner {
         }
         while let Some(end) = memchr2(b'\r', b'\n', bytes) {
             let (line, rest) = bytes.split_at(end);
-            if self.line.is_empty() {
-                self.take_line(line, sink)?;
-            } else {
-                self.keep(line)?;
-                let whole = core::mem::take(&mut self.line);
-                self.take_line(&whole, sink)?;
-                // Given back for its allocation.
-                self.line = whole;
-                self.line.clear();
-            }
             bytes = match rest {
                 [b'\r', b'\n', after @ ..] => after,
                 [b'\r'] => {
@@ -136,8 +136,44 @@ impl Scanner {
                 [_, after @ ..] => after,
                 [] => &[],
             };
+            if !self.line.is_empty() || self.value_start.is_some() {
+                self.keep(line)?;
+                self.end_line(sink)?;
+            } else if let [b'\n', after @ ..] = bytes
+                && let Some(value) = self.whole_event(line)?
+            {
+                sink(Event { name: &self.name, data: value })?;
+                self.name.clear();
+                bytes = after;
+            } else {
+                self.take_line(line, sink)?;
+            }
         }
         Ok(self.keep(bytes)?)
+    }
+
+    /// Takes in the line that was kept.
+    fn end_line<E: From<TooLarge>>(&mut self, sink: &mut impl FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
+        if self.value_start.take().is_some() {
+            self.data.push(b'\n');
+            return Ok(());
+        }
+        let whole = core::mem::take(&mut self.line);
+        self.take_line(&whole, sink)?;
+        // Given back for its allocation.
+        self.line = whole;
+        self.line.clear();
+        Ok(())
+    }
+
+    /// The value of a data line that is its event's only one: it need not be kept.
+    fn whole_event<'a>(&self, line: &'a [u8]) -> Result<Option<&'a [u8]>, TooLarge> {
+        if self.at_start || !self.data.is_empty() {
+            return Ok(None);
+        }
+        let value = field(line, b"data");
+        self.check(value.map_or(0, <[u8]>::len))?;
+        Ok(value)
     }
 
     /// Tells that the stream has ended and gives out the event that lacks its blank line, if there is one.
@@ -145,20 +181,45 @@ impl Scanner {
     /// # Errors
     /// As for [`feed`](Self::feed).
     pub fn finish<E: From<TooLarge>>(mut self, sink: &mut impl FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
-        if !self.line.is_empty() {
-            let line = core::mem::take(&mut self.line);
-            self.take_line(&line, sink)?;
+        if !self.line.is_empty() || self.value_start.is_some() {
+            self.end_line(sink)?;
         }
         self.dispatch(sink)
     }
 
     /// Keeps the beginning of a line for later.
     fn keep(&mut self, part: &[u8]) -> Result<(), TooLarge> {
+        if self.value_start.is_some() {
+            return self.keep_value(part);
+        }
         let limit_bytes = self.limits.line_bytes;
         if self.line.len() + part.len() > limit_bytes {
             return Err(TooLarge { part: Part::Line, limit_bytes });
         }
         self.line.extend_from_slice(part);
+        // A long data line is not kept twice. The first line may begin with a mark, and a short one may still become another field.
+        if !self.at_start && self.line.len() > LONG_LINE_BYTES {
+            let line = core::mem::take(&mut self.line);
+            match field(&line, b"data") {
+                Some(value) => {
+                    self.value_start = Some(self.data.len());
+                    self.keep_value(value)?;
+                }
+                None => self.line = line,
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a part of a data line's value where it belongs.
+    fn keep_value(&mut self, part: &[u8]) -> Result<(), TooLarge> {
+        let limit_bytes = self.limits.line_bytes;
+        let before = self.data.len() - self.value_start.unwrap_or(0);
+        if before + part.len() > limit_bytes {
+            return Err(TooLarge { part: Part::Line, limit_bytes });
+        }
+        self.check(part.len())?;
+        self.data.extend_from_slice(part);
         Ok(())
     }
 
@@ -211,6 +272,9 @@ fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         _ => None,
     }
 }
+
+/// Longer than the name of any field, and than most lines that are cut between two pieces.
+const LONG_LINE_BYTES: usize = 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 

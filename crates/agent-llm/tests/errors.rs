@@ -1,5 +1,7 @@
 //! Recorded HTTP errors of real servers, each with the class that it must get.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use agent_core::llm::LlmErrorKind::{self, Authentication, ContextOverflow, InvalidRequest, NotFound, RateLimited};

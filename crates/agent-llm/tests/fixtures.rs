@@ -350,7 +350,7 @@ fn as_items(response: &LlmResponse) -> Vec<Value> {
                         items.push(item);
                     }
                     Some(_) => {
-                        items.last_mut().unwrap().as_object_mut().unwrap().extend(members.as_object().unwrap().clone())
+                        items.last_mut().unwrap().as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
                     }
                     None => items.push(serde_json::from_str(json).unwrap()),
                 }

@@ -3,7 +3,7 @@
 //! `AGENT_PEER_URL=http://127.0.0.1:8080 cargo nextest run -p agent-llm --test peer`. What a small model says is of no interest: what is
 //! asserted is that both sides understand each other.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

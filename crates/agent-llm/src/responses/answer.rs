@@ -57,7 +57,7 @@ impl Assemble for Assembly {
         let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
         match event.r#type.as_deref() {
             Some("response.output_text.delta" | "response.refusal.delta") => {
-                self.grow(&event, Some(Delta::Text), deltas)?
+                self.grow(&event, Some(Delta::Text), deltas)?;
             }
             Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
                 self.grow(&event, Some(Delta::Thinking), deltas)?;

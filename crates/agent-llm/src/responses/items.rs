@@ -84,7 +84,7 @@ fn push_message(item: &RawValue, blocks: &mut Vec<ResponseBlock>) -> bool {
     }
     // A server without ids has nothing to recognise a message by: a plain one does as well.
     let has_identity = members.contains_key("id") || members.contains_key("phase");
-    if has_identity && places.iter().any(|place| has_text(place)) {
+    if has_identity && places.iter().any(has_text) {
         members.insert("content".to_owned(), Value::Array(places));
         blocks.extend(Frame { of: "message".to_owned(), members }.into_block(DIALECT));
     }

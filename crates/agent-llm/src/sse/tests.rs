@@ -84,6 +84,29 @@ fn an_event_or_a_line_beyond_its_limit_is_an_error_however_it_grows() {
     assert_eq!(error.to_string(), "read an event stream: a line is larger than 1 bytes");
 }
 
+#[test]
+fn long_lines_are_the_same_in_pieces_of_any_size() {
+    let long = "y".repeat(5000);
+    let text =
+        format!("data: {long}\ndata:{long}\r\nevent: {long}\ndata: z\n\nother: {long}\ndata: {long}\n\ndata:{long}");
+    let whole = events(&[text.as_bytes()]).unwrap();
+    assert_eq!(whole[0], (long.clone(), format!("{long}\n{long}\nz")));
+    assert_eq!(whole[1..], [(String::new(), long.clone()), (String::new(), long)]);
+    for size in [1, 7, 100, 1023, 1024, 1025, 4999, 5001, 9000] {
+        let pieces: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
+        assert_eq!(events(&pieces).unwrap(), whole, "{size}");
+    }
+}
+
+#[test]
+fn a_line_that_becomes_long_in_the_piece_that_ends_it() {
+    let (start, end) = ("y".repeat(LONG_LINE_BYTES - 20), "z".repeat(40));
+    let pieces = [": x\n".to_owned(), format!("data: {start}"), format!("{end}\ndata: 2\n\ndata: 3\n\n")];
+    let pieces: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
+    let expected = [(String::new(), format!("{start}{end}\n2")), (String::new(), "3".to_owned())];
+    assert_eq!(events(&pieces).unwrap(), expected);
+}
+
 proptest! {
     #[test]
     fn any_split_gives_the_same_events(

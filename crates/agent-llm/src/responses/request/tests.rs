@@ -142,7 +142,7 @@ fn a_message_goes_back_as_it_came_while_its_texts_are_its_own() {
     let whole = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "commentary",
         "content": [{"type": "output_text", "annotations": [1], "text": "x"}, {"type": "refusal", "refusal": "y"}]});
     let plain = |content: &str| json!({"type": "message", "role": "assistant", "content": content});
-    assert_eq!(answered(vec![text("x"), text("y"), frame("message", &members)]), [whole.clone()]);
+    assert_eq!(answered(vec![text("x"), text("y"), frame("message", &members)]), std::slice::from_ref(&whole));
     assert_eq!(
         answered(vec![text("before"), text("x"), text("y"), frame("message", &members), text("[cut]")]),
         [plain("before"), whole, plain("[cut]")]
