@@ -11,6 +11,7 @@ mod pairs;
 mod properties;
 mod scenario;
 mod stage;
+mod summaries;
 #[path = "../support/mod.rs"]
 mod support;
 mod trace;
