@@ -73,6 +73,9 @@ fn an_empty_cell_has_a_reason() {
     assert_eq!(cell(&DOOR, Door::Open, Happening::WalledUp).unwrap_err(), Refusal::NotExpected);
     assert_eq!(cell(&DOOR, Door::Open, Happening::AutoLocked).unwrap_err(), Refusal::NotExpected);
     assert_eq!(cell(&DOOR, Door::Open, Happening::Pushed).unwrap().to, Door::Trying);
+    use crate::session::{State, Trigger, table::TABLE};
+    let another = cell(&TABLE, State::PreparingRequest, Trigger::AutoAlways).unwrap_err();
+    assert_eq!(another, Refusal::NotExpected, "it takes automatic triggers, but not this one");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod coverage;
 mod edited_arguments;
 mod harness;
 mod hostile;
+mod known;
 mod mutation;
 mod pairs;
 mod properties;
