@@ -38,6 +38,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn run_shard(shard: &str) -> Result<(), String> {
+    fs::create_dir_all(output()).map_err(|error| format!("create {}: {error}", output().display()))?;
     for Part { name, only, but, tests } in PARTS {
         let mut command = mutants();
         let directory = output().join(format!("{name}-{}", shard.replace('/', "-of-")));

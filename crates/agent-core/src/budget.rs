@@ -179,3 +179,6 @@ impl Ledger {
             })
     }
 }
+
+#[cfg(test)]
+mod tests;

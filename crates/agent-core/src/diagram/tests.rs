@@ -73,6 +73,9 @@ fn an_empty_cell_has_a_reason() {
     assert_eq!(cell(&DOOR, Door::Open, Happening::WalledUp).unwrap_err(), Refusal::NotExpected);
     assert_eq!(cell(&DOOR, Door::Open, Happening::AutoLocked).unwrap_err(), Refusal::NotExpected);
     assert_eq!(cell(&DOOR, Door::Open, Happening::Pushed).unwrap().to, Door::Trying);
+    use crate::session::{State, Trigger, table::TABLE};
+    let another = cell(&TABLE, State::PreparingRequest, Trigger::AutoAlways).unwrap_err();
+    assert_eq!(another, Refusal::NotExpected, "it takes automatic triggers, but not this one");
 }
 
 #[test]
@@ -82,4 +85,20 @@ fn a_format_has_a_name_and_back() {
     }
     assert_eq!("png".parse::<Format>(), Err(UnknownFormat));
     assert_eq!(Kind::of(&DOOR, Door::Open), Kind::Waiting);
+}
+
+#[test]
+fn claims_are_sentences() {
+    use super::claim;
+    use crate::table::proof::Claim;
+    let said = |claimed| claim::<Door, Happening, Deed>(&claimed);
+    let from = Claim::ActionOnlyFrom { action: Deed::Click as u8, states: 0b101 };
+    assert_eq!(said(from), "`Click` stands only on rows out of `Open`, `Shut`.");
+    let after = Claim::ActionAfter { action: Deed::Creak as u8, state: Door::Shut as u8, triggers: 0b10 };
+    assert_eq!(said(after), "Out of `Shut`, `Creak` stands only after the rows on `Pulled`.");
+    let through = |unless| Claim::OnlyThrough { goal: Door::Bricked as u8, gate: Door::Trying as u8, unless };
+    assert_eq!(said(through(0)), "`Bricked` is reached only through `Trying`.");
+    let excepted = "`Bricked` is reached only through `Trying`, or by a row on `Pushed`, `WalledUp`.";
+    assert_eq!(said(through(0b101)), excepted);
+    assert_eq!(said(Claim::Stays { trigger: Happening::Pulled as u8 }), "A row on `Pulled` keeps the state.");
 }

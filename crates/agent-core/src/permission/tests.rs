@@ -101,3 +101,27 @@ fn allow_rules_cover_a_command_together() {
     assert!(runs(&policy, "bash", &command("make all; make test", Some(&["make all", "make test"]))));
     assert!(!runs(&policy, "bash", &command("make all", Some(&["make all"]))));
 }
+
+#[test]
+fn allow_rules_cover_paths_together() {
+    let policy = policy(PermissionMode::Default, &["edit_file(src/**)", "edit_file(docs/**)"], &[]);
+    let paths = |paths: &[&str]| Inspection {
+        effect: Effect::Changes,
+        subject: Subject::Paths(paths.iter().map(ToString::to_string).collect()),
+    };
+    assert!(runs(&policy, "edit_file", &paths(&["src/a.rs", "docs/b.md"])));
+    assert!(!runs(&policy, "edit_file", &paths(&["src/a.rs", "docs/b.md", "Cargo.toml"])));
+    assert!(!runs(&policy, "edit_file", &paths(&[])), "nobody knows what it changes");
+}
+
+#[test]
+fn a_denial_names_its_rule_and_says_what_would_help() {
+    let policy = policy(PermissionMode::Bypass, &[], &["bash(rm:*)", "edit_file(src/**)"]);
+    let said = |tool, inspection| match policy.decide(tool, &inspection, &HookVerdict::None) {
+        Decision::Deny(text) => text,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(said("bash", command("rm x", Some(&["rm x"]))), "the rule `bash(rm:*)` denies it");
+    assert_eq!(said("edit_file", edit("src/a.rs")), "the rule `edit_file(src/**)` denies it");
+    assert!(said("bash", command("$(x)", None)).ends_with("write the command as plain commands"));
+}

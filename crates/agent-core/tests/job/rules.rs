@@ -5,6 +5,7 @@ use agent_core::budget::Limits;
 use agent_core::job::{
     Action, Event, FailureKind, Invalid, JobConfig, JobStatus, RetryConfig, Spent, State, TierModels, Verdict,
 };
+use agent_core::session::Ticket;
 
 fn failure() -> FailureKind {
     FailureKind::Business("no".to_owned())
@@ -255,6 +256,18 @@ fn a_cost_that_is_not_known_is_not_told() {
     assert_eq!((harness.records[0].cost_nano_usd, harness.records[0].session_ids.len()), (None, 0));
 }
 
+#[test]
+fn a_job_knows_what_is_open_and_when_it_is_over() {
+    let mut harness = Harness::processing(0);
+    let ticket = harness.ticket;
+    assert!(harness.job.is_open(ticket) && !harness.job.is_open(Ticket(ticket.0 + 1)));
+    assert!(!harness.job.is_finished());
+    harness.end_attempt(success());
+    assert!(!harness.job.is_open(ticket) && !harness.job.is_finished(), "it is done, but not recorded");
+    harness.write();
+    assert!(harness.job.is_finished() && !harness.job.is_open(harness.ticket));
+}
+
 /// All of them, to be run on changed tables.
 pub(crate) const RULES: &[fn()] = &[
     init_success_leads_to_define_agent,
@@ -278,4 +291,5 @@ pub(crate) const RULES: &[fn()] = &[
     work_that_was_done_when_it_was_stopped_stays_done,
     the_attempts_share_the_limits_of_the_job,
     a_cost_that_is_not_known_is_not_told,
+    a_job_knows_what_is_open_and_when_it_is_over,
 ];

@@ -114,3 +114,30 @@ fn a_denial_of_an_earlier_turn_is_not_forgotten() {
     let whole = turns.outcome(Some(&lifecycle::Outcome::Done { kept: 1 })).unwrap();
     assert_eq!((whole.kind, whole.denials), (OutcomeKind::Permission, vec![denial]));
 }
+
+#[test]
+fn what_is_missing_is_named() {
+    let gap = |promise: &str, end| Gap { commitment: CommitmentId(0), promise: String::from(promise), end };
+    let gaps = vec![gap("it builds", CheckEnd::Exited { code: 2 }), gap("it runs", CheckEnd::TimedOut)];
+    let said = |agent| {
+        let mut turns = Turns::default();
+        turns.add(&outcome(OutcomeKind::Success));
+        turns.outcome(Some(&agent)).unwrap().error.unwrap()
+    };
+    let list = "`it builds` ended with exit code 2; `it runs` was not done in time";
+    let not_kept = lifecycle::Outcome::NotKept { gaps: gaps.clone(), commitments: 3, rounds: 1 };
+    assert_eq!(said(not_kept), format!("2 of 3 commitments not kept after 1 reports: {list}"));
+    assert_eq!(said(lifecycle::Outcome::Uncheckable { gaps }), format!("no commitment could be checked: {list}"));
+}
+
+#[test]
+fn both_streams_are_printed_each_on_its_lines() {
+    let printed = |stdout: &str, stderr: &str| {
+        let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
+        check_report(Ok(CommandOutput { exit: Exit::Code(0), stdout, stderr, dropped_bytes: 0 })).output
+    };
+    assert_eq!(printed("a", "b"), "a\nb");
+    assert_eq!(printed("a\n", "b"), "a\nb");
+    assert_eq!(printed("", "b"), "b");
+    assert_eq!(printed("a\n", ""), "a\n");
+}

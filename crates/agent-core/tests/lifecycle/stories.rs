@@ -138,6 +138,51 @@ fn the_trace_is_bounded_and_times_are_added_up() {
     assert_eq!(trace.total(State::Working), (80, 800));
 }
 
+#[test]
+fn a_failed_turn_is_no_cancelled_one() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Failed);
+    assert_eq!(harness.machine.outcome(), Some(&Outcome::TurnFailed));
+    harness.message();
+    harness.turn(TurnEnd::Cancelled);
+    assert_eq!(harness.machine.outcome(), Some(&Outcome::Cancelled));
+    harness.message();
+    let _ = harness.take(Event::CancelRequested).unwrap();
+    harness.turn(TurnEnd::Completed);
+    assert_eq!(harness.machine.outcome(), Some(&Outcome::Cancelled));
+}
+
+#[test]
+fn a_report_is_cut_at_the_edge_of_a_character() {
+    let mut harness = Harness::new(LifecycleConfig { commitments: vec![commitment("c")], ..config() });
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    // The cut falls into the first character, which is then left out.
+    let noise = format!("é{}", "x".repeat(8 * 1024 - 1));
+    let actions = harness.answer(0, CheckReport { end: CheckEnd::TimedOut, output: noise });
+    let Action::SendGapReport { text, .. } = &actions[0] else { panic!("{actions:?}") };
+    assert!(!text.contains('é') && text.contains("The end of what it printed:\nxxx"), "{text}");
+}
+
+#[test]
+fn what_is_known_of_an_agent_is_so() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(0));
+    let is_kept = |harness: &Harness| harness.machine.verification().unwrap().is_kept();
+    assert!(!is_kept(&harness) && harness.machine.rounds() == 0, "one of two");
+    harness.answer(1, exited(1));
+    assert!(!is_kept(&harness) && harness.machine.rounds() == 1, "one is not");
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, exited(0));
+    harness.answer(1, exited(0));
+    assert!(is_kept(&harness) && !harness.machine.is_over());
+    let _ = harness.take(Event::SessionEnded).unwrap();
+    assert!(harness.machine.is_over());
+}
+
 /// All of them, to be run on changed tables.
 pub(crate) const STORIES: &[fn()] = &[
     what_was_kept_once_is_checked_again,
@@ -150,4 +195,7 @@ pub(crate) const STORIES: &[fn()] = &[
     a_commitment_added_while_checks_run_is_checked_too,
     the_mode_can_be_seen_while_it_works,
     the_trace_is_bounded_and_times_are_added_up,
+    a_failed_turn_is_no_cancelled_one,
+    a_report_is_cut_at_the_edge_of_a_character,
+    what_is_known_of_an_agent_is_so,
 ];

@@ -6,12 +6,14 @@ mod coverage;
 mod edited_arguments;
 mod harness;
 mod hostile;
+mod known;
 mod malformed;
 mod mutation;
 mod pairs;
 mod properties;
 mod scenario;
 mod stage;
+mod summaries;
 #[path = "../support/mod.rs"]
 mod support;
 mod trace;
