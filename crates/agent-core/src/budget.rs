@@ -150,10 +150,10 @@ impl Ledger {
     /// Enters what a model call used.
     pub(crate) fn charge(&mut self, usage: &Usage, estimated: bool, price: Option<&Price>) {
         self.usage = self.usage.plus(usage);
-        self.estimated_calls += u64::from(estimated);
+        self.estimated_calls = self.estimated_calls.saturating_add(u64::from(estimated));
         match price {
             Some(price) => self.cost_nano_usd = self.cost_nano_usd.saturating_add(price.cost_nano_usd(usage)),
-            None => self.unpriced_calls += 1,
+            None => self.unpriced_calls = self.unpriced_calls.saturating_add(1),
         }
     }
 

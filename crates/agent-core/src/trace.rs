@@ -33,7 +33,7 @@ pub struct TraceNote {
     pub text: String,
 }
 
-/// The newest transitions and notes, at most [`CAPACITY`] of each, and totals over all transitions.
+/// The newest transitions and notes, at most [`Trace::CAPACITY`] of each, and totals over all transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace<S, T> {
     recent: VecDeque<Transition<S, T>>,
@@ -45,10 +45,10 @@ pub struct Trace<S, T> {
     dropped: u64,
 }
 
-/// How many transitions, and how many notes, a trace keeps (seed 001).
-pub const CAPACITY: usize = 100;
-
 impl<S: Label, T: Label> Trace<S, T> {
+    /// How many transitions, and how many notes, are kept (seed 001).
+    pub const CAPACITY: usize = 100;
+
     /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.
     pub(crate) fn new(made_at_ms: Option<u64>) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl<S: Label, T: Label> Trace<S, T> {
 
     /// Enters a note.
     pub(crate) fn note(&mut self, at_ms: u64, text: String) {
-        if self.notes.len() == CAPACITY {
+        if self.notes.len() == Self::CAPACITY {
             self.notes.pop_front();
         }
         self.notes.push_back(TraceNote { at_ms, text });
@@ -103,7 +103,7 @@ impl<S: Label, T: Label> Trace<S, T> {
             self.entered_at_ms = Some(at_ms);
         }
         let transition = Transition { at_ms, from, on, to, spent_ms };
-        if self.recent.len() == CAPACITY {
+        if self.recent.len() == Self::CAPACITY {
             self.recent.pop_front();
             self.dropped = self.dropped.saturating_add(1);
         }

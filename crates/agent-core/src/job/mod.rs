@@ -39,6 +39,7 @@ mod audit;
 mod classify;
 mod config;
 mod event;
+mod kept;
 mod retry;
 pub mod routing;
 mod spent;
@@ -66,6 +67,7 @@ use serde::{Deserialize, Serialize};
 
 /// A job. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Job {
     format_version: FormatVersion,
     #[serde(skip)]

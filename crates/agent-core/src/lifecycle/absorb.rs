@@ -45,7 +45,7 @@ impl Lifecycle {
     fn begin_turn(&mut self) {
         self.signal = None;
         self.outcome = None;
-        self.inputs_sent += 1;
+        self.inputs_sent = self.inputs_sent.saturating_add(1);
     }
 
     /// A turn that is going on will end as a cancelled one; checks that are going on lead nowhere.
@@ -97,7 +97,7 @@ impl Lifecycle {
             Trigger::ChecksPassed => self.outcome = Some(Outcome::Done { kept: commitments }),
             Trigger::ChecksFailed => {
                 self.begin_turn();
-                self.rounds += 1;
+                self.rounds = self.rounds.saturating_add(1);
             }
             Trigger::ChecksFailedResting | Trigger::ChecksFailedForGood => {
                 self.outcome = Some(Outcome::NotKept { gaps, commitments, rounds });

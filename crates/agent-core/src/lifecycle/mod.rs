@@ -39,6 +39,7 @@ mod classify;
 mod commitment;
 mod config;
 mod event;
+mod kept;
 mod labels;
 mod render;
 mod step;
@@ -60,6 +61,7 @@ use serde::{Deserialize, Serialize};
 
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Lifecycle {
     #[serde(skip)]
     table: TableRef,
@@ -193,7 +195,7 @@ impl Lifecycle {
     }
 
     fn ticket(&mut self) -> Ticket {
-        self.next_ticket += 1;
+        self.next_ticket = self.next_ticket.wrapping_add(1);
         Ticket(self.next_ticket)
     }
 }

@@ -57,6 +57,11 @@ impl Verification {
         self.is_open = self.reports.iter().any(Option::is_none);
     }
 
+    /// Whether this is a look at so many commitments.
+    pub(super) const fn covers(&self, commitments: usize) -> bool {
+        self.reports.len() == commitments
+    }
+
     /// What is not kept.
     pub(super) fn gaps(&self, commitments: &[Commitment]) -> Vec<Gap> {
         let all = (0..).map(CommitmentId).zip(commitments).zip(&self.reports);

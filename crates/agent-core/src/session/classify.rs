@@ -128,10 +128,10 @@ impl Session {
     /// Tokens that the next request will take, measured where the provider counted and estimated beyond.
     pub(super) fn context_estimate(&self) -> u64 {
         let pending: usize = self.pending.iter().chain(&self.notes).map(|text| text.len()).sum();
-        let bytes = self.conversation.bytes() + pending as u64;
+        let bytes = self.conversation.bytes().saturating_add(pending as u64);
         match self.measured {
             Some((tokens, at_bytes)) => tokens.saturating_add(bytes.saturating_sub(at_bytes) / 4),
-            None => bytes / 4 + self.conversation.len() as u64 * 4 + self.fixed_tokens,
+            None => (bytes / 4 + self.conversation.len() as u64 * 4).saturating_add(self.fixed_tokens),
         }
     }
 
@@ -181,7 +181,7 @@ impl Session {
         let attempts = self.failed_attempts.saturating_add(1);
         let in_time = error.retry_after_ms.is_none_or(|asked_ms| asked_ms <= self.longest_retry_after_ms(at_ms).0);
         let again = in_time && self.config.retry.delay_after_ms(attempts, error, chance_permille).is_some();
-        let has_fallback = self.model_index + 1 < self.config.models.len();
+        let has_fallback = self.model_index.saturating_add(1) < self.config.models.len();
         let is_overloaded = error.kind == LlmErrorKind::Overloaded;
         if has_fallback && error.kind.is_retryable() && (is_overloaded || !again) {
             return Trigger::LlmFailedFallback;
@@ -201,7 +201,7 @@ impl Session {
     /// What is left of the turn's time, if its clock is running.
     pub(super) fn time_left_ms(&self, at_ms: u64) -> Option<u64> {
         let (_, armed_at_ms) = self.deadline.armed?;
-        let used_ms = self.deadline.used_ms + at_ms.max(self.now_ms).saturating_sub(armed_at_ms);
+        let used_ms = self.deadline.used_ms.saturating_add(at_ms.max(self.now_ms).saturating_sub(armed_at_ms));
         self.config.limits.max_wall_time_ms.map(|limit_ms| limit_ms.saturating_sub(used_ms))
     }
 

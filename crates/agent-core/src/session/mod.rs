@@ -33,6 +33,7 @@ mod classify;
 mod compaction;
 mod config;
 mod event;
+mod kept;
 mod labels;
 mod model_call;
 mod outcome;
@@ -69,6 +70,7 @@ use serde::{Deserialize, Serialize};
 
 /// A session. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Session {
     format_version: FormatVersion,
     #[serde(skip)]

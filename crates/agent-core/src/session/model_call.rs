@@ -28,7 +28,9 @@ impl Session {
         notes.into_iter().for_each(|text| self.trace.note(self.now_ms, text));
         let is_last_chance = match &judged {
             Reply::Paused(_) => self.pauses >= MAX_PAUSES,
-            Reply::Unusable { .. } => self.config.retry.delay_ms(self.failed_attempts + 1, None, 0).is_none(),
+            Reply::Unusable { .. } => {
+                self.config.retry.delay_ms(self.failed_attempts.saturating_add(1), None, 0).is_none()
+            }
             Reply::Calls { .. } | Reply::Done(_) | Reply::UnusableForGood { .. } => false,
         };
         self.reply = Some(if is_last_chance { judged.given_up() } else { judged });
@@ -48,7 +50,7 @@ impl Session {
             }
             Reply::Paused(answer) => {
                 self.accept(&answer);
-                self.pauses += 1;
+                self.pauses = self.pauses.saturating_add(1);
                 // It follows the input that was just committed, so it always fits.
                 let _ = self.conversation.push_answer(answer);
             }
@@ -125,7 +127,7 @@ impl Session {
     fn accept(&mut self, answer: &Answer) {
         self.commit_input();
         if let Some(usage) = self.reply_usage {
-            self.measured = Some((usage.total_tokens(), self.conversation.bytes() + answer.bytes()));
+            self.measured = Some((usage.total_tokens(), self.conversation.bytes().saturating_add(answer.bytes())));
         }
         self.failed_attempts = 0;
         self.compaction.tried = false;
@@ -134,7 +136,7 @@ impl Session {
 
     fn fall_back(&mut self, error: &LlmError) {
         let from = self.config.model(self.model_index).id;
-        self.model_index += 1;
+        self.model_index = self.model_index.saturating_add(1);
         self.failed_attempts = 0;
         self.measured = None;
         let to = self.config.model(self.model_index).id;
@@ -200,7 +202,7 @@ impl Session {
     /// After an overflow: summarise first, then clip the last round.
     fn shorten(&mut self) {
         let by_summary = self.compaction.overflows == 0 && self.may_summarise();
-        self.compaction.overflows += 1;
+        self.compaction.overflows = self.compaction.overflows.saturating_add(1);
         self.measured = None;
         if by_summary {
             self.compaction.due = Some(Cause::TooLong);

@@ -13,7 +13,7 @@ impl Session {
     pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::SendLlmRequest => {
-                self.ledger.model_calls += 1;
+                self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
                 self.stopped_by_limit &= self.is_compacting();
                 let ticket = self.ask();
                 Some(Action::SendLlmRequest { ticket, request: self.request() })
@@ -33,7 +33,7 @@ impl Session {
             }
             ActionKind::ExecuteTools => {
                 let calls = self.batch.as_mut()?.emit_group();
-                self.ledger.tool_calls += calls.len() as u64;
+                self.ledger.tool_calls = self.ledger.tool_calls.saturating_add(calls.len() as u64);
                 Some(Action::ExecuteTools { ticket: self.ask(), calls })
             }
             ActionKind::CheckGitCommits => {
@@ -147,7 +147,7 @@ impl Session {
     }
 
     fn ticket(&mut self) -> Ticket {
-        self.next_ticket += 1;
+        self.next_ticket = self.next_ticket.wrapping_add(1);
         Ticket(self.next_ticket)
     }
 
@@ -209,7 +209,7 @@ impl Session {
 
     fn stop_clock(&mut self) -> Option<Ticket> {
         let (ticket, armed_at_ms) = self.deadline.armed.take()?;
-        self.deadline.used_ms += self.now_ms.saturating_sub(armed_at_ms);
+        self.deadline.used_ms = self.deadline.used_ms.saturating_add(self.now_ms.saturating_sub(armed_at_ms));
         Some(ticket)
     }
 }

@@ -179,7 +179,8 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
     fn id(&mut self, given: &str) -> CallId {
         let mut id: Arc<str> = Arc::from(given);
         while id.trim().is_empty() || self.used.contains(&id) || !(self.is_new)(&id) {
-            *self.next_call += 1;
+            // Around, not up to the end: there is always one that is free.
+            *self.next_call = self.next_call.wrapping_add(1);
             id = Arc::from(format!("call_{}", self.next_call));
         }
         if *id != *given {

@@ -2,7 +2,7 @@
 //! `PROPTEST_CASES=10000` looks longer.
 
 use crate::harness::{Harness, events};
-use agent_core::job::{Event, Job, JobConfig, JobStatus, RetryConfig, State};
+use agent_core::job::{Event, Job, JobConfig, JobStatus, RetryConfig, State, Trace};
 use agent_core::session::Ticket;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -14,7 +14,7 @@ fn check(harness: &Harness) {
     assert!(harness.attempts <= job.config().retry.max_retries + 1);
     assert_eq!(job.retry_count(), harness.attempts.saturating_sub(1));
     assert_eq!(*job.spent(), harness.spent, "everything that was spent is counted, once");
-    assert!(job.trace().recent().count() <= agent_core::trace::CAPACITY);
+    assert!(job.trace().recent().count() <= Trace::CAPACITY);
     for (retry, delay_ms) in (1..).zip(&harness.delays_ms) {
         assert_eq!(*delay_ms, job.config().retry.delay_ms(retry));
     }

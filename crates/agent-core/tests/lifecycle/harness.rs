@@ -113,6 +113,7 @@ impl Harness {
         assert_eq!(self.rebuilt, self.machine);
         let (kept, rebuilt) = (serde_json::to_vec(&self.machine).unwrap(), serde_json::to_vec(&self.rebuilt).unwrap());
         assert!(kept == rebuilt, "equal, but not to the byte");
+        assert_eq!(serde_json::from_slice::<Lifecycle>(&kept).unwrap(), self.machine);
     }
 
     /// What the event itself says, once it was taken.

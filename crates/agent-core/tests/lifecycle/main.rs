@@ -4,6 +4,7 @@
 
 mod harness;
 mod link;
+mod malformed;
 mod mutation;
 mod pairs;
 mod properties;

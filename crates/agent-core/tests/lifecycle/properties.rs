@@ -76,5 +76,5 @@ fn sequences() -> ProptestConfig {
     let config = ProptestConfig { max_shrink_iters: 4_000, ..ProptestConfig::default() };
     let config = ProptestConfig { failure_persistence: Some(Box::new(failure_persistence)), ..config };
     // Unless the environment says otherwise: enough to meet what goes wrong often, and soon done.
-    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 256, ..config } }
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 128, ..config } }
 }

@@ -74,6 +74,11 @@ impl Harness {
         Event::UserInput { text: format!("input-{}.", self.inputs) }
     }
 
+    /// The journal, line by line.
+    pub(crate) fn lines(&self) -> &[String] {
+        &self.journal
+    }
+
     /// Writes the event as a driver would: what is transient is not kept.
     fn write(&mut self, event: Event) {
         if event.is_transient() {
@@ -93,6 +98,10 @@ impl Harness {
         assert_eq!(self.rebuilt, self.session);
         let (kept, rebuilt) = (serde_json::to_vec(&self.session).unwrap(), serde_json::to_vec(&self.rebuilt).unwrap());
         assert!(kept == rebuilt, "equal, but not to the byte");
+        // Reading takes longest of all.
+        if self.journal.len().is_multiple_of(4) {
+            assert_eq!(serde_json::from_slice::<Session>(&kept).unwrap(), self.session);
+        }
     }
 
     /// The whole journal once more, and the session as it is kept.

@@ -7,6 +7,7 @@ mod edited_arguments;
 mod harness;
 mod hostile;
 mod known;
+mod malformed;
 mod mutation;
 mod pairs;
 mod properties;

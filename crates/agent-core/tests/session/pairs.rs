@@ -96,6 +96,7 @@ impl There {
             words.push("idle");
         }
         let bytes = serde_json::to_string(session).unwrap();
+        assert_eq!(&serde_json::from_str::<Session>(&bytes).unwrap(), session, "{lines}");
         Self { state, words, asked, clock, bytes, script }
     }
 

@@ -144,7 +144,7 @@ fn entry_and_exit_actions_stand_on_every_row_that_enters_or_leaves() {
         State::Idle => Some(ActionKind::StartIdleTimer),
         State::Working => Some(ActionKind::StartWorkTimer),
         State::Waiting => Some(ActionKind::StartWaitTimer),
-        State::Verifying | State::Done | State::Reaped | State::Ended => None,
+        _ => None,
     };
     for row in TABLE.rows.iter().filter(|row| row.from != row.to) {
         let has = |kind| row.actions.contains(&kind);

@@ -311,7 +311,7 @@ fn fail(ticket: Ticket, words: &[String]) -> Event {
         other => panic!("no such failure: {other}"),
     };
     let number = |key: &str| words.iter().find_map(|word| word.strip_prefix(key)).map(|text| text.parse().unwrap());
-    let error = LlmError { kind, message: words[0].clone(), status: None, retry_after_ms: number("retry-after=") };
+    let error = LlmError { retry_after_ms: number("retry-after="), ..LlmError::new(kind, words[0].clone()) };
     let chance_permille = u16::try_from(number("chance=").unwrap_or(0)).unwrap();
     Event::LlmFailed { ticket, error, chance_permille }
 }

@@ -1,0 +1,48 @@
+//! A job as it is kept: what is read back has to be one that could have been.
+
+use super::Job;
+use super::table::{ActionKind, State};
+use alloc::format;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+impl Serialize for Job {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The derived function, which is no method of the trait.
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Job {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let job = Self::deserialize(deserializer)?;
+        match job.contradiction() {
+            None => Ok(job),
+            Some(found) => Err(D::Error::custom(format!("no job is ever in {:?} {found}", job.state))),
+        }
+    }
+}
+
+impl Job {
+    fn contradiction(&self) -> Option<&'static str> {
+        let waits_for = match self.state {
+            State::Pending | State::Completed | State::Failed => None,
+            State::Init => Some(ActionKind::ValidateJob),
+            State::DefineAgent => Some(ActionKind::DefineAgent),
+            State::Process => Some(ActionKind::RunAgent),
+            State::RetryWait => Some(ActionKind::ScheduleRetry),
+            State::End | State::Recording => Some(ActionKind::WriteAuditRecord),
+        };
+        let works = matches!(self.state, State::Process | State::RetryWait | State::End);
+        let faults = [
+            (self.asked.map(|asked| asked.kind) != waits_for, "with, or without, something that the driver was asked"),
+            (
+                self.asked.is_some_and(|asked| asked.ticket.0 >= self.next_ticket),
+                "with a ticket that was not given yet",
+            ),
+            (works && self.agent.is_none(), "without an agent"),
+            (self.state == State::RetryWait && self.failure.is_none(), "without a failure"),
+        ];
+        faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
+    }
+}

@@ -1,0 +1,73 @@
+//! A session as it is kept: what is read back has to be one that could have been. A session whose parts contradict each other would wait
+//! for what nobody was asked, so it is refused whole.
+
+use super::{Session, State};
+use alloc::format;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+impl Serialize for Session {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The derived function, which is no method of the trait.
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let session = Self::deserialize(deserializer)?;
+        match session.contradiction() {
+            None => Ok(session),
+            Some(found) => Err(D::Error::custom(format!("no session is ever in {:?} {found}", session.state))),
+        }
+    }
+}
+
+impl Session {
+    fn contradiction(&self) -> Option<&'static str> {
+        let batch = self.batch.as_ref();
+        let waits_for_driver = match self.state {
+            State::Ready | State::WaitingForUserInput => false,
+            // What was in flight at the end is not forgotten.
+            State::ShuttingDown => self.asked.is_some(),
+            State::CallingLlm
+            | State::SendingToolResults
+            | State::PreparingTools
+            | State::AwaitingApproval
+            | State::ExecutingTools
+            | State::CheckingGitCommits
+            | State::RunningAutoformatters
+            | State::CommittingChanges
+            | State::Compacting
+            | State::Error => true,
+            State::PreparingRequest
+            | State::ProcessingLlmResponse
+            | State::EndOfTurn
+            | State::ToolUseRequested
+            | State::CheckingForCancellation
+            | State::CheckingBudget
+            | State::GatheringAdditionalMessages
+            | State::Cancelled
+            | State::BudgetExceeded => return Some("at rest"),
+        };
+        let has_batch = matches!(self.state, State::PreparingTools | State::AwaitingApproval | State::ExecutingTools);
+        let faults = [
+            (self.asked.is_some() != waits_for_driver, "with, or without, something that the driver was asked"),
+            (self.asked.is_some_and(|asked| asked.ticket.0 > self.next_ticket), "with a ticket that was not given yet"),
+            (self.cancel.is_some() && self.asked.is_none(), "with a stop that nothing waits for"),
+            (self.reply.is_some(), "with an answer that nobody looked at"),
+            (batch.is_some() != has_batch, "with, or without, open calls"),
+            (
+                self.state == State::AwaitingApproval && !batch.is_some_and(super::Batch::has_open_questions),
+                "with nobody to be asked",
+            ),
+            (
+                self.state == State::ExecutingTools && batch.is_none_or(|batch| batch.running().is_empty()),
+                "with nothing that runs",
+            ),
+            (self.state == State::Compacting && !self.is_compacting(), "without a summary to be made"),
+            (self.state == State::Error && self.retry.is_none(), "without a wait"),
+        ];
+        faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
+    }
+}
