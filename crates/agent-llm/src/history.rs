@@ -59,13 +59,14 @@ impl Fragments {
         Self { render: Box::new(render), render_head, kept: Mutex::default() }
     }
 
-    /// Gives the wire form of the system prompt and the tools, and that of the conversation, to `write`.
+    /// Gives the wire form of the system prompt and the tools, and that of the conversation, to `write`; first of all about how many bytes
+    /// they are, so that the body need not be moved while it grows.
     pub(crate) fn write(
         &self,
         system: &Arc<str>,
         tools: &Arc<[ToolSpec]>,
         conversation: &Conversation,
-        write: impl FnOnce(&[u8], &mut dyn Iterator<Item = &Fragment>),
+        write: impl FnOnce(usize, &[u8], &mut dyn Iterator<Item = &Fragment>),
     ) -> serde_json::Result<()> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let Kept { head, histories } = &mut *kept;
@@ -86,7 +87,9 @@ impl Fragments {
         for item in conversation.iter().skip(shared) {
             history.push(Rendered { item: Arc::clone(item), fragment: (self.render)(item)? });
         }
-        write(&head.bytes, &mut history.iter().map(|rendered| &rendered.fragment));
+        let sizes = history.iter().map(|Rendered { fragment, .. }| fragment.answer.len() + fragment.user.len());
+        let bytes = head.bytes.len() + sizes.map(|size| size + AROUND_AN_ITEM_BYTES).sum::<usize>();
+        write(bytes, &head.bytes, &mut history.iter().map(|rendered| &rendered.fragment));
         histories.push(history);
         kept.head = Some(head);
         Ok(())
@@ -124,6 +127,9 @@ fn take_history(histories: &mut Vec<Vec<Rendered>>, conversation: &Conversation)
     }
 }
 
+/// Roles, brackets and cache marks.
+const AROUND_AN_ITEM_BYTES: usize = 96;
+
 /// A session, its compaction and a few agents it started may take turns with one provider.
 const KEPT_HISTORIES: usize = 4;
 
@@ -144,7 +150,7 @@ mod tests {
     fn written(fragments: &Fragments, conversation: &Conversation) -> String {
         let mut out = Vec::new();
         fragments
-            .write(&Arc::from(""), &Arc::from([]), conversation, |_, items| {
+            .write(&Arc::from(""), &Arc::from([]), conversation, |_, _, items| {
                 items.for_each(|fragment| out.extend_from_slice(&fragment.user));
             })
             .unwrap();

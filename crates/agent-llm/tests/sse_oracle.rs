@@ -2,6 +2,8 @@
 //!
 //! A long run: `PROPTEST_CASES=1000000 cargo nextest run -p agent-llm --test sse_oracle`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use agent_llm::sse::{Event, Scanner, TooLarge};
 use proptest::prelude::*;
 use sse_core::{SseDecoder, SseEvent};

@@ -30,7 +30,8 @@ pub(crate) fn body(request: &LlmRequest, accent: Accent, fragments: &Fragments) 
     push_json(&mut out, accent.limit_name)?;
     out.push(b':');
     push_json(&mut out, &request.max_output_tokens)?;
-    fragments.write(&request.system, &request.tools, &request.conversation, |head, items| {
+    fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
+        out.reserve(bytes);
         out.extend_from_slice(head);
         push_messages(&mut out, items, &USER);
         out.extend_from_slice(b"]}");

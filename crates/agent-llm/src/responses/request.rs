@@ -31,7 +31,8 @@ pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
     }
     out.extend_from_slice(b",\"max_output_tokens\":");
     push_json(&mut out, &request.max_output_tokens)?;
-    fragments.write(&request.system, &request.tools, &request.conversation, |head, items| {
+    fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
+        out.reserve(bytes);
         out.extend_from_slice(head);
         push_messages(&mut out, items, &USER);
         out.extend_from_slice(b"]}");
