@@ -92,4 +92,4 @@ fn say(text: &str) -> Result<(), String> {
 /// Set where this program was built for speed.
 const IS_OPTIMISED: &str = "AGENT_MODEL_CHECK_IS_OPTIMISED";
 /// One state in so many is rebuilt from its events.
-const REPLAY_ONE_IN: u64 = 256;
+const REPLAY_ONE_IN: u64 = 64;

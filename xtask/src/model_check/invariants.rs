@@ -43,7 +43,7 @@ labels! {
         NotStuck,
         /// A call runs only if its arguments arrived complete and are an object.
         RunsCompleteCalls,
-        /// Replaying the journal of its events gives the same session, bytes equal (a sample of the states).
+        /// Replaying its events gives the same session, bytes equal (a sample of the states).
         ReplayEqual,
         /// A step never panics.
         NoPanic,

@@ -10,7 +10,6 @@ use super::observed::{Edge, Inputs, Observed};
 use super::request;
 use super::world::{Bounds, World};
 use agent_core::budget::Limits;
-use agent_core::journal::{self, Entry, FORMAT_VERSION, Header, Record};
 use agent_core::llm::{ResponseBlock, StopReason};
 use agent_core::session::{Action, Event, Reason, Rejected, Session, SessionConfig, SessionTable, State, Step};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,23 +117,20 @@ impl Model for Sessions<'_> {
 }
 
 impl Sessions<'_> {
-    /// The same events, through the journal's own replay, give the same session. That records survive JSON is tested elsewhere: reading
-    /// them here would take longer to build than everything else.
+    /// The same events give the same session. That records survive JSON is tested elsewhere: reading them here would take longer to
+    /// build than everything else.
     fn judge_replay(&self, node: &Node, path: Vec<Event>) -> Result<(), Fault> {
-        let wrong = |found: String| Fault::new(Invariant::ReplayEqual, found);
-        let header = Header {
-            format_version: FORMAT_VERSION,
-            session_id: String::new(),
-            program: String::new(),
-            directory: String::new(),
-            config: self.config.clone(),
-        };
-        let entries = std::iter::once(Entry::Header(Box::new(header))).chain(path.into_iter().map(Entry::Event));
-        let records = (0..).zip(entries).map(|(seq, entry)| Record { seq, at_ms: NOW_MS, entry });
-        let (_, mut again) = journal::replay(records).map_err(|error| wrong(error.to_string()))?;
+        let mut again = Session::with_table(self.config.clone(), self.table);
+        for event in path {
+            // A refusal was a refusal then, too.
+            let _ = step(&mut again, event)?;
+        }
         again.forget_trace();
         hold(Invariant::ReplayEqual, again == node.session, || "the replayed session is another one".to_owned())?;
-        let bytes = |session: &Session| serde_json::to_vec(session).map_err(|error| wrong(error.to_string()));
+        let bytes = |session: &Session| {
+            let wrong = |error: serde_json::Error| Fault::new(Invariant::ReplayEqual, error.to_string());
+            serde_json::to_vec(session).map_err(wrong)
+        };
         let (expected, found) = (bytes(&node.session)?, bytes(&again)?);
         hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())
     }
