@@ -3,6 +3,7 @@
 mod api;
 mod docs;
 mod figures;
+mod mutants;
 mod proof;
 mod rowmutation;
 #[cfg(test)]
@@ -21,11 +22,12 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
-        ["api"] => api::run(false),
-        ["api", "--check"] => api::run(true),
         ["proof"] => proof::run(false),
         ["proof", "--check"] => proof::run(true),
         ["mutate-rows"] => rowmutation::run(),
+        ["mutants", rest @ ..] => mutants::run(rest),
+        ["api"] => api::run(false),
+        ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -38,4 +40,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows";
+const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | mutants [K/N … | --again | --report]";

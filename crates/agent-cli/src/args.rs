@@ -203,6 +203,10 @@ pub(crate) enum ProviderName {
     #[value(name = "openai")]
     #[serde(rename = "openai")]
     OpenAi,
+    /// OpenAI Responses.
+    #[value(name = "openai-responses")]
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

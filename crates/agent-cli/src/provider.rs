@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
-use agent_llm::{AnthropicProvider, ConfigError, OpenAiProvider, ProviderConfig};
+use agent_llm::{AnthropicProvider, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,21 +37,32 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     match name {
         ProviderName::Anthropic => {
             let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
-            let id = match &settings.model {
-                Some(id) => id.clone(),
-                None => only_model(provider.list_models()).await?,
-            };
-            Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
+            let models = models_of(settings, provider.list_models()).await?;
+            Ok(Chosen { provider: Arc::new(provider), models, secrets })
         }
         ProviderName::OpenAi => {
             let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
-            let id = match &settings.model {
-                Some(id) => id.clone(),
-                None => only_model(provider.list_models()).await?,
-            };
-            Ok(Chosen { provider: Arc::new(provider), models: models(settings, &id)?, secrets })
+            let models = models_of(settings, provider.list_models()).await?;
+            Ok(Chosen { provider: Arc::new(provider), models, secrets })
+        }
+        ProviderName::OpenAiResponses => {
+            let provider = OpenAiResponsesProvider::new(config).map_err(|error| wrong(&error))?;
+            let models = models_of(settings, provider.list_models()).await?;
+            Ok(Chosen { provider: Arc::new(provider), models, secrets })
         }
     }
+}
+
+/// The models that were named, or the only one that the server lists. The list is asked for only when it is needed.
+async fn models_of(
+    settings: &Settings,
+    listing: impl Future<Output = Result<Vec<String>, LlmError>>,
+) -> Result<Vec<ModelConfig>, Failure> {
+    let id = match &settings.model {
+        Some(id) => id.clone(),
+        None => only_model(listing).await?,
+    };
+    models(settings, &id)
 }
 
 fn name(settings: &Settings) -> Result<ProviderName, Failure> {
@@ -159,14 +170,14 @@ pub(crate) fn known_model(id: &str) -> ModelConfig {
 pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
     match name {
         ProviderName::Anthropic => "ANTHROPIC_API_KEY",
-        ProviderName::OpenAi => "OPENAI_API_KEY",
+        ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_API_KEY",
     }
 }
 
 pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
     match name {
         ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
-        ProviderName::OpenAi => "OPENAI_BASE_URL",
+        ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_BASE_URL",
     }
 }
 

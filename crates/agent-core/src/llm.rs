@@ -2,6 +2,7 @@
 
 use crate::conversation::Conversation;
 use crate::tool::ToolSpec;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -168,13 +169,69 @@ pub struct LlmError {
     pub status: Option<u16>,
     /// How long the provider asked to wait, in milliseconds.
     pub retry_after_ms: Option<u64>,
+    /// What else is known of it. Nothing of this decides what the session does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Box<LlmErrorFacts>>,
 }
 
 impl LlmError {
-    /// An error of this kind without status and waiting time.
+    /// An error of this kind without status, waiting time and facts.
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after_ms: None }
+        Self { kind, message: message.into(), status: None, retry_after_ms: None, facts: None }
     }
+}
+
+/// What a provider knows of a failure beyond its class, for hosts that show or measure it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmErrorFacts {
+    /// Of a [`Timeout`](LlmErrorKind::Timeout): which wait was too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Of a [`ContextOverflow`](LlmErrorKind::ContextOverflow): the tokens of the request, when the server gave the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_tokens: Option<u64>,
+    /// Of a [`ContextOverflow`](LlmErrorKind::ContextOverflow): the most tokens there may be, when the server gave the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_tokens: Option<u64>,
+    /// The provider's limits, as its headers gave them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rate_limits: Vec<RateLimit>,
+}
+
+impl LlmErrorFacts {
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The waits of a model call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Wait {
+    /// For the connection to be made.
+    Connect,
+    /// For the first byte of the answer.
+    FirstByte,
+    /// Between two pieces of the answer that say something; keep-alive signs do not count.
+    Idle,
+    /// For the whole answer.
+    Total,
+}
+
+/// One of a provider's limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateLimit {
+    /// What is limited, in the provider's word: `requests`, `tokens`, `input-tokens`.
+    pub name: String,
+    /// How much there is in a period.
+    pub limit: Option<u64>,
+    /// How much of it is left.
+    pub remaining: Option<u64>,
+    /// When it is full again, in milliseconds from the answer.
+    pub reset_ms: Option<u64>,
 }
 
 /// Classes of failed model calls.

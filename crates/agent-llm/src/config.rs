@@ -46,22 +46,31 @@ impl fmt::Debug for ProviderConfig {
     }
 }
 
-/// How long to wait for a server. Reaching a limit is an error of kind
-/// [`Timeout`](agent_core::llm::LlmErrorKind::Timeout).
+/// How long to wait for a server. Reaching a limit is an error of kind [`Timeout`](agent_core::llm::LlmErrorKind::Timeout), whose facts
+/// say [which](agent_core::llm::Wait) it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For the connection to be made, TLS included.
     pub connect: Duration,
-    /// From sending the request to the first byte of the answer's body: large prompts are read for minutes on a local server.
+    /// From sending the request to the first piece of the answer that says something: large prompts are read for minutes on a local
+    /// server.
     pub first_byte: Duration,
-    /// Between two pieces of the answer, keep-alive comments included.
+    /// Between two pieces of the answer that say something. Comments, pings and half events do not count: a server that only keeps the
+    /// connection alive would keep the run waiting for ever.
     pub idle: Duration,
+    /// From sending the request to the end of the answer.
+    pub total: Duration,
 }
 
 impl Default for Timeouts {
-    /// 10 s, 300 s and 120 s.
+    /// 10 s, 5 min, 5 min and 1 h. Models that reason in secret say nothing for minutes.
     fn default() -> Self {
-        Self { connect: Duration::from_secs(10), first_byte: Duration::from_secs(300), idle: Duration::from_secs(120) }
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(300),
+            idle: Duration::from_secs(300),
+            total: Duration::from_secs(3600),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use agent_core::conversation::{Conversation, Item};
 use agent_core::tool::ToolSpec;
+use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one item becomes on the wire. Either part may be empty.
@@ -18,15 +19,14 @@ pub(crate) struct Fragment {
 }
 
 /// How a provider writes an item.
-pub(crate) type Render = fn(&Item) -> serde_json::Result<Fragment>;
+type Render = dyn Fn(&Item) -> serde_json::Result<Fragment> + Send + Sync;
 
 /// How a provider writes the system prompt and the tools.
-pub(crate) type RenderHead = fn(&str, &[ToolSpec]) -> serde_json::Result<Vec<u8>>;
+type RenderHead = fn(&str, &[ToolSpec]) -> serde_json::Result<Vec<u8>>;
 
 /// The fragments of the conversations that were sent last.
-#[derive(Debug)]
 pub(crate) struct Fragments {
-    render: Render,
+    render: Box<Render>,
     render_head: RenderHead,
     kept: Mutex<Kept>,
 }
@@ -52,8 +52,11 @@ struct Rendered {
 }
 
 impl Fragments {
-    pub(crate) fn new(render: Render, render_head: RenderHead) -> Self {
-        Self { render, render_head, kept: Mutex::default() }
+    pub(crate) fn new(
+        render: impl Fn(&Item) -> serde_json::Result<Fragment> + Send + Sync + 'static,
+        render_head: RenderHead,
+    ) -> Self {
+        Self { render: Box::new(render), render_head, kept: Mutex::default() }
     }
 
     /// Gives the wire form of the system prompt and the tools, and that of the conversation, to `write`.
@@ -87,6 +90,13 @@ impl Fragments {
         histories.push(history);
         kept.head = Some(head);
         Ok(())
+    }
+}
+
+impl fmt::Debug for Fragments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What was said is nobody's business here.
+        f.debug_struct("Fragments").finish_non_exhaustive()
     }
 }
 

@@ -3,7 +3,8 @@
 //! | Provider | Speaks | And whatever speaks it too |
 //! |---|---|---|
 //! | [`AnthropicProvider`] | Anthropic Messages, dialect `anthropic` | llama-server, gateways |
-//! | [`OpenAiProvider`] | OpenAI Chat Completions, dialect `openai` | llama-server, vLLM, OpenRouter, Mistral, Groq, DeepSeek, … |
+//! | [`OpenAiProvider`] | OpenAI Chat Completions, dialect `openai` | Ollama, llama-server, vLLM, OpenRouter, Mistral, Groq, DeepSeek, … |
+//! | [`OpenAiResponsesProvider`] | OpenAI Responses, dialect `openai-responses` | llama-server, OpenRouter, … |
 //!
 //! The way of one model call:
 //!
@@ -19,15 +20,22 @@
 //!
 //! Absent on purpose: retries, prices, sampling parameters, and any knowledge of the machine.
 
+extern crate alloc;
+
 mod anthropic;
+#[doc(hidden)]
+pub mod bench;
 mod client;
 mod config;
 mod failure;
+mod frame;
 mod history;
+mod messages;
 mod models;
 mod opaque;
 mod openai;
 mod reader;
+mod responses;
 mod secret;
 pub mod sse;
 mod wire;
@@ -35,3 +43,4 @@ mod wire;
 pub use anthropic::AnthropicProvider;
 pub use config::{ConfigError, ProviderConfig, Timeouts};
 pub use openai::OpenAiProvider;
+pub use responses::OpenAiResponsesProvider;

@@ -7,12 +7,13 @@
 //!
 //! 1. `Completed` comes last and once, and only after the protocol's own sign of completeness.
 //! 2. After that sign the rest of the body is read, for a moment, so that the connection can be used again.
-//! 3. Dropping the stream drops the response, which closes the connection.
+//! 3. Waiting is for what says something: comments, pings and half events do not prolong it, and no answer takes longer than the total.
+//! 4. Dropping the stream drops the response, which closes the connection.
 
-use crate::client::Answered;
+use crate::client::{Answered, Client};
 use crate::failure::Detail;
-use crate::sse::{EventTooLarge, Scanner};
-use agent_core::llm::{Delta, LlmChunk, LlmError, LlmResponse};
+use crate::sse::{Scanner, TooLarge};
+use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmResponse, Wait};
 use agent_core::ports::LlmStream;
 use core::time::Duration;
 use futures_util::stream;
@@ -22,7 +23,7 @@ use tokio::time::{Instant, timeout_at};
 /// Puts the events of one protocol together to an answer.
 pub(crate) trait Assemble: Send + 'static {
     /// Takes in the data of one event.
-    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken>;
+    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken>;
 
     /// Takes in a whole answer that came as one JSON document.
     fn document(&mut self, json: &[u8]) -> Result<(), Broken>;
@@ -32,6 +33,15 @@ pub(crate) trait Assemble: Send + 'static {
 
     /// The answer.
     fn finish(&mut self) -> LlmResponse;
+}
+
+/// What an event was good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// The answer is being made.
+    Something,
+    /// No more than that the connection is alive.
+    Nothing,
 }
 
 /// How far an answer has come.
@@ -54,14 +64,27 @@ pub(crate) enum Broken {
     Malformed(String),
 }
 
-impl From<EventTooLarge> for Broken {
-    fn from(error: EventTooLarge) -> Self {
+impl From<TooLarge> for Broken {
+    fn from(error: TooLarge) -> Self {
         Self::Malformed(error.to_string())
     }
 }
 
-/// The stream of an answer.
-pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -> Result<LlmStream, LlmError> {
+/// Sends a request and gives the stream of its answer.
+pub(crate) async fn ask<A: Assemble>(
+    client: &Client,
+    path: &str,
+    model: &str,
+    body: serde_json::Result<Vec<u8>>,
+    assembly: A,
+) -> Result<LlmStream, LlmError> {
+    let body = body.map_err(|error| {
+        LlmError::new(LlmErrorKind::InvalidRequest, format!("write the request for {model}: {error}"))
+    })?;
+    read(client.post(path, body).await?, assembly).await
+}
+
+async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -> Result<LlmStream, LlmError> {
     if answered.content_type_has("json") {
         // The server does not stream.
         let body = answered.whole_body(ANSWER_LIMIT_BYTES).await?;
@@ -77,6 +100,7 @@ pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -
     }
     let reader = Reader {
         due: answered.first_byte_due,
+        waits_for: Wait::FirstByte,
         answered,
         scanner: Scanner::default(),
         assembly,
@@ -84,6 +108,7 @@ pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -
         failure: None,
         at_end: false,
         bytes_read: 0,
+        last_piece: None,
     };
     Ok(Box::pin(stream::unfold(Some(reader), |reader| async {
         let mut reader = reader?;
@@ -105,8 +130,11 @@ struct Reader<A> {
     /// The body has ended.
     at_end: bool,
     bytes_read: usize,
-    /// When the next piece must have come.
+    /// When something came last, whether or not it said anything.
+    last_piece: Option<Instant>,
+    /// When the next event that says something must have come.
     due: Instant,
+    waits_for: Wait,
 }
 
 impl<A: Assemble> Reader<A> {
@@ -134,7 +162,10 @@ impl<A: Assemble> Reader<A> {
 
     /// Reads one piece of the body. What goes wrong becomes `failure`, or the end when the answer is complete already.
     async fn read_piece(&mut self) {
-        let outcome = match timeout_at(self.due, self.answered.response.chunk()).await {
+        let due = self.due.min(self.answered.total_due);
+        let outcome = match timeout_at(due, self.answered.response.chunk()).await {
+            // A server that never stops sending would not let the time-out have its turn.
+            Ok(Ok(Some(_))) if Instant::now() >= due => self.overdue(),
             Ok(Ok(Some(piece))) => {
                 self.take(&piece);
                 return;
@@ -144,7 +175,7 @@ impl<A: Assemble> Reader<A> {
                 return;
             }
             Ok(Err(error)) => self.answered.reporter.transport(&self.answered.attempted, &error),
-            Err(_) => self.answered.reporter.timeout(&self.answered.attempted, self.waited()),
+            Err(_) => self.overdue(),
         };
         if self.assembly.progress() == Progress::Open {
             self.failure = Some(outcome);
@@ -161,21 +192,32 @@ impl<A: Assemble> Reader<A> {
             return;
         }
         let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
-        let outcome = self.scanner.feed(piece, &mut |event| assembly.event(event.data, deltas));
+        let mut heard = Heard::Nothing;
+        let outcome = self.scanner.feed(piece, &mut |event| {
+            if assembly.event(event.data, deltas)? == Heard::Something {
+                heard = Heard::Something;
+            }
+            Ok(())
+        });
         if let Err(broken) = outcome {
             self.failure = Some(error_of(&self.answered, &broken));
         }
-        let patience = match self.assembly.progress() {
-            Progress::Open => self.answered.timeouts.idle,
-            Progress::Enough | Progress::Ended => self.answered.timeouts.idle.min(TAIL_WAIT),
-        };
-        self.due = Instant::now() + patience;
+        self.last_piece = Some(Instant::now());
+        if heard == Heard::Something {
+            self.waits_for = Wait::Idle;
+            let patience = match self.assembly.progress() {
+                Progress::Open => self.answered.timeouts.idle,
+                Progress::Enough | Progress::Ended => self.answered.timeouts.idle.min(TAIL_WAIT),
+            };
+            self.due = Instant::now() + patience;
+        }
     }
 
     fn take_end(&mut self) {
         self.at_end = true;
         let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
-        let outcome = core::mem::take(&mut self.scanner).finish(&mut |event| assembly.event(event.data, deltas));
+        let outcome =
+            core::mem::take(&mut self.scanner).finish(&mut |event| assembly.event(event.data, deltas).map(|_| ()));
         self.failure = match outcome {
             Ok(()) => None,
             // What the end of the stream cut through is no event: the cut is what is to be reported, if anything.
@@ -206,9 +248,16 @@ impl<A: Assemble> Reader<A> {
         self.answered.reporter.protocol(&self.answered.attempted, found)
     }
 
-    /// The limit that was reached when nothing came.
-    fn waited(&self) -> Duration {
-        if self.bytes_read == 0 { self.answered.timeouts.first_byte } else { self.answered.timeouts.idle }
+    /// The error for the limit that was reached.
+    fn overdue(&self) -> LlmError {
+        let timeouts = &self.answered.timeouts;
+        let (wait, limit) = match self.waits_for {
+            _ if self.answered.total_due <= self.due => (Wait::Total, timeouts.total),
+            Wait::FirstByte => (Wait::FirstByte, timeouts.first_byte),
+            _ => (Wait::Idle, timeouts.idle),
+        };
+        let is_alive = self.last_piece.is_some_and(|last| last.elapsed() < limit / 2);
+        self.answered.reporter.timeout(&self.answered.attempted, wait, limit, is_alive)
     }
 }
 

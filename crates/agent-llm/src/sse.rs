@@ -5,13 +5,16 @@
 //! ```
 //!
 //! 1. The events do not depend on how the bytes were cut into pieces.
-//! 2. The work is linear in the number of bytes, and what is kept of an unfinished event is limited.
+//! 2. The work is linear in the number of bytes, and what is kept of an unfinished line and of an unfinished event is limited.
 //! 3. Nothing is decoded: data is bytes, and whoever parses it checks its UTF-8.
+//! 4. It needs an allocator and no operating system.
 //!
 //! It departs from the standard in one point: an event that the end of the stream finds without its blank line is given out, not dropped.
 //! Servers leave that line out, and whether such an event is whole is told by its content: a cut one does not parse.
 //! `id` and `retry` are ignored: a model's answer cannot be resumed.
 
+use alloc::vec::Vec;
+use core::fmt;
 use memchr::memchr2;
 
 /// One event.
@@ -23,12 +26,48 @@ pub struct Event<'a> {
     pub data: &'a [u8],
 }
 
-/// An event is larger than the limit.
+/// Most bytes that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of one line, its end not counted.
+    pub line_bytes: usize,
+    /// Of one event: its name and its data.
+    pub event_bytes: usize,
+}
+
+impl Default for Limits {
+    /// 16 MiB each: far beyond any event a model server sends; one that is larger is an attack or a fault.
+    fn default() -> Self {
+        Self { line_bytes: 16 * 1024 * 1024, event_bytes: 16 * 1024 * 1024 }
+    }
+}
+
+/// Something is larger than its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("read an event stream: an event is larger than {limit_bytes} bytes")]
-pub struct EventTooLarge {
+#[error("read an event stream: {part} is larger than {limit_bytes} bytes")]
+pub struct TooLarge {
+    /// What is.
+    pub part: Part,
     /// The limit.
     pub limit_bytes: usize,
+}
+
+/// What has a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A line whose end has not come.
+    Line,
+    /// An event.
+    Event,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Line => "a line",
+            Self::Event => "an event",
+        })
+    }
 }
 
 /// Cuts a stream of bytes into events.
@@ -39,7 +78,7 @@ pub struct Scanner {
     /// The data of the event being read, each line ended by a line feed.
     data: Vec<u8>,
     name: Vec<u8>,
-    limit_bytes: usize,
+    limits: Limits,
     /// No line has been read yet: a byte order mark may stand here.
     at_start: bool,
     /// The last byte was a CR; a LF that follows belongs to it.
@@ -48,22 +87,22 @@ pub struct Scanner {
 
 impl Default for Scanner {
     fn default() -> Self {
-        Self::with_limit(DEFAULT_LIMIT_BYTES)
+        Self::with_limits(Limits::default())
     }
 }
 
 impl Scanner {
-    /// A scanner that refuses events larger than this.
+    /// A scanner that refuses larger lines and events than these.
     #[must_use]
-    pub const fn with_limit(limit_bytes: usize) -> Self {
-        Self { line: Vec::new(), data: Vec::new(), name: Vec::new(), limit_bytes, at_start: true, after_cr: false }
+    pub const fn with_limits(limits: Limits) -> Self {
+        Self { line: Vec::new(), data: Vec::new(), name: Vec::new(), limits, at_start: true, after_cr: false }
     }
 
     /// Takes in bytes and gives every event that they complete to `sink`.
     ///
     /// # Errors
-    /// [`EventTooLarge`], or what `sink` returns. The scanner is of no use after an error.
-    pub fn feed<E: From<EventTooLarge>>(
+    /// [`TooLarge`], or what `sink` returns. The scanner is of no use after an error.
+    pub fn feed<E: From<TooLarge>>(
         &mut self,
         mut bytes: &[u8],
         sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
@@ -105,10 +144,7 @@ impl Scanner {
     ///
     /// # Errors
     /// As for [`feed`](Self::feed).
-    pub fn finish<E: From<EventTooLarge>>(
-        mut self,
-        sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn finish<E: From<TooLarge>>(mut self, sink: &mut impl FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
         if !self.line.is_empty() {
             let line = core::mem::take(&mut self.line);
             self.take_line(&line, sink)?;
@@ -117,13 +153,16 @@ impl Scanner {
     }
 
     /// Keeps the beginning of a line for later.
-    fn keep(&mut self, part: &[u8]) -> Result<(), EventTooLarge> {
-        self.check(self.line.len() + part.len())?;
+    fn keep(&mut self, part: &[u8]) -> Result<(), TooLarge> {
+        let limit_bytes = self.limits.line_bytes;
+        if self.line.len() + part.len() > limit_bytes {
+            return Err(TooLarge { part: Part::Line, limit_bytes });
+        }
         self.line.extend_from_slice(part);
         Ok(())
     }
 
-    fn take_line<E: From<EventTooLarge>>(
+    fn take_line<E: From<TooLarge>>(
         &mut self,
         line: &[u8],
         sink: &mut impl FnMut(Event<'_>) -> Result<(), E>,
@@ -155,9 +194,10 @@ impl Scanner {
         outcome
     }
 
-    fn check(&self, more: usize) -> Result<(), EventTooLarge> {
-        if self.data.len() + self.name.len() + more > self.limit_bytes {
-            return Err(EventTooLarge { limit_bytes: self.limit_bytes });
+    fn check(&self, more: usize) -> Result<(), TooLarge> {
+        let limit_bytes = self.limits.event_bytes;
+        if self.data.len() + self.name.len() + more > limit_bytes {
+            return Err(TooLarge { part: Part::Event, limit_bytes });
         }
         Ok(())
     }
@@ -172,10 +212,9 @@ fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// Far beyond any event a model server sends; one that is larger is an attack or a fault.
-pub const DEFAULT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
-
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+// The path is said because this file is also compiled from elsewhere: see `examples/sse_alone.rs`.
 #[cfg(test)]
+#[path = "sse/tests.rs"]
 mod tests;

@@ -1,5 +1,6 @@
 //! Small things that both wire formats need: writing JSON into a body, and reading what servers write with some freedom.
 
+use agent_core::llm::Usage;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -22,13 +23,35 @@ pub(crate) fn count(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
 }
 
+/// The token counts of a server whose input includes what came from its cache. Nothing when there is neither an input nor an output.
+pub(crate) fn overlapping_usage(
+    input: Option<u64>,
+    output: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+) -> Option<Usage> {
+    input.or(output)?;
+    let input = input.unwrap_or(0);
+    let cache_read_tokens = cache_read.unwrap_or(0).min(input);
+    let cache_write_tokens = cache_write.unwrap_or(0).min(input - cache_read_tokens);
+    Some(Usage {
+        input_tokens: input - cache_read_tokens - cache_write_tokens,
+        output_tokens: output.unwrap_or(0),
+        cache_read_tokens,
+        cache_write_tokens,
+    })
+}
+
 /// A JSON string; nothing for anything else.
 pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    #[derive(serde::Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     let Text(text) = serde_json::from_str(raw?.get()).ok()?;
     Some(text)
 }
+
+/// A JSON string that is read in place where it has no escapes.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// A piece of a text that is put together from pieces: empty when there is none. A piece that cannot be read must not be left out, for
 /// what the others make without it would be something else than the model wrote.

@@ -4,11 +4,11 @@
 
 mod support;
 
-use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
+use agent_core::llm::{LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
 use agent_core::ports::LlmProvider;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
-use support::{Reply, Server, anthropic, call, fixtures, openai};
+use support::{Reply, Server, anthropic, call, fixtures, openai, responses};
 
 /// The recordings of a folder, in a stable order.
 fn recordings(folder: &Path) -> Vec<PathBuf> {
@@ -32,15 +32,25 @@ fn expected(path: &Path) -> Option<Value> {
     (json["error"].is_null() && !message.is_null()).then_some(message)
 }
 
+#[derive(Clone, Copy)]
+enum Format {
+    Anthropic,
+    Chat,
+    Responses,
+}
+
 /// Sends the recording in pieces of several sizes; the answer must be the same for all.
-async fn outcome(path: &Path, speaks_anthropic: bool) -> Result<LlmResponse, LlmErrorKind> {
+async fn outcome(path: &Path, format: Format) -> Result<LlmResponse, LlmErrorKind> {
     let body = std::fs::read(path).unwrap();
     // Byte by byte is slow for the few large ones, and shows nothing that 7 does not.
     let smallest = if body.len() > 60_000 { 7 } else { 1 };
     let sizes = [body.len().max(1), 4096, 97, 7, smallest];
     let server = Server::start(sizes.map(|size| Reply::stream(&body, size))).await;
-    let provider: Box<dyn LlmProvider> =
-        if speaks_anthropic { Box::new(anthropic(&server)) } else { Box::new(openai(&server)) };
+    let provider: Box<dyn LlmProvider> = match format {
+        Format::Anthropic => Box::new(anthropic(&server)),
+        Format::Chat => Box::new(openai(&server)),
+        Format::Responses => Box::new(responses(&server)),
+    };
     let mut outcomes = Vec::new();
     for _ in sizes {
         let outcome = call(&*provider).await;
@@ -65,42 +75,49 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// Our blocks in the shape of an Anthropic message.
+/// Our blocks in the shape of an Anthropic message, frames joined to their blocks.
 fn as_anthropic(response: &LlmResponse) -> Vec<Value> {
     let arguments = |text: &str| match text {
         "" => json!({}),
         text => serde_json::from_str(text).unwrap_or_else(|_| json!(format!("cut: {text}"))),
     };
-    let blocks = response.blocks.iter().map(|block| match block {
-        ResponseBlock::Text(text) => json!({"type": "text", "text": text}),
-        ResponseBlock::Thinking { text, signature } => {
-            json!({"type": "thinking", "thinking": text, "signature": signature})
-        }
-        ResponseBlock::RedactedThinking { data } => {
-            json!({"type": "redacted_thinking", "data": data})
-        }
-        ResponseBlock::Call(call) => json!({
-            "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.arguments),
-        }),
-        ResponseBlock::Opaque { json, .. } => serde_json::from_str(json).unwrap(),
-    });
-    blocks.map(without_nulls).collect()
+    let mut blocks: Vec<Value> = Vec::new();
+    for block in &response.blocks {
+        let value = match block {
+            ResponseBlock::Text(text) => json!({"type": "text", "text": text}),
+            ResponseBlock::Thinking { text, signature } => {
+                json!({"type": "thinking", "thinking": text, "signature": signature})
+            }
+            ResponseBlock::RedactedThinking { data } => json!({"type": "redacted_thinking", "data": data}),
+            ResponseBlock::Call(call) => json!({
+                "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.arguments),
+            }),
+            ResponseBlock::Opaque { json, .. } => {
+                let mut value: Value = serde_json::from_str(json).unwrap();
+                if let Some(of) = value.get("frame_of").cloned() {
+                    let before = blocks.last_mut().unwrap();
+                    assert_eq!(before["type"], of);
+                    before.as_object_mut().unwrap().append(value["members"].as_object_mut().unwrap());
+                    continue;
+                }
+                value
+            }
+        };
+        blocks.push(value);
+    }
+    blocks.into_iter().map(without_nulls).collect()
 }
 
-/// The blocks that the official client accumulated, without what we do not keep.
+/// The blocks that the official client accumulated, without what says nothing.
 fn anthropic_blocks(message: &Value) -> Vec<Value> {
     let mut blocks: Vec<Value> = message["content"].as_array().unwrap().clone();
     blocks.retain(|block| !(block["type"] == "text" && block["text"] == ""));
     for block in &mut blocks {
-        let kind = block["type"].as_str().unwrap_or_default().to_owned();
         let members = block.as_object_mut().unwrap();
-        if kind == "text" {
+        if members.get("citations") == Some(&json!([])) {
             members.remove("citations");
         }
-        if kind == "tool_use" {
-            members.remove("caller");
-        }
-        if kind == "thinking" && members.get("signature") == Some(&json!("")) {
+        if members.get("signature") == Some(&json!("")) {
             members.remove("signature");
         }
     }
@@ -133,12 +150,12 @@ fn same_anthropic(path: &Path, response: &LlmResponse, message: &Value) {
             our.insert("input".to_owned(), json!({}));
         }
     }
-    if response.stop == StopReason::MaxTokens {
-        // A client may repair a cut call; we keep it as it came.
-        assert_eq!(ours.len(), theirs.len(), "{at}");
-    } else {
-        assert_eq!(ours, theirs, "{at}");
+    if let (StopReason::MaxTokens, Some(ResponseBlock::Call(call))) = (&response.stop, response.blocks.last()) {
+        // The client repairs a cut call; we keep it as it came, and never run it.
+        assert!(!call.complete, "{at}");
+        ours.last_mut().unwrap()["input"] = theirs.last().unwrap()["input"].clone();
     }
+    assert_eq!(ours, theirs, "{at}");
     assert_eq!(response.stop, anthropic_stop(&message["stop_reason"]), "{at}");
     assert_eq!(response.model, message["model"].as_str().unwrap_or_default(), "{at}");
     let usage = response.usage.expect("usage");
@@ -172,10 +189,10 @@ fn same_openai(path: &Path, response: &LlmResponse, completion: &Value) {
     let message = choice["message"].as_object().unwrap_or(&empty);
     let string = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
     let (text, thinking, calls) = as_openai(response);
-    // The client loses content that comes as a list of parts.
-    let has_parts = std::fs::read_to_string(path).unwrap().contains("\"content\":[");
-    if has_parts {
-        assert!(text.ends_with(string("content")), "{at}");
+    if let Some((_, whole)) = CONTENT_IN_PARTS.iter().find(|(file, _)| name(path) == *file) {
+        // The client loses content that comes as a list of parts.
+        assert_eq!(text, *whole, "{at}");
+        assert!(!thinking.is_empty(), "{at}");
         return;
     }
     assert_eq!(text, format!("{}{}", string("content"), string("refusal")), "{at}");
@@ -211,7 +228,24 @@ fn same_openai(path: &Path, response: &LlmResponse, completion: &Value) {
 
 fn has_two_answers(path: &Path) -> bool {
     let text = std::fs::read_to_string(path).unwrap();
-    text.matches("event: message_start").count() > 1
+    text.matches("event: message_stop").count() > 1
+}
+
+/// Two answers spliced into one recording, the first cut in the middle of a call: the client mixes them. What matters is that the cut call
+/// is not run and that the whole one is what the model wrote.
+fn is_spliced_safely(response: &LlmResponse) {
+    let calls: Vec<&RawCall> = response
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            ResponseBlock::Call(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    let [first, second] = calls.as_slice() else { panic!("{calls:?}") };
+    assert!(!first.complete, "{first:?}");
+    assert!(second.complete, "{second:?}");
+    assert_eq!(second.arguments, "{\"value\":\"Sparkle Day\"}");
 }
 
 #[tokio::test]
@@ -221,16 +255,20 @@ async fn anthropic_recordings() {
     paths.push(folder.join("llamacpp/ant_fs.sse"));
     let mut compared = 0;
     for path in paths {
-        let outcome = outcome(&path, true).await;
+        let outcome = outcome(&path, Format::Anthropic).await;
         match (outcome, expected(&path)) {
-            // Two answers in one recording: ours is the first, the client mixes them.
+            // One answer after the other in one recording: ours is the first, the client mixes them.
             (Ok(_), Some(_)) if has_two_answers(&path) => {}
+            (Ok(response), Some(_)) if name(&path).ends_with("spliced-message-start") => is_spliced_safely(&response),
             (Ok(response), Some(message)) => {
                 same_anthropic(&path, &response, &message);
                 compared += 1;
             }
-            (Ok(_), None) => {}
-            (Err(kind), _) => panic!("{}: {kind:?}", path.display()),
+            // The gateway's last event is not JSON to the client, which reads it with its sign; the answer in it is whole.
+            (Ok(response), None) if name(&path).ends_with("gateway-message-delta-metadata") => {
+                assert_eq!(response.stop, StopReason::MaxTokens);
+            }
+            (outcome, _) => panic!("{}: {outcome:?}", path.display()),
         }
     }
     eprintln!("{compared} compared");
@@ -244,17 +282,21 @@ async fn openai_recordings() {
     paths.push(folder.join("llamacpp/oai_fs_s.sse"));
     let mut compared = 0;
     for path in paths {
-        let outcome = outcome(&path, false).await;
+        let outcome = outcome(&path, Format::Chat).await;
         match (outcome, expected(&path)) {
             (Ok(response), Some(message)) => {
                 same_openai(&path, &response, &message);
                 compared += 1;
             }
-            (Ok(_), None) => {}
-            // The servers reported these errors in the middle of their answers.
-            (Err(kind), None) => {
-                assert_eq!(kind, LlmErrorKind::InvalidRequest, "{}", path.display());
-            }
+            (outcome, None) => match CHAT_GIVEN_UP.iter().find(|(file, _)| name(&path) == *file) {
+                Some((_, Given::Answer(texts))) => {
+                    let (text, thinking, calls) = as_openai(&outcome.unwrap());
+                    let all = format!("{thinking}|{text}|{calls:?}");
+                    assert!(texts.iter().all(|part| all.contains(part)), "{}: {all}", path.display());
+                }
+                Some((_, Given::Error(kind))) => assert_eq!(outcome, Err(*kind), "{}", path.display()),
+                None => panic!("{}: the client gave up, and nobody said what we do", path.display()),
+            },
             (Err(kind), Some(_)) => panic!("{}: {kind:?}", path.display()),
         }
     }
@@ -262,12 +304,157 @@ async fn openai_recordings() {
     assert!(compared > 35);
 }
 
+/// What we make of a recording on which the client gave up.
+enum Given {
+    /// An answer with these texts in it.
+    Answer(&'static [&'static str]),
+    Error(LlmErrorKind),
+}
+
+const CHAT_GIVEN_UP: &[(&str, Given)] = &[
+    // The servers reported these errors in the middle of their answers.
+    ("pai--groq-test-tool-use-failed-error-streaming", Given::Error(LlmErrorKind::InvalidRequest)),
+    ("pai--openrouter-test-openrouter-stream-error", Given::Error(LlmErrorKind::InvalidRequest)),
+    // Lists without numbers, which the client cannot join: annotations, parts of the content, calls.
+    ("pai--openrouter-test-openrouter-web-search-annotations-stream", Given::Answer(&["Pydantic AI"])),
+    ("vercel--mistral-src-fixtures-mistral-reasoning", Given::Answer(&["2+2=4.|2 + 2 = 4|[]"])),
+    ("vercel--mistral-src-fixtures-mistral-tool-call", Given::Answer(&["weather", "San Francisco"])),
+];
+
+/// Recordings whose content comes as a list of parts, and what their text is.
+const CONTENT_IN_PARTS: &[(&str, &str)] =
+    &[("ruby--chat-mistral-hybrid-reasoning-streams-thinking-separately-from-content", "144")];
+
+/// Our answer in the shape of a Responses output.
+fn as_items(response: &LlmResponse) -> Vec<Value> {
+    let (mut items, mut texts): (Vec<Value>, Vec<String>) = (Vec::new(), Vec::new());
+    for block in &response.blocks {
+        match block {
+            ResponseBlock::Text(text) => texts.push(text.clone()),
+            ResponseBlock::Thinking { signature: Some(item), .. } => items.push(serde_json::from_str(item).unwrap()),
+            ResponseBlock::Thinking { text, .. } => items.push(json!({"type": "reasoning", "text": text})),
+            ResponseBlock::Call(call) => items.push(json!({
+                "type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments,
+            })),
+            ResponseBlock::RedactedThinking { .. } => panic!("this format has none"),
+            ResponseBlock::Opaque { json, .. } => {
+                let mut value: Value = serde_json::from_str(json).unwrap();
+                let members = value["members"].take();
+                match value["frame_of"].as_str() {
+                    Some("message") => {
+                        let mut item = members;
+                        for part in item["content"].as_array_mut().unwrap() {
+                            let name = if part["type"] == "refusal" { "refusal" } else { "text" };
+                            part[name] = Value::from(texts.remove(0));
+                        }
+                        items.push(item);
+                    }
+                    Some(_) => {
+                        items.last_mut().unwrap().as_object_mut().unwrap().extend(members.as_object().unwrap().clone())
+                    }
+                    None => items.push(serde_json::from_str(json).unwrap()),
+                }
+            }
+        }
+    }
+    assert!(texts.is_empty(), "{texts:?}");
+    items.into_iter().map(without_nulls).collect()
+}
+
+/// The output that the official client accumulated, without what is of no use in the next request.
+fn output_items(message: &Value) -> Vec<Value> {
+    let mut items = message["output"].as_array().unwrap().clone();
+    for item in &mut items {
+        let members = item.as_object_mut().unwrap();
+        if members["type"] == "function_call" {
+            members.remove("id");
+            members.remove("status");
+        }
+        for part in members.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+            part.as_object_mut().unwrap().remove("logprobs");
+        }
+    }
+    // Reasoning that nobody could read again: neither sealed nor in words.
+    items.retain(|item| {
+        let says_something = item["encrypted_content"].is_string() || item["content"][0].is_object();
+        item["type"] != "reasoning" || says_something || item["summary"][0].is_object()
+    });
+    for item in &mut items {
+        if item["type"] == "reasoning" && !item["encrypted_content"].is_string() && !item["content"][0].is_object() {
+            *item = json!({"type": "reasoning", "text": item["summary"][0]["text"]});
+        }
+    }
+    items.into_iter().map(without_nulls).collect()
+}
+
+fn same_responses(path: &Path, response: &LlmResponse, message: &Value) {
+    let at = path.display();
+    assert_eq!(as_items(response), output_items(message), "{at}");
+    let has = |kind: &str| message["output"].as_array().unwrap().iter().any(|item| item["type"] == kind);
+    let stop = match (message["status"].as_str(), message["incomplete_details"]["reason"].as_str()) {
+        (Some("incomplete"), Some("max_output_tokens")) => StopReason::MaxTokens,
+        (Some("completed"), _) if message.to_string().contains("\"type\":\"refusal\"") => StopReason::Refusal,
+        (Some("completed"), _) if has("function_call") => StopReason::ToolUse,
+        (Some("completed"), _) => StopReason::EndTurn,
+        other => panic!("{at}: {other:?}"),
+    };
+    assert_eq!(response.stop, stop, "{at}");
+    assert_eq!(response.model, message["model"].as_str().unwrap_or_default(), "{at}");
+    let usage = response.usage.expect("usage");
+    assert_eq!(Some(usage.context_tokens()), message["usage"]["input_tokens"].as_u64(), "{at}");
+    assert_eq!(Some(usage.output_tokens), message["usage"]["output_tokens"].as_u64(), "{at}");
+    let cached = message["usage"]["input_tokens_details"]["cached_tokens"].as_u64();
+    assert_eq!(usage.cache_read_tokens, cached.unwrap_or(0), "{at}");
+    for block in &response.blocks {
+        if let ResponseBlock::Call(call) = block {
+            assert_eq!(call.complete, stop != StopReason::MaxTokens, "{at}");
+        }
+    }
+}
+
+/// What the client had when it gave up at an answer that is not complete: it is whole as far as it goes.
+fn partial(path: &Path) -> Option<Value> {
+    let text = std::fs::read_to_string(path.with_extension("expected.json")).unwrap();
+    let mut json: Value = serde_json::from_str(&text).unwrap();
+    let partial = json["partial"].take();
+    (partial["status"] == "incomplete").then_some(partial)
+}
+
+#[tokio::test]
+async fn responses_recordings() {
+    let Some(folder) = fixtures() else { return };
+    let mut paths = recordings(&folder.join("openai-responses"));
+    paths.push(folder.join("llamacpp/resp_fs.sse"));
+    let mut compared = 0;
+    for path in paths {
+        let outcome = outcome(&path, Format::Responses).await;
+        match (outcome, expected(&path).or_else(|| partial(&path))) {
+            (Ok(response), Some(message)) => {
+                same_responses(&path, &response, &message);
+                compared += 1;
+            }
+            (Err(kind), None) => {
+                let expected = match name(&path).as_str() {
+                    "vercel--openai-src-responses-fixtures-openai-error-1" => LlmErrorKind::Billing,
+                    // Its events lack a brace: what is no JSON is no answer.
+                    "vercel--openai-src-responses-fixtures-parallel-tool-call-wrapper-1" => LlmErrorKind::Protocol,
+                    other => panic!("{other}: {kind:?}"),
+                };
+                assert_eq!(kind, expected, "{}", path.display());
+            }
+            (outcome, _) => panic!("{}: {outcome:?}", path.display()),
+        }
+    }
+    eprintln!("{compared} compared");
+    assert!(compared > 30);
+}
+
 #[tokio::test]
 async fn streams_with_faults_and_odd_framing() {
     let Some(folder) = fixtures() else { return };
     let reference = expected(&folder.join("derived/anthropic/crlf-framing.sse")).unwrap();
     for path in recordings(&folder.join("derived/anthropic")) {
-        let outcome = outcome(&path, true).await;
+        let outcome = outcome(&path, Format::Anthropic).await;
         let kind = match name(&path).as_str() {
             "error-overloaded-mid-tool-json" | "error-first-event" => LlmErrorKind::Overloaded,
             "error-api_error-after-text" => LlmErrorKind::Server,
@@ -292,7 +479,7 @@ async fn streams_with_faults_and_odd_framing() {
         assert_eq!(outcome, Err(kind), "{}", path.display());
     }
     for path in recordings(&folder.join("derived/openai-chat")) {
-        let outcome = outcome(&path, false).await;
+        let outcome = outcome(&path, Format::Chat).await;
         match name(&path).as_str() {
             "no-done" => same_openai(&path, &outcome.unwrap(), &expected(&path).unwrap()),
             "error-chunk" => assert_eq!(outcome, Err(LlmErrorKind::Server)),

@@ -63,7 +63,6 @@ impl Machine for JobMachine {
                 ("record written", Event::RecordWritten { ticket }),
                 ("record not written", Event::RecordFailed { ticket, message: "disk full".to_owned() }),
             ],
-            // The terminal ones. A new state without letters shows as a row without a witness.
             _ => Vec::new(),
         };
         let all = answers.into_iter().chain([("cancel", Event::CancelRequested)]);

@@ -72,7 +72,8 @@ impl Machine for SessionMachine {
     }
 
     fn written(&self) -> String {
-        serde_json::to_string(&self.session).unwrap_or_default()
+        // How many messages may still come makes a difference, too.
+        format!("{} {}", self.inputs, serde_json::to_string(&self.session).unwrap_or_default())
     }
 
     fn rendered_as(on: Trigger, action: ActionKind) -> &'static str {

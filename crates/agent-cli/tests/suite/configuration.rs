@@ -1,6 +1,8 @@
 //! Configuration and instructions: what the user says holds, what a repository says may only tighten.
 
 use crate::support::{Ended, Model, Running, Scratch, Wire};
+use agent_core::llm::StopReason;
+use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::process::Command;
@@ -134,6 +136,40 @@ fn where_the_provider_is() {
     // The only model that is listed was chosen.
     assert_eq!(model.requests()[0].path, "/v1/models");
     assert_eq!(model.requests()[1].body["model"], "scripted-model");
+}
+
+#[test]
+fn every_wire_format_does_the_same_work() {
+    for (wire, path) in [
+        (Wire::Anthropic, "/v1/messages"),
+        (Wire::OpenAi, "/v1/chat/completions"),
+        (Wire::OpenAiResponses, "/v1/responses"),
+    ] {
+        let scratch = Scratch::repository();
+        let both = Reply::new()
+            .thinking("I write two.")
+            .text("Two files.")
+            .call("write_file", json!({"path": "b.txt", "content": "two\n"}))
+            .call("read_file", json!({"path": "missing.txt"}));
+        let model = Model::script([Step::answer(both), Step::text("Done.")]);
+        let mut command = scratch.agent(&["run", "-p", "x", "--permission-mode", "accept-edits"]);
+        let ended = Running::start(command.args(model.flags(wire))).end();
+        assert_eq!(ended.assert_code(0).out, "Done.\n", "{wire:?}");
+        assert_eq!(scratch.read("b.txt"), "two\n");
+        model.assert_valid();
+        assert!(model.requests().iter().all(|request| request.path == path), "{wire:?}");
+        assert!(model.last_body().to_string().contains("missing.txt"));
+    }
+    // An answer that its limit cut is no success, and the call in it does not run.
+    for wire in [Wire::Anthropic, Wire::OpenAi, Wire::OpenAiResponses] {
+        let scratch = Scratch::repository();
+        let cut =
+            Reply::new().call("write_file", json!({"path": "b.txt", "content": "half"})).stop(StopReason::MaxTokens);
+        let model = Model::always(Step::answer(cut));
+        let mut command = scratch.agent(&["run", "-p", "x", "--permission-mode", "bypass"]);
+        Running::start(command.args(model.flags(wire))).end().assert_code(62);
+        assert!(!scratch.work("b.txt").exists(), "{wire:?}");
+    }
 }
 
 #[test]

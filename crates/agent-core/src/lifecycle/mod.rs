@@ -63,9 +63,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Lifecycle {
-    format_version: FormatVersion,
     #[serde(skip)]
     table: TableRef,
+    format_version: FormatVersion,
     config: LifecycleConfig,
     state: State,
     now_ms: u64,

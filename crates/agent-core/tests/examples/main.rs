@@ -1,5 +1,7 @@
 //! The examples are run, and end as they say.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 use std::process::Command;
 
 /// What an example prints. It panics, and fails this test, where something is not as it says.

@@ -7,6 +7,8 @@
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
 //!   read by whatever the new version offers for them.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod job;
 mod kept;
 mod lifecycle;

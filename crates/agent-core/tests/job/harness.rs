@@ -1,26 +1,13 @@
 //! A job with a driver that remembers what it was asked, and answers as it is told.
 
+use crate::stage::table;
 use agent_core::budget::Price;
-use agent_core::job::table::TABLE;
 use agent_core::job::{
-    Action, AgentConfig, AuditRecord, Event, FailureKind, Job, JobConfig, JobTable, ModelTier, Rejected, RetryConfig,
-    Spent, State, Step, TierModels, Verdict,
+    Action, AgentConfig, AuditRecord, Event, FailureKind, Job, JobConfig, ModelTier, Rejected, RetryConfig, Spent,
+    State, Step, TierModels, Verdict,
 };
 use agent_core::llm::Usage;
 use agent_core::session::Ticket;
-use std::cell::Cell;
-
-thread_local! {
-    static ON: Cell<&'static JobTable> = const { Cell::new(&TABLE) };
-}
-
-/// Makes jobs on another table for a while. What is run must not panic.
-pub(crate) fn on<R>(table: &'static JobTable, run: impl FnOnce() -> R) -> R {
-    let before = ON.replace(table);
-    let result = run();
-    ON.set(before);
-    result
-}
 
 pub(crate) struct Harness {
     pub(crate) job: Job,
@@ -37,7 +24,7 @@ pub(crate) struct Harness {
 impl Harness {
     pub(crate) fn new(config: JobConfig) -> Self {
         Self {
-            job: Job::with_table(config, 1_000, ON.get()),
+            job: Job::with_table(config, 1_000, table()),
             now_ms: 1_000,
             ticket: Ticket(u64::MAX),
             records: Vec::new(),

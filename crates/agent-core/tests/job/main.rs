@@ -9,5 +9,6 @@ mod pairs;
 mod properties;
 mod rules;
 mod serialised;
+mod stage;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,8 +1,8 @@
 //! Every small change of the job's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did, and,
 //! counted apart, by the rules. The grid of all pairs has the table for its oracle, so it does not count.
 
-use crate::harness::on;
 use crate::rules::RULES;
+use crate::stage::on;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use crate::support::{quiet, score};
 use agent_core::job::table::{CLAIMS, TABLE};

@@ -1,8 +1,8 @@
 //! Every small change of the lifecycle's table is refused by the proof or noticed by a test: by the witnesses, which say what each event
 //! did, and, counted apart, by the grid of all pairs and the stories, which say it independently of the table.
 
-use crate::harness::on;
 use crate::pairs::every_event_in_every_state;
+use crate::stage::on;
 use crate::stories::STORIES;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use crate::support::{quiet, score};

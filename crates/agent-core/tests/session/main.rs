@@ -11,5 +11,7 @@ mod mutation;
 mod pairs;
 mod properties;
 mod scenario;
+mod stage;
 #[path = "../support/mod.rs"]
 mod support;
+mod trace;

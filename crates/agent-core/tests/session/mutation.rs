@@ -2,7 +2,7 @@
 //! and, counted apart, by the scenarios in text.
 
 use crate::scenario::Scenarios;
-use crate::scenario::tables::on;
+use crate::stage::on;
 use crate::support::score;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use agent_core::session::table::{CLAIMS, TABLE};

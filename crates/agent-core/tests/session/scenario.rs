@@ -16,6 +16,7 @@ mod show;
 pub(crate) mod tables;
 
 use crate::harness::{check_request, stop};
+use crate::stage::table;
 use crate::support::quiet;
 use agent_core::budget::Limits;
 use agent_core::session::{Action, Event, Session, State};
@@ -83,13 +84,13 @@ fn play(text: &str) -> String {
 /// Besides, the cells of all rows that fired.
 fn play_noting(text: &str) -> (String, BTreeSet<String>) {
     let (mut out, mut fired) = (String::new(), BTreeSet::new());
-    let mut script = Script::default();
+    let mut script = Script::on(table());
     for line in text.lines().filter(|line| !line.starts_with("    ")) {
         out.push_str(line);
         out.push('\n');
         if line.starts_with("==") {
             check_sendable(&script.session);
-            script = Script::default();
+            script = Script::on(table());
         } else if let Some(command) = line.strip_prefix("> ") {
             for answer in perform(&mut script, command, &mut fired).lines() {
                 let _ = writeln!(out, "    {answer}");

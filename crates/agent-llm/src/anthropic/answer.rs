@@ -5,13 +5,15 @@
 //! 3. What is not known (events, deltas, stop reasons) is ignored or kept as it came, never an error.
 
 use super::DIALECT;
-use super::wire::{EventIn, MessageIn, PieceIn, StopIn, UsageIn};
+use super::wire::{EventIn, MessageIn, PieceIn, QuickIn, QuickPieceIn, StopIn, UsageIn};
 use crate::failure::Detail;
+use crate::frame::{Frame, without_nulls};
 use crate::opaque::OpaqueBlock;
-use crate::reader::{Assemble, Broken, Progress};
-use crate::wire::{count, piece, text};
+use crate::reader::{Assemble, Broken, Heard, Progress};
+use crate::wire::{Text, count, piece, text};
 use agent_core::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// An answer being put together.
@@ -34,7 +36,10 @@ struct OpenBlock {
 
 #[derive(Debug)]
 enum Content {
-    Text(String),
+    Text {
+        text: String,
+        citations: Vec<Value>,
+    },
     Thinking {
         text: String,
         signature: String,
@@ -46,46 +51,49 @@ enum Content {
         json: String,
         /// The arguments stood in the block's start; pieces that follow repeat them.
         from_start: bool,
+        caller: Option<Value>,
     },
     Opaque(OpaqueBlock),
 }
 
 impl Assemble for Assembly {
-    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         if self.ended || data.is_empty() || data == b"[DONE]" {
-            return Ok(());
+            return Ok(Heard::Nothing);
+        }
+        if data.starts_with(QUICK_START)
+            && let Ok(event) = serde_json::from_slice::<QuickIn<'_>>(data)
+            && self.add_quick(&event, deltas).is_some()
+        {
+            return Ok(Heard::Something);
         }
         let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
         match event.r#type.as_deref() {
-            Some("content_block_delta") => self.add(&event, deltas),
-            Some("content_block_start") => self.open(&event, deltas),
+            Some("content_block_delta") => self.add(&event, deltas)?,
+            Some("content_block_start") => self.open(&event, deltas)?,
             Some("content_block_stop") => {
                 let index = count(event.index);
                 if let Some(block) = self.find(index) {
                     block.closed = true;
                 }
-                Ok(())
             }
             Some("message_start") => {
                 let message = required(event.message, "message_start without a message")?;
                 let message: MessageIn<'_> = serde_json::from_str(message.get()).map_err(malformed)?;
                 self.begin(&message);
-                Ok(())
             }
             Some("message_delta") => {
                 self.take_stop(event.delta);
                 self.take_usage(event.usage);
-                Ok(())
             }
-            Some("message_stop") => {
-                self.ended = true;
-                Ok(())
-            }
-            Some("error") => Err(reported(event.error, data)),
+            Some("message_stop") => self.ended = true,
+            Some("error") => return Err(reported(event.error, data)),
             // A gateway's own error.
-            None if event.error.is_some() => Err(reported(event.error, data)),
-            _ => Ok(()),
+            None if event.error.is_some() => return Err(reported(event.error, data)),
+            // A ping, or what nobody knows yet.
+            _ => return Ok(Heard::Nothing),
         }
+        Ok(Heard::Something)
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
@@ -119,7 +127,7 @@ impl Assemble for Assembly {
         let last = blocks.len().saturating_sub(1);
         let blocks = blocks.into_iter().enumerate();
         LlmResponse {
-            blocks: blocks.filter_map(|(position, block)| block.finish(was_cut, position == last)).collect(),
+            blocks: blocks.flat_map(|(position, block)| block.finish(was_cut, position == last)).flatten().collect(),
             stop,
             usage: self.usage,
             model: core::mem::take(&mut self.model),
@@ -137,12 +145,42 @@ impl Assembly {
         let block = required(event.content_block, "content_block_start without a block")?;
         let content = content_of(block)?;
         match &content {
-            Content::Text(text) => show(text, Delta::Text, deltas),
+            Content::Text { text, .. } => show(text, Delta::Text, deltas),
             Content::Thinking { text, .. } => show(text, Delta::Thinking, deltas),
             Content::Redacted(_) | Content::Call { .. } | Content::Opaque(_) => {}
         }
         self.blocks.push(OpenBlock { index: count(event.index), closed: false, content });
         Ok(())
+    }
+
+    /// What `add` would do, for the commonest pieces; nothing done and nothing given back for any other.
+    fn add_quick(&mut self, event: &QuickIn<'_>, deltas: &mut VecDeque<Delta>) -> Option<()> {
+        if event.r#type != "content_block_delta" {
+            return None;
+        }
+        let block = self.find(Some(event.index))?;
+        match (&mut block.content, &event.delta) {
+            (
+                Content::Text { text, .. },
+                QuickPieceIn { text: Some(Text(piece)), thinking: None, partial_json: None, .. },
+            ) => {
+                text.push_str(piece);
+                show(piece, Delta::Text, deltas);
+            }
+            (
+                Content::Thinking { text, .. },
+                QuickPieceIn { thinking: Some(Text(piece)), text: None, partial_json: None, .. },
+            ) => {
+                text.push_str(piece);
+                show(piece, Delta::Thinking, deltas);
+            }
+            (
+                Content::Call { json, from_start: false, .. },
+                QuickPieceIn { partial_json: Some(Text(piece)), text: None, thinking: None, .. },
+            ) => json.push_str(piece),
+            _ => return None,
+        }
+        Some(())
     }
 
     fn add(&mut self, event: &EventIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
@@ -152,7 +190,8 @@ impl Assembly {
             return Err(Broken::Malformed("a piece of a content block that was never started".to_owned()));
         };
         match &mut block.content {
-            Content::Text(whole) => {
+            Content::Text { text: whole, citations } => {
+                citations.extend(value_of(delta.citation));
                 let piece = piece(delta.text).map_err(Broken::Malformed)?;
                 whole.push_str(&piece);
                 show(&piece, Delta::Text, deltas);
@@ -218,22 +257,34 @@ impl Assembly {
 }
 
 impl OpenBlock {
-    /// The finished block; nothing for one that is empty or was cut beyond use.
-    fn finish(self, answer_was_cut: bool, is_last: bool) -> Option<ResponseBlock> {
-        Some(match self.content {
-            Content::Text(text) if text.is_empty() => return None,
-            Content::Text(text) => ResponseBlock::Text(text),
-            Content::Thinking { text, signature } => {
-                ResponseBlock::Thinking { text, signature: (!signature.is_empty()).then_some(signature) }
+    /// The finished block and its frame; nothing for one that is empty or was cut beyond use.
+    fn finish(self, answer_was_cut: bool, is_last: bool) -> [Option<ResponseBlock>; 2] {
+        let frame = |of: &str, name: &str, value: Value| {
+            Frame { of: of.to_owned(), members: Map::from_iter([(name.to_owned(), value)]) }.into_block(DIALECT)
+        };
+        match self.content {
+            Content::Text { text, .. } if text.is_empty() => [None, None],
+            Content::Text { text, citations } => {
+                let is_framed = !citations.is_empty() && !text.trim().is_empty();
+                let frame = is_framed.then(|| frame("text", "citations", Value::Array(citations)));
+                [Some(ResponseBlock::Text(text)), frame.flatten()]
             }
-            Content::Redacted(data) => ResponseBlock::RedactedThinking { data },
-            Content::Call { id, name, json, .. } => {
+            Content::Thinking { text, signature } => {
+                let signature = (!signature.is_empty()).then_some(signature);
+                [Some(ResponseBlock::Thinking { text, signature }), None]
+            }
+            Content::Redacted(data) => [Some(ResponseBlock::RedactedThinking { data }), None],
+            Content::Call { id, name, json, caller, .. } => {
                 // Arguments that look whole may have lost their end, or all of them: after a cut nobody can tell for the last block.
                 let complete = self.closed && (!answer_was_cut || (!is_last && crate::wire::is_object(&json)));
-                ResponseBlock::Call(RawCall { id, name, arguments: json, complete })
+                let call = ResponseBlock::Call(RawCall { id, name, arguments: json, complete });
+                [Some(call), caller.and_then(|caller| frame("tool_use", "caller", caller))]
             }
-            Content::Opaque(block) => ResponseBlock::Opaque { dialect: DIALECT.to_owned(), json: block.finish()? },
-        })
+            Content::Opaque(block) => {
+                let json = block.finish();
+                [json.map(|json| ResponseBlock::Opaque { dialect: DIALECT.to_owned(), json }), None]
+            }
+        }
     }
 }
 
@@ -242,7 +293,13 @@ fn content_of(raw: &RawValue) -> Result<Content, Broken> {
     let block: PieceIn<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
     let owned = |raw: Option<&RawValue>| text(raw).unwrap_or_default().into_owned();
     Ok(match &*block.r#type {
-        "text" => Content::Text(owned(block.text)),
+        "text" => {
+            let citations = match value_of(block.citations) {
+                Some(Value::Array(citations)) => citations,
+                _ => Vec::new(),
+            };
+            Content::Text { text: owned(block.text), citations }
+        }
         "thinking" => Content::Thinking { text: owned(block.thinking), signature: owned(block.signature) },
         "redacted_thinking" => Content::Redacted(owned(block.data)),
         "tool_use" => {
@@ -251,10 +308,17 @@ fn content_of(raw: &RawValue) -> Result<Content, Broken> {
                 None | Some("{}") => String::new(),
                 Some(json) => json.to_owned(),
             };
-            Content::Call { id: owned(block.id), name: owned(block.name), from_start: !json.is_empty(), json }
+            let (id, name, caller) = (owned(block.id), owned(block.name), value_of(block.caller));
+            Content::Call { id, name, from_start: !json.is_empty(), json, caller }
         }
         _ => Content::Opaque(OpaqueBlock::starting_as(raw).map_err(malformed)?),
     })
+}
+
+/// A value that is there, without nulls in it: the server refuses some of the nulls that it sends.
+fn value_of(raw: Option<&RawValue>) -> Option<Value> {
+    let value: Value = serde_json::from_str(raw?.get()).ok()?;
+    (!value.is_null()).then(|| without_nulls(value))
 }
 
 fn stop_reason(reason: &str) -> StopReason {
@@ -290,6 +354,9 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 fn malformed(error: serde_json::Error) -> Broken {
     Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
 }
+
+/// How the commonest event begins.
+const QUICK_START: &[u8] = br#"{"type":"content_block_delta","#;
 
 #[cfg(test)]
 mod tests;

@@ -8,14 +8,15 @@ use crate::client::{Client, Flavour};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
-use agent_core::llm::{LlmError, LlmErrorKind, LlmRequest};
+use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
-use answer::Assembly;
+pub(crate) use answer::Assembly;
 use async_trait::async_trait;
+pub(crate) use request::body;
 
 /// Talks to `POST {base}/v1/messages`.
 ///
-/// Thinking goes back to the server only with its signature, blocks of the server's own tools as they came. Citations are not kept.
+/// Thinking goes back to the server only with its signature; citations, callers of tools and blocks of the server's own tools as they came.
 /// Prompt caching is asked for at the system prompt (or the last tool) and at the last two user messages.
 #[derive(Debug)]
 pub struct AnthropicProvider {
@@ -30,7 +31,7 @@ impl AnthropicProvider {
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
         let client = Client::new(config, &FLAVOUR)?;
-        Ok(Self { client, fragments: Fragments::new(request::fragment, request::head) })
+        Ok(Self { client, fragments: fragments() })
     }
 
     /// The ids of the models that the server offers, in its order.
@@ -49,13 +50,14 @@ impl LlmProvider for AnthropicProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = request::body(&request, &self.fragments).map_err(|error| {
-            let found = format!("write the request for {}: {error}", request.model);
-            LlmError::new(LlmErrorKind::InvalidRequest, found)
-        })?;
-        let answered = self.client.post("/v1/messages", body).await?;
-        reader::read(answered, Assembly::default()).await
+        let body = body(&request, &self.fragments);
+        reader::ask(&self.client, "/v1/messages", &request.model, body, Assembly::default()).await
     }
+}
+
+/// Keeps what was written of conversations in this format.
+pub(crate) fn fragments() -> Fragments {
+    Fragments::new(request::fragment, request::head)
 }
 
 /// Marks opaque blocks as this format's.

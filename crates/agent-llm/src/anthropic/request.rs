@@ -9,7 +9,9 @@
 
 use super::DIALECT;
 use super::wire::{BlockOut, SystemOut, ToolOut};
+use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
+use crate::messages::push_tools;
 use crate::wire::{identifier, push_element, push_json};
 use agent_core::conversation::{Answer, Block, Item};
 use agent_core::llm::LlmRequest;
@@ -17,7 +19,7 @@ use agent_core::tool::ToolSpec;
 use serde_json::value::RawValue;
 
 /// The body of a request.
-pub(super) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
@@ -35,18 +37,12 @@ pub(super) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
 
 /// The tools and the system prompt, each member with a comma in front.
 pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u8>> {
-    let mut list = Vec::new();
-    for tool in tools {
-        push_element(&mut list, &ToolOut::of(tool))?;
-    }
-    let has_system = !system.trim().is_empty();
-    if !has_system && !list.is_empty() {
-        mark(&mut list);
-    }
     let mut out = Vec::new();
-    if !list.is_empty() {
-        out.extend_from_slice(b",\"tools\":[");
-        out.extend_from_slice(&list);
+    push_tools(&mut out, tools.iter().map(ToolOut::of))?;
+    let has_system = !system.trim().is_empty();
+    if !has_system && !tools.is_empty() {
+        out.pop();
+        mark(&mut out);
         out.push(b']');
     }
     if has_system {
@@ -87,10 +83,29 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
 }
 
 fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
+    // What the block before is, for a frame to know its own.
+    let mut before = "";
     for block in answer.blocks() {
+        let frame = match block {
+            Block::Opaque { dialect, json } if dialect == DIALECT => Frame::of_block(json),
+            _ => None,
+        };
+        if let Some(frame) = frame {
+            if frame.of == before {
+                frame.join(out)?;
+            }
+            before = "";
+            continue;
+        }
+        before = match block {
+            Block::Text(_) => "text",
+            Block::Call(_) => "tool_use",
+            Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Opaque { .. } => "",
+        };
         match block {
             Block::Text(text) => push_element(out, &BlockOut::Text { text })?,
-            Block::Thinking { text, signature: Some(signature) } => {
+            // The seals of other formats are JSON.
+            Block::Thinking { text, signature: Some(signature) } if !signature.starts_with('{') => {
                 let block = BlockOut::Thinking { thinking: text, signature };
                 push_element(out, &block)?;
             }

@@ -1,5 +1,6 @@
 //! The wire format's own types: what is sent, and what comes.
 
+use crate::wire::Text;
 use agent_core::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +81,30 @@ pub(super) struct EventIn<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
+/// The commonest event, read at one go. One that has anything else in it is no such event.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuickIn<'a> {
+    pub(super) r#type: &'a str,
+    pub(super) index: u64,
+    #[serde(borrow)]
+    pub(super) delta: QuickPieceIn<'a>,
+}
+
+/// A piece of a text, of thinking or of a call's arguments.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuickPieceIn<'a> {
+    #[serde(rename = "type")]
+    _type: &'a str,
+    #[serde(borrow, default)]
+    pub(super) text: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(super) partial_json: Option<Text<'a>>,
+}
+
 /// A message: the opening of a stream, or a whole answer.
 #[derive(Deserialize)]
 pub(super) struct MessageIn<'a> {
@@ -114,6 +139,14 @@ pub(super) struct PieceIn<'a> {
     pub(super) signature: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) partial_json: Option<&'a RawValue>,
+    /// Where a text comes from: all places at the start of a block, one in a piece.
+    #[serde(borrow, default)]
+    pub(super) citations: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) citation: Option<&'a RawValue>,
+    /// Who calls a tool, when it is not the model itself.
+    #[serde(borrow, default)]
+    pub(super) caller: Option<&'a RawValue>,
 }
 
 /// How an answer ended.

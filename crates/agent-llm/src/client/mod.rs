@@ -6,10 +6,10 @@ mod transport;
 use crate::config::{ConfigError, ProviderConfig, Timeouts};
 use crate::failure::{ERROR_BODY_LIMIT_BYTES, Reporter};
 use crate::secret::Secrets;
-use agent_core::llm::LlmError;
+use agent_core::llm::{LlmError, LlmErrorKind, Wait};
 use base::{base_url, shown};
 use core::fmt;
-use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
@@ -46,6 +46,8 @@ pub(crate) struct Answered {
     pub(crate) attempted: String,
     /// When the body must have begun.
     pub(crate) first_byte_due: Instant,
+    /// When the body must have ended.
+    pub(crate) total_due: Instant,
     pub(crate) timeouts: Timeouts,
     pub(crate) reporter: Arc<Reporter>,
 }
@@ -89,6 +91,7 @@ impl Client {
             .post(url)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
+            .header(ACCEPT_ENCODING, "identity")
             .body(body);
         self.send(request, attempted).await
     }
@@ -108,17 +111,24 @@ impl Client {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder, attempted: String) -> Result<Answered, LlmError> {
-        let first_byte_due = Instant::now() + self.timeouts.first_byte;
+        let begin = Instant::now();
+        let (first_byte_due, total_due) = (begin + self.timeouts.first_byte, begin + self.timeouts.total);
         let sending = request.headers(self.headers.clone()).send();
-        let response = match timeout_at(first_byte_due, sending).await {
+        let response = match timeout_at(first_byte_due.min(total_due), sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.reporter.transport(&attempted, &error)),
-            Err(_) => return Err(self.reporter.timeout(&attempted, self.timeouts.first_byte)),
+            Err(_) if total_due < first_byte_due => {
+                return Err(self.reporter.timeout(&attempted, Wait::Total, self.timeouts.total, false));
+            }
+            Err(_) => {
+                return Err(self.reporter.timeout(&attempted, Wait::FirstByte, self.timeouts.first_byte, false));
+            }
         };
         let answered = Answered {
             response,
             attempted,
             first_byte_due,
+            total_due,
             timeouts: self.timeouts,
             reporter: Arc::clone(&self.reporter),
         };
@@ -162,19 +172,24 @@ impl Answered {
     /// The whole body. Answers that are larger than the limit are an error.
     pub(crate) async fn whole_body(&mut self, limit_bytes: usize) -> Result<Vec<u8>, LlmError> {
         let mut body = Vec::new();
-        let mut due = self.first_byte_due;
+        let (mut due, mut wait, mut limit) = (self.first_byte_due, Wait::FirstByte, self.timeouts.first_byte);
         loop {
+            if self.total_due <= due {
+                (due, wait, limit) = (self.total_due, Wait::Total, self.timeouts.total);
+            }
             match timeout_at(due, self.response.chunk()).await {
-                Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
+                Ok(Ok(Some(piece))) if wait != Wait::Total || Instant::now() < due => body.extend_from_slice(&piece),
                 Ok(Ok(None)) => return Ok(body),
                 Ok(Err(error)) => return Err(self.reporter.transport(&self.attempted, &error)),
-                Err(_) => return Err(self.reporter.timeout(&self.attempted, self.timeouts.idle)),
+                Ok(Ok(Some(_))) | Err(_) => {
+                    return Err(self.reporter.timeout(&self.attempted, wait, limit, wait == Wait::Total));
+                }
             }
             if body.len() > limit_bytes {
                 let found = format!("the answer is larger than {limit_bytes} bytes");
                 return Err(self.reporter.protocol(&self.attempted, &found));
             }
-            due = Instant::now() + self.timeouts.idle;
+            (due, wait, limit) = (Instant::now() + self.timeouts.idle, Wait::Idle, self.timeouts.idle);
         }
     }
 
@@ -200,12 +215,17 @@ impl Answered {
         body
     }
 
-    /// No compression is asked for: it saves little on a stream, and a small answer could unfold into an endless one.
+    /// No compression is asked for: it saves little on a stream, and a small answer could unfold into an endless one. A server that
+    /// compresses all the same does so every time, so that asking again is no use.
     fn check_encoding(&self) -> Result<(), LlmError> {
         match self.response.headers().get(CONTENT_ENCODING) {
-            Some(encoding) if encoding.as_bytes() != b"identity" => {
-                let found = format!("the answer is compressed ({encoding:?}), which was not asked for");
-                Err(self.reporter.protocol(&self.attempted, &found))
+            Some(encoding) if !encoding.is_empty() && encoding.as_bytes() != b"identity" => {
+                let encoding = String::from_utf8_lossy(encoding.as_bytes());
+                let found = format!(
+                    "the answer is compressed ({encoding}) though none was asked for; switch compression off at the server or the proxy \
+                     before it"
+                );
+                Err(self.reporter.error(LlmErrorKind::InvalidRequest, &self.attempted, &found))
             }
             _ => Ok(()),
         }

@@ -13,6 +13,9 @@ pub(crate) struct Detail {
     pub(crate) status: Option<u16>,
     /// For people.
     pub(crate) message: String,
+    /// Tokens of the request and of the context window, where the server gives them as numbers.
+    pub(crate) prompt_tokens: Option<u64>,
+    pub(crate) window_tokens: Option<u64>,
 }
 
 impl Detail {
@@ -62,7 +65,15 @@ impl Detail {
             .iter()
             .filter_map(|name| error.get(name)?.as_u64())
             .find_map(|number| u16::try_from(number).ok().filter(|status| *status >= 400));
-        Self { kind: error.get("type").map(text_of).unwrap_or_default(), code, status, message }
+        Self {
+            kind: error.get("type").map(text_of).unwrap_or_default(),
+            code,
+            status,
+            message,
+            // llama-server
+            prompt_tokens: error.get("n_prompt_tokens").and_then(Value::as_u64),
+            window_tokens: error.get("n_ctx").and_then(Value::as_u64),
+        }
     }
 
     fn with_message(message: String) -> Self {

@@ -5,12 +5,14 @@
 
 mod classify;
 mod detail;
+mod overflow;
+mod rate_limits;
 mod retry_after;
 
 pub(crate) use detail::Detail;
 
 use crate::secret::Secrets;
-use agent_core::llm::{LlmError, LlmErrorKind};
+use agent_core::llm::{LlmError, LlmErrorFacts, LlmErrorKind, Wait};
 use classify::classify;
 use core::time::Duration;
 use reqwest::header::HeaderMap;
@@ -44,8 +46,11 @@ impl Reporter {
         }
         let mut error = self.error(kind, attempted, &found);
         error.status = Some(status);
-        error.retry_after_ms = retry_after::milliseconds(headers, SystemTime::now());
-        error
+        let now = SystemTime::now();
+        let rate_limits = rate_limits::of(headers, now);
+        error.retry_after_ms = retry_after::milliseconds(headers, now)
+            .or_else(|| if kind == LlmErrorKind::RateLimited { rate_limits::wait_ms(&rate_limits) } else { None });
+        with_facts(error, LlmErrorFacts { rate_limits, ..facts_of(kind, &detail) })
     }
 
     /// The server reported an error inside an answer that had begun well.
@@ -58,14 +63,14 @@ impl Reporter {
         };
         let mut error = self.error(kind, attempted, &found);
         error.status = detail.status;
-        error
+        with_facts(error, facts_of(kind, detail))
     }
 
     /// The request did not reach the server, or the connection broke.
     pub(crate) fn transport(&self, attempted: &str, error: &reqwest::Error) -> LlmError {
         if error.is_timeout() {
-            let kind = LlmErrorKind::Timeout;
-            return self.error(kind, attempted, "the connection was not made in time");
+            let error = self.error(LlmErrorKind::Timeout, attempted, "the connection was not made in time");
+            return with_facts(error, LlmErrorFacts { wait: Some(Wait::Connect), ..LlmErrorFacts::default() });
         }
         // The outermost text repeats the URL; the causes say what happened.
         let mut causes: Vec<String> = Vec::new();
@@ -91,10 +96,16 @@ impl Reporter {
         self.error(LlmErrorKind::Network, attempted, &found)
     }
 
-    /// Nothing came for too long.
-    pub(crate) fn timeout(&self, attempted: &str, waited: Duration) -> LlmError {
-        let found = format!("nothing came for {} ms", waited.as_millis());
-        self.error(LlmErrorKind::Timeout, attempted, &found)
+    /// Nothing came for too long, or nothing but signs that the connection is alive.
+    pub(crate) fn timeout(&self, attempted: &str, wait: Wait, limit: Duration, has_signs_of_life: bool) -> LlmError {
+        let limit_ms = limit.as_millis();
+        let found = match wait {
+            Wait::Total => format!("the answer was not complete after {limit_ms} ms"),
+            _ if has_signs_of_life => format!("nothing but signs of life came for {limit_ms} ms"),
+            _ => format!("nothing came for {limit_ms} ms"),
+        };
+        let error = self.error(LlmErrorKind::Timeout, attempted, &found);
+        with_facts(error, LlmErrorFacts { wait: Some(wait), ..LlmErrorFacts::default() })
     }
 
     /// What came is not the protocol, or was cut.
@@ -128,6 +139,20 @@ impl Reporter {
             _ => String::new(),
         }
     }
+}
+
+/// What the server's words say beyond the class.
+fn facts_of(kind: LlmErrorKind, detail: &Detail) -> LlmErrorFacts {
+    let mut facts = LlmErrorFacts::default();
+    if kind == LlmErrorKind::ContextOverflow {
+        (facts.requested_tokens, facts.limit_tokens) = overflow::numbers(detail);
+    }
+    facts
+}
+
+fn with_facts(mut error: LlmError, facts: LlmErrorFacts) -> LlmError {
+    error.facts = (!facts.is_empty()).then(|| Box::new(facts));
+    error
 }
 
 /// The text in one line: control characters and line breaks become spaces, runs of white space one space.

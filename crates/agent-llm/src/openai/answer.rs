@@ -7,10 +7,11 @@
 //! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
 
 use super::calls::Calls;
-use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
+use super::details::Details;
+use super::wire::{ChunkIn, MessageIn, PartIn, QuickChoiceIn, QuickIn, QuickPieceIn, UsageIn};
 use crate::failure::Detail;
-use crate::reader::{Assemble, Broken, Progress};
-use crate::wire::{count, text};
+use crate::reader::{Assemble, Broken, Heard, Progress};
+use crate::wire::{Text, count, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ use std::collections::VecDeque;
 pub(crate) struct Assembly {
     model: String,
     thinking: String,
+    details: Details,
     text: String,
     /// The model said why it refuses.
     refused: bool,
@@ -31,13 +33,16 @@ pub(crate) struct Assembly {
 }
 
 impl Assemble for Assembly {
-    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+    fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         if self.ended || data.is_empty() {
-            return Ok(());
+            return Ok(Heard::Nothing);
         }
         if data == b"[DONE]" {
             self.ended = true;
-            return Ok(());
+            return Ok(Heard::Something);
+        }
+        if self.take_quick(data, deltas).is_some() {
+            return Ok(Heard::Something);
         }
         self.take(data, deltas)
     }
@@ -76,8 +81,9 @@ impl Assemble for Assembly {
             _ => false,
         };
         let mut blocks = Vec::new();
-        if !self.thinking.is_empty() {
-            blocks.push(ResponseBlock::Thinking { text: core::mem::take(&mut self.thinking), signature: None });
+        let signature = self.details.finish();
+        if !self.thinking.is_empty() || signature.is_some() {
+            blocks.push(ResponseBlock::Thinking { text: core::mem::take(&mut self.thinking), signature });
         }
         if !self.text.is_empty() {
             blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
@@ -88,7 +94,26 @@ impl Assemble for Assembly {
 }
 
 impl Assembly {
-    fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+    /// What `take` would do, for the commonest chunk; nothing done and nothing given back for any other.
+    fn take_quick(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
+        // The first chunk says which model answers.
+        if self.model.is_empty() {
+            return None;
+        }
+        let chunk: QuickIn<'_> = serde_json::from_slice(json).ok()?;
+        let QuickIn { choices: (choice,), usage: None, error: None, object } = chunk else { return None };
+        let QuickChoiceIn { index: 0, delta: QuickPieceIn { content: Text(piece) }, finish_reason: None } = choice
+        else {
+            return None;
+        };
+        if piece.is_empty() || object.is_some_and(|Text(object)| object == "error") {
+            return None;
+        }
+        self.say(&piece, deltas);
+        Some(())
+    }
+
+    fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
             .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;
         if let Some(error) = chunk.error {
@@ -100,7 +125,12 @@ impl Assembly {
         if self.model.is_empty() {
             self.model = text(chunk.model).unwrap_or_default().into_owned();
         }
+        let mut heard = Heard::Nothing;
         if let Some(usage) = chunk.usage.and_then(usage_of) {
+            // Servers that count along repeat it in every chunk, with or without something to count.
+            if self.usage != Some(usage) {
+                heard = Heard::Something;
+            }
             self.usage = Some(usage);
         }
         for choice in chunk.choices.unwrap_or_default() {
@@ -110,13 +140,18 @@ impl Assembly {
             }
             // A stream's last chunk may repeat the whole in `message`.
             if let Some(message) = choice.delta.or(choice.message) {
+                let before = deltas.len();
                 self.add(&message, deltas)?;
+                if deltas.len() > before || message.says_more() {
+                    heard = Heard::Something;
+                }
             }
             if let Some(reason) = text(choice.finish_reason).filter(|reason| !reason.is_empty()) {
                 self.stop = Some(stop_reason(&reason)?);
+                heard = Heard::Something;
             }
         }
-        Ok(())
+        Ok(heard)
     }
 
     fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
@@ -131,6 +166,7 @@ impl Assembly {
             .or_else(|| text(piece.reasoning))
             .unwrap_or_else(|| Cow::Owned(texts_of(piece.reasoning_details)));
         self.think(&reasoning, deltas);
+        self.details.add(piece.reasoning_details);
         if let Some(content) = text(piece.content) {
             self.say(&content, deltas);
         } else {
@@ -201,26 +237,17 @@ fn usage_of(raw: &RawValue) -> Option<Usage> {
     if prompt.is_none() && completion.is_none() {
         return None;
     }
-    let (prompt, completion) = (prompt.unwrap_or(0), completion.unwrap_or(0));
     let details = given.prompt_tokens_details.as_ref();
-    let cache_read = details
-        .and_then(|details| count(details.cached_tokens))
-        .or_else(|| count(given.prompt_cache_hit_tokens))
-        .unwrap_or(0)
-        .min(prompt);
-    let cache_write =
-        details.and_then(|details| count(details.cache_write_tokens)).unwrap_or(0).min(prompt - cache_read);
+    let cache_read =
+        details.and_then(|details| count(details.cached_tokens)).or_else(|| count(given.prompt_cache_hit_tokens));
+    let cache_write = details.and_then(|details| count(details.cache_write_tokens));
     let reasoning = given.completion_tokens_details.as_ref();
     let reasoning = reasoning.and_then(|details| count(details.reasoning_tokens)).unwrap_or(0);
     // Some servers count reasoning beside the completion; their total tells.
-    let with_reasoning = completion.saturating_add(reasoning);
-    let counted_apart = count(given.total_tokens) == prompt.checked_add(with_reasoning);
-    Some(Usage {
-        input_tokens: prompt - cache_read - cache_write,
-        output_tokens: if counted_apart { with_reasoning } else { completion },
-        cache_read_tokens: cache_read,
-        cache_write_tokens: cache_write,
-    })
+    let with_reasoning = completion.unwrap_or(0).saturating_add(reasoning);
+    let counted_apart = count(given.total_tokens) == prompt.unwrap_or(0).checked_add(with_reasoning);
+    let output = if counted_apart { Some(with_reasoning) } else { completion };
+    overlapping_usage(prompt, output, cache_read, cache_write)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! OpenAI Chat Completions, and the many servers that speak it with an accent.
 
+mod accent;
 mod answer;
 mod calls;
+mod details;
 mod request;
 mod wire;
 
@@ -9,20 +11,22 @@ use crate::client::{Client, Flavour};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
-use agent_core::llm::{LlmError, LlmErrorKind, LlmRequest};
+pub(crate) use accent::Accent;
+use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
-use answer::Assembly;
+pub(crate) use answer::Assembly;
 use async_trait::async_trait;
-use request::LimitName;
+pub(crate) use request::body;
 
 /// Talks to `POST {base}/chat/completions`.
 ///
-/// Thinking is shown and not sent back: the format has no place for it. A failed tool result says so in its text.
+/// Thinking is shown and goes back only to servers that have a place for it. A failed tool result says so in its text. What a server
+/// wants otherwise than most is known by its host.
 #[derive(Debug)]
 pub struct OpenAiProvider {
     client: Client,
     fragments: Fragments,
-    limit_name: LimitName,
+    accent: Accent,
 }
 
 impl OpenAiProvider {
@@ -32,11 +36,8 @@ impl OpenAiProvider {
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
         let client = Client::new(config, &FLAVOUR)?;
-        Ok(Self {
-            limit_name: LimitName::for_host(client.host()),
-            client,
-            fragments: Fragments::new(request::fragment, request::head),
-        })
+        let accent = Accent::of_host(client.host());
+        Ok(Self { client, fragments: fragments(accent), accent })
     }
 
     /// The ids of the models that the server offers, in its order.
@@ -55,13 +56,14 @@ impl LlmProvider for OpenAiProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = request::body(&request, self.limit_name, &self.fragments).map_err(|error| {
-            let found = format!("write the request for {}: {error}", request.model);
-            LlmError::new(LlmErrorKind::InvalidRequest, found)
-        })?;
-        let answered = self.client.post("/chat/completions", body).await?;
-        reader::read(answered, Assembly::default()).await
+        let body = body(&request, self.accent, &self.fragments);
+        reader::ask(&self.client, "/chat/completions", &request.model, body, Assembly::default()).await
     }
+}
+
+/// Keeps what was written of conversations in this format.
+pub(crate) fn fragments(accent: Accent) -> Fragments {
+    Fragments::new(move |item| request::fragment(item, &accent), request::head)
 }
 
 const DIALECT: &str = "openai";

@@ -7,47 +7,32 @@
 //!
 //! A user's texts are plain strings joined by an empty line: lists of parts are refused by too many servers.
 
+use super::accent::{Accent, Reasoning};
+use super::details;
 use super::wire::{CallOut, FunctionOut, ToolMessageOut, ToolOut};
 use crate::history::{Fragment, Fragments};
+use crate::messages::{UserShape, push_messages, push_tools, result_text};
 use crate::wire::{identifier, push_element, push_json};
-use agent_core::conversation::{Answer, Block, Item, ToolResult};
+use agent_core::conversation::{Answer, Block, Item};
 use agent_core::llm::LlmRequest;
 use agent_core::tool::ToolSpec;
-use std::borrow::Cow;
-
-/// How the server calls the output limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LimitName {
-    /// What every server but one understands.
-    MaxTokens,
-    /// OpenAI's own models refuse the old name.
-    MaxCompletionTokens,
-}
-
-impl LimitName {
-    pub(super) fn for_host(host: &str) -> Self {
-        if host == "api.openai.com" || host.ends_with(".openai.azure.com") {
-            Self::MaxCompletionTokens
-        } else {
-            Self::MaxTokens
-        }
-    }
-}
 
 /// The body of a request.
-pub(super) fn body(request: &LlmRequest, limit_name: LimitName, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, accent: Accent, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
-    out.extend_from_slice(b",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-    out.extend_from_slice(match limit_name {
-        LimitName::MaxTokens => b",\"max_tokens\":",
-        LimitName::MaxCompletionTokens => b",\"max_completion_tokens\":",
-    });
+    out.extend_from_slice(b",\"stream\":true");
+    if accent.asks_for_usage {
+        out.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
+    }
+    out.push(b',');
+    push_json(&mut out, accent.limit_name)?;
+    out.push(b':');
     push_json(&mut out, &request.max_output_tokens)?;
     fragments.write(&request.system, &request.tools, &request.conversation, |head, items| {
         out.extend_from_slice(head);
-        push_messages(&mut out, items);
+        push_messages(&mut out, items, &USER);
         out.extend_from_slice(b"]}");
     })?;
     Ok(out)
@@ -55,16 +40,8 @@ pub(super) fn body(request: &LlmRequest, limit_name: LimitName, fragments: &Frag
 
 /// The tools and the opening of the messages with the system prompt, with a comma in front.
 pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u8>> {
-    let mut list = Vec::new();
-    for tool in tools {
-        push_element(&mut list, &ToolOut::of(tool))?;
-    }
     let mut out = Vec::new();
-    if !list.is_empty() {
-        out.extend_from_slice(b",\"tools\":[");
-        out.extend_from_slice(&list);
-        out.push(b']');
-    }
+    push_tools(&mut out, tools.iter().map(ToolOut::of))?;
     out.extend_from_slice(b",\"messages\":[");
     if !system.trim().is_empty() {
         out.extend_from_slice(b"{\"role\":\"system\",\"content\":");
@@ -75,7 +52,7 @@ pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u
 }
 
 /// The whole messages of an answer, and the user's texts as the inside of a JSON string.
-pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
+pub(super) fn fragment(item: &Item, accent: &Accent) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
@@ -84,12 +61,12 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
             fragment.user.pop();
             fragment.user.remove(0);
         }
-        Item::Answer(answer) => push_answer(&mut fragment.answer, answer)?,
+        Item::Answer(answer) => push_answer(&mut fragment.answer, answer, accent)?,
         Item::Round(round) => {
-            push_answer(&mut fragment.answer, round.answer())?;
+            push_answer(&mut fragment.answer, round.answer(), accent)?;
             for result in round.results() {
-                let message =
-                    ToolMessageOut { role: "tool", tool_call_id: result.call().as_str(), content: content_of(result) };
+                let tool_call_id = accent.call_ids.fit(result.call().as_str());
+                let message = ToolMessageOut { role: "tool", tool_call_id, content: result_text(result) };
                 push_element(&mut fragment.answer, &message)?;
             }
         }
@@ -98,7 +75,7 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
 }
 
 /// Writes the assistant's message; nothing for an answer of which this format can carry nothing.
-fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
+fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_json::Result<()> {
     let mut text = String::new();
     let mut after_text = false;
     let mut calls = Vec::new();
@@ -112,7 +89,7 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
             }
             Block::Call(call) => {
                 let call = CallOut {
-                    id: call.id.as_str(),
+                    id: accent.call_ids.fit(call.id.as_str()),
                     r#type: "function",
                     function: FunctionOut {
                         name: identifier(&call.name, NAME_LIMIT_BYTES),
@@ -135,6 +112,7 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
     } else {
         push_json(out, &text)?;
     }
+    push_reasoning(out, answer, accent.reasoning)?;
     if !calls.is_empty() {
         out.extend_from_slice(b",\"tool_calls\":[");
         out.extend_from_slice(&calls);
@@ -144,47 +122,32 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// The format has no mark for a failed call, so that the text has to say it.
-fn content_of(result: &ToolResult) -> Cow<'_, str> {
-    let content = result.content();
-    let says_so = || content.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    if result.is_error() && !says_so() { Cow::Owned(format!("Error: {content}")) } else { Cow::Borrowed(content) }
-}
-
-/// Writes the messages behind the opening bracket (and the system prompt): adjacent inputs are one user message.
-fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>) {
-    let mut in_user = false;
-    for fragment in items {
-        if !fragment.answer.is_empty() {
-            close_user(out, &mut in_user);
-            push_separator(out);
-            out.extend_from_slice(&fragment.answer);
-        }
-        if !fragment.user.is_empty() {
-            if in_user {
-                out.extend_from_slice(b"\\n\\n");
-            } else {
-                push_separator(out);
-                out.extend_from_slice(b"{\"role\":\"user\",\"content\":\"");
-                in_user = true;
+/// Writes the reasoning of an answer as a member with a comma in front, where the server has a place for it.
+fn push_reasoning(out: &mut Vec<u8>, answer: &Answer, wanted: Reasoning) -> serde_json::Result<()> {
+    let thinking = answer.blocks().iter().filter_map(|block| match block {
+        Block::Thinking { text, signature } => Some((text.as_str(), signature.as_deref())),
+        _ => None,
+    });
+    match wanted {
+        Reasoning::LeftOut => {}
+        Reasoning::Content => {
+            let texts: Vec<&str> = thinking.map(|(text, _)| text).filter(|text| !text.is_empty()).collect();
+            if !texts.is_empty() {
+                out.extend_from_slice(b",\"reasoning_content\":");
+                push_json(out, &texts.join("\n\n"))?;
             }
-            out.extend_from_slice(&fragment.user);
+        }
+        Reasoning::Details => {
+            if let Some(list) = thinking.filter_map(|(_, seal)| details::of_seal(seal?)).next() {
+                out.extend_from_slice(b",\"reasoning_details\":");
+                out.extend_from_slice(list.as_bytes());
+            }
         }
     }
-    close_user(out, &mut in_user);
+    Ok(())
 }
 
-fn close_user(out: &mut Vec<u8>, in_user: &mut bool) {
-    if core::mem::take(in_user) {
-        out.extend_from_slice(b"\"}");
-    }
-}
-
-fn push_separator(out: &mut Vec<u8>) {
-    if !out.ends_with(b"[") {
-        out.push(b',');
-    }
-}
+const USER: UserShape = UserShape { open: b"{\"role\":\"user\",\"content\":\"", between: b"\\n\\n", close: b"\"}" };
 
 /// The longest function name that OpenAI takes.
 const NAME_LIMIT_BYTES: usize = 64;

@@ -1,6 +1,8 @@
 //! The wire format's own types: what is sent, and what comes.
 
+use crate::wire::Text;
 use agent_core::tool::ToolSpec;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -9,7 +11,7 @@ use std::borrow::Cow;
 /// A tool call of an assistant's message.
 #[derive(Serialize)]
 pub(super) struct CallOut<'a> {
-    pub(super) id: &'a str,
+    pub(super) id: Cow<'a, str>,
     pub(super) r#type: &'static str,
     pub(super) function: FunctionOut<'a>,
 }
@@ -26,7 +28,7 @@ pub(super) struct FunctionOut<'a> {
 #[derive(Serialize)]
 pub(super) struct ToolMessageOut<'a> {
     pub(super) role: &'static str,
-    pub(super) tool_call_id: &'a str,
+    pub(super) tool_call_id: Cow<'a, str>,
     pub(super) content: Cow<'a, str>,
 }
 
@@ -69,6 +71,37 @@ pub(super) struct ChunkIn<'a> {
     pub(super) object: Option<&'a RawValue>,
 }
 
+/// The commonest chunk, read at one go: one answer with a piece of text and nothing else.
+#[derive(Deserialize)]
+pub(super) struct QuickIn<'a> {
+    #[serde(borrow)]
+    pub(super) choices: (QuickChoiceIn<'a>,),
+    #[serde(default)]
+    pub(super) usage: Option<IgnoredAny>,
+    #[serde(default)]
+    pub(super) error: Option<IgnoredAny>,
+    #[serde(borrow, default)]
+    pub(super) object: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct QuickChoiceIn<'a> {
+    #[serde(default)]
+    pub(super) index: u64,
+    #[serde(borrow)]
+    pub(super) delta: QuickPieceIn<'a>,
+    #[serde(default)]
+    pub(super) finish_reason: Option<IgnoredAny>,
+}
+
+/// A piece of text. One that has anything else in it is no such piece.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuickPieceIn<'a> {
+    #[serde(borrow)]
+    pub(super) content: Text<'a>,
+}
+
 /// One of several answers; only the first was asked for.
 #[derive(Deserialize)]
 pub(super) struct ChoiceIn<'a> {
@@ -99,6 +132,13 @@ pub(super) struct MessageIn<'a> {
     pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
+}
+
+impl MessageIn<'_> {
+    /// Whether it has something beside texts that are shown.
+    pub(super) fn says_more(&self) -> bool {
+        self.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) || self.reasoning_details.is_some()
+    }
 }
 
 /// A part of a list of parts.

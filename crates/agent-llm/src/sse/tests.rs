@@ -3,15 +3,15 @@
 use super::*;
 use proptest::prelude::*;
 
-fn events(pieces: &[&[u8]]) -> Result<Vec<(String, String)>, EventTooLarge> {
+fn events(pieces: &[&[u8]]) -> Result<Vec<(String, String)>, TooLarge> {
     scan(Scanner::default(), pieces)
 }
 
-fn scan(mut scanner: Scanner, pieces: &[&[u8]]) -> Result<Vec<(String, String)>, EventTooLarge> {
+fn scan(mut scanner: Scanner, pieces: &[&[u8]]) -> Result<Vec<(String, String)>, TooLarge> {
     let mut seen = Vec::new();
     let mut sink = |event: Event<'_>| {
         seen.push((String::from_utf8_lossy(event.name).into_owned(), String::from_utf8_lossy(event.data).into_owned()));
-        Ok::<(), EventTooLarge>(())
+        Ok::<(), TooLarge>(())
     };
     for piece in pieces {
         scanner.feed(piece, &mut sink)?;
@@ -70,12 +70,18 @@ fn an_event_name_lasts_for_one_event() {
 }
 
 #[test]
-fn an_event_beyond_the_limit_is_an_error_however_it_grows() {
-    let error = Err(EventTooLarge { limit_bytes: 10 });
-    assert_eq!(scan(Scanner::with_limit(10), &[b"data: 01234567890123"]), error);
-    assert_eq!(scan(Scanner::with_limit(10), &[b"data: 0", b"123", b"456", b"789"]), error);
-    assert_eq!(scan(Scanner::with_limit(10), &[b"data:123\ndata:456\ndata:789\n"]), error);
-    assert!(scan(Scanner::with_limit(10), &[b"data:12\n\ndata:34\n\n"]).is_ok());
+fn an_event_or_a_line_beyond_its_limit_is_an_error_however_it_grows() {
+    let scan_within = |line_bytes: usize, pieces: &[&[u8]]| {
+        scan(Scanner::with_limits(Limits { line_bytes, event_bytes: 10 }), pieces).map_err(|error| error.part)
+    };
+    assert_eq!(scan_within(99, &[b"data: 01234567890123\n"]), Err(Part::Event));
+    assert_eq!(scan_within(99, &[b"data:123\ndata:456\ndata:789\n"]), Err(Part::Event));
+    assert_eq!(scan_within(99, &[b"event:0123456789\ndata:0\n"]), Err(Part::Event));
+    assert_eq!(scan_within(10, &[b"data: 0", b"123", b"456", b"789"]), Err(Part::Line));
+    assert_eq!(scan_within(10, &[b": 0", b"123", b"456", b"789"]), Err(Part::Line));
+    assert!(scan_within(10, &[b"data:12\n\ndata:34\n\n"]).is_ok());
+    let error = scan(Scanner::with_limits(Limits { line_bytes: 1, event_bytes: 1 }), &[b"data"]).unwrap_err();
+    assert_eq!(error.to_string(), "read an event stream: a line is larger than 1 bytes");
 }
 
 proptest! {

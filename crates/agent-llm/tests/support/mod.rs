@@ -7,7 +7,7 @@
 use agent_core::conversation::{Conversation, Input};
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose};
 use agent_core::ports::LlmProvider;
-use agent_llm::{AnthropicProvider, OpenAiProvider, ProviderConfig, Timeouts};
+use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Timeouts};
 use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -21,8 +21,16 @@ pub(crate) const KEY: &str = "sk-test-0123456789";
 /// What the server sends for one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
-    pieces: Vec<Vec<u8>>,
+    pieces: Vec<Piece>,
     end: End,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Bytes(Vec<u8>),
+    Wait(Duration),
+    /// The same bytes so many times, without holding them so many times.
+    Repeat(Vec<u8>, usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +46,7 @@ enum End {
 impl Reply {
     /// An event stream whose body arrives in pieces of this size.
     pub(crate) fn stream(body: &[u8], piece_bytes: usize) -> Self {
-        let mut pieces = vec![head(200, "text/event-stream", "transfer-encoding: chunked\r\n")];
+        let mut pieces = vec![Piece::Bytes(head(200, "text/event-stream", "transfer-encoding: chunked\r\n"))];
         // One write for many small pieces: the chunks of the transfer coding are what the client sees.
         let mut framed = Vec::new();
         for piece in body.chunks(piece_bytes) {
@@ -46,15 +54,38 @@ impl Reply {
             framed.extend_from_slice(piece);
             framed.extend_from_slice(b"\r\n");
         }
-        pieces.push(framed);
-        pieces.push(b"0\r\n\r\n".to_vec());
+        pieces.push(Piece::Bytes(framed));
+        pieces.push(Piece::Bytes(b"0\r\n\r\n".to_vec()));
         Self { pieces, end: End::KeepAlive }
+    }
+
+    /// An event stream of these bytes, one piece after the other with a pause between them, that is never ended.
+    pub(crate) fn slow_stream(body: &[u8], piece_bytes: usize, pause: Duration) -> Self {
+        let mut pieces = vec![Piece::Bytes(head(200, "text/event-stream", "connection: close\r\n"))];
+        for piece in body.chunks(piece_bytes) {
+            pieces.push(Piece::Bytes(piece.to_vec()));
+            pieces.push(Piece::Wait(pause));
+        }
+        Self { pieces, end: End::Hang }
+    }
+
+    /// A body that repeats these bytes so many times and never ends, of this type and with these headers.
+    pub(crate) fn endless(status: u16, content_type: &str, more_headers: &str, bytes: &[u8], times: usize) -> Self {
+        let headers = format!("connection: close\r\n{more_headers}");
+        let pieces = vec![Piece::Bytes(head(status, content_type, &headers)), Piece::Repeat(bytes.to_vec(), times)];
+        Self { pieces, end: End::Hang }
+    }
+
+    /// These bytes in place of an answer, again and again.
+    pub(crate) fn raw(bytes: &[u8], times: usize) -> Self {
+        Self { pieces: vec![Piece::Repeat(bytes.to_vec(), times)], end: End::Hang }
     }
 
     /// A whole document.
     pub(crate) fn document(status: u16, content_type: &str, more_headers: &str, body: &[u8]) -> Self {
         let headers = format!("content-length: {}\r\n{more_headers}", body.len());
-        Self { pieces: vec![head(status, content_type, &headers), body.to_vec()], end: End::KeepAlive }
+        let pieces = vec![Piece::Bytes(head(status, content_type, &headers)), Piece::Bytes(body.to_vec())];
+        Self { pieces, end: End::KeepAlive }
     }
 
     /// The same without the end of the body, and then the connection is closed.
@@ -89,6 +120,8 @@ pub(crate) struct Seen {
     pub(crate) abandoned: usize,
     /// Head and body of each request.
     pub(crate) requests: Vec<(String, String)>,
+    /// Bytes of answers that the client's side of the network took.
+    pub(crate) written_bytes: usize,
 }
 
 /// A server that answers its requests with these replies in order.
@@ -125,8 +158,20 @@ async fn serve(mut connection: TcpStream, replies: Arc<Mutex<VecDeque<Reply>>>, 
         let reply = replies.lock().unwrap().pop_front();
         let Some(reply) = reply else { return };
         for piece in &reply.pieces {
-            if connection.write_all(piece).await.is_err() {
-                return;
+            let (bytes, times) = match piece {
+                Piece::Bytes(bytes) => (bytes, 1),
+                Piece::Repeat(bytes, times) => (bytes, *times),
+                Piece::Wait(pause) => {
+                    tokio::time::sleep(*pause).await;
+                    continue;
+                }
+            };
+            for _ in 0..times {
+                if connection.write_all(bytes).await.is_err() {
+                    seen.lock().unwrap().abandoned += 1;
+                    return;
+                }
+                seen.lock().unwrap().written_bytes += bytes.len();
             }
         }
         match reply.end {
@@ -171,6 +216,7 @@ pub(crate) fn config(base_url: &str) -> ProviderConfig {
             connect: Duration::from_secs(5),
             first_byte: Duration::from_secs(20),
             idle: Duration::from_secs(20),
+            total: Duration::from_secs(60),
         },
         ..ProviderConfig::default()
     }
@@ -182,6 +228,10 @@ pub(crate) fn anthropic(server: &Server) -> AnthropicProvider {
 
 pub(crate) fn openai(server: &Server) -> OpenAiProvider {
     OpenAiProvider::new(config(&format!("{}/v1", server.address))).unwrap()
+}
+
+pub(crate) fn responses(server: &Server) -> OpenAiResponsesProvider {
+    OpenAiResponsesProvider::new(config(&format!("{}/v1", server.address))).unwrap()
 }
 
 pub(crate) fn request(text: &str) -> LlmRequest {

@@ -3,10 +3,11 @@
 //! ```text
 //! POST /v1/messages           Anthropic Messages, streamed
 //! POST /v1/chat/completions   OpenAI Chat Completions, streamed
-//! GET  /v1/models             one list that clients of both understand
+//! POST /v1/responses          OpenAI Responses, streamed
+//! GET  /v1/models             one list that clients of all understand
 //! ```
 //!
-//! Both wire formats are answered from one script of [`Step`]s. Before a step is used, the request is checked as strictly as the real
+//! All wire formats are answered from one script of [`Step`]s. Before a step is used, the request is checked as strictly as the real
 //! service would (see [`ScriptedServer::violations`]): a client that passes here does not brick a session there.
 //!
 //! Absent on purpose: TLS, HTTP/2, keys (any or none will do), answers that are not streamed.
@@ -18,6 +19,9 @@ mod openai;
 mod openai_rules;
 mod record;
 mod respond;
+mod responses;
+mod responses_rules;
+mod schema;
 mod server;
 mod step;
 

@@ -16,6 +16,8 @@ pub struct RecordedRequest {
     pub headers: Vec<(String, String)>,
     /// Its body; null when it is empty or no JSON.
     pub body: Value,
+    /// Its body byte for byte: what a provider's prompt cache goes by.
+    pub bytes: Vec<u8>,
     /// What is wrong with it, if anything; such a request was answered with an error and used no step.
     pub violation: Option<String>,
 }

@@ -6,7 +6,7 @@ use super::openai_rules::check_chat_request;
 use super::record::RecordedRequest;
 use super::server::Shared;
 use super::step::{Kind, Step};
-use super::{anthropic, openai};
+use super::{anthropic, openai, responses, responses_rules, schema};
 use crate::reply::{DEFAULT_MODEL, Reply};
 use agent_core::llm::ResponseBlock;
 use http_body_util::{BodyExt, Limited};
@@ -61,6 +61,7 @@ async fn read(connection: usize, request: Request<Incoming>) -> RecordedRequest 
         path: head.uri.to_string(),
         headers,
         body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+        bytes: bytes.to_vec(),
         violation: None,
     }
 }
@@ -76,6 +77,7 @@ fn route(request: &RecordedRequest) -> Route {
     match (request.method.as_str(), path) {
         ("POST", "/v1/messages") => Route::Model(Wire::Anthropic),
         ("POST", "/v1/chat/completions") => Route::Model(Wire::OpenAi),
+        ("POST", "/v1/responses") => Route::Model(Wire::Responses),
         ("GET", "/v1/models") => Route::Models,
         _ => Route::Unknown,
     }
@@ -98,6 +100,7 @@ fn models() -> Value {
 enum Wire {
     Anthropic,
     OpenAi,
+    Responses,
 }
 
 impl Wire {
@@ -107,9 +110,17 @@ impl Wire {
                 if request.header("anthropic-version").is_none() {
                     return Err(String::from("anthropic-version: header is required"));
                 }
-                check_messages_request(&request.body, &shared.called())
+                check_messages_request(&request.body, &shared.called())?;
+                schema::ANTHROPIC.check(&request.body)
             }
-            Self::OpenAi => check_chat_request(&request.body),
+            Self::OpenAi => {
+                check_chat_request(&request.body)?;
+                schema::OPENAI_CHAT.check(&request.body)
+            }
+            Self::Responses => {
+                responses_rules::check_responses_request(&request.body)?;
+                schema::OPENAI_RESPONSES.check(&request.body)
+            }
         }
     }
 
@@ -117,6 +128,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::events(reply, number),
             Self::OpenAi => openai::events(reply, number, request),
+            Self::Responses => responses::events(reply, number),
         }
     }
 
@@ -124,13 +136,14 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::error_event(kind, message),
             Self::OpenAi => openai::error_event(kind, message),
+            Self::Responses => responses::error_event(kind, message),
         }
     }
 
     fn error(self, status: StatusCode, message: &str) -> Response<Body> {
         let body = match self {
             Self::Anthropic => anthropic::error_body(status.as_u16(), message),
-            Self::OpenAi => openai::error_body(status.as_u16(), message),
+            Self::OpenAi | Self::Responses => openai::error_body(status.as_u16(), message),
         };
         json_response(status, &body)
     }

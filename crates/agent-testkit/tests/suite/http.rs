@@ -18,6 +18,12 @@ pub(crate) fn chat() -> Value {
     json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}]})
 }
 
+fn responses() -> Value {
+    let hi = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]});
+    json!({"model": "m", "stream": true, "store": false, "input": [hi]})
+}
+
+const RESPONSES: &str = "/v1/responses";
 const MESSAGES: &str = "/v1/messages";
 const CHAT: &str = "/v1/chat/completions";
 
@@ -296,4 +302,96 @@ async fn dropping_it_closes_everything() {
     drop(server);
     assert!(client.chunk().await.is_none());
     assert!(tokio::net::TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn speaks_responses() {
+    let usage = Usage { input_tokens: 3, output_tokens: 9, cache_read_tokens: 5, cache_write_tokens: 7 };
+    let reply =
+        Reply::new().thinking("hm").text("Hello").call("read_file", json!({"path": "a"})).usage(usage).pieces_of(3);
+    let cut = Reply::new().text("Hel").stop(StopReason::MaxTokens);
+    let steps =
+        [Step::answer(reply), Step::answer(cut), Step::error_after(Reply::new().text("x"), 2, "overloaded", "busy")];
+    let server = ScriptedServer::start(steps).await.unwrap();
+    let mut client = Client::connect(server.address()).await;
+
+    let events = client.post(RESPONSES, &responses()).await.events();
+    let kinds = types(&events);
+    assert_eq!(kinds[..3], ["response.created", "response.in_progress", "response.output_item.added"]);
+    assert_eq!(kinds.iter().filter(|kind| **kind == "response.output_text.delta").count(), 2);
+    let last = events.last().unwrap();
+    assert_eq!(
+        (last["type"].as_str(), last["response"]["status"].as_str()),
+        (Some("response.completed"), Some("completed"))
+    );
+    let output: Vec<&Value> = last["response"]["output"].as_array().unwrap().iter().map(|item| &item["type"]).collect();
+    assert_eq!(output, ["reasoning", "message", "function_call"]);
+    assert_eq!(last["response"]["usage"]["input_tokens"], 15);
+    assert_eq!(last["response"]["usage"]["input_tokens_details"]["cached_tokens"], 5);
+    for (number, event) in events.iter().enumerate() {
+        assert_eq!(event["sequence_number"], number);
+    }
+
+    let events = client.post(RESPONSES, &responses()).await.events();
+    let last = events.last().unwrap();
+    assert_eq!(
+        (&last["type"], &last["response"]["incomplete_details"]["reason"]),
+        (&json!("response.incomplete"), &json!("max_output_tokens"))
+    );
+
+    let events = client.post(RESPONSES, &responses()).await.events();
+    assert_eq!((events.len(), &events[2]["error"]["message"]), (3, &json!("busy")));
+    assert!(server.violations().is_empty());
+}
+
+#[tokio::test]
+async fn checks_responses() {
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"});
+    let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "done"});
+    let user = || json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]});
+    let reasoning =
+        |sealed: &str| json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": sealed});
+    let cases = [
+        (json!([user(), call("a"), call("b"), output("a"), output("b")]), None),
+        (json!([user(), reasoning("x"), call("a"), output("a"), user()]), None),
+        (json!([user(), call("a")]), Some("input: no tool output found for call `a`")),
+        (json!([user(), call("a"), user()]), Some("input[2]: call `a` must be answered first")),
+        (
+            json!([user(), call("a"), call("b"), output("b")]),
+            Some("input[3]: output for `b` where the one for `a` must come"),
+        ),
+        (json!([user(), output("a")]), Some("input[1]: no call is open that `a` could answer")),
+        (json!([user(), call("a"), call("a")]), Some("input[2]: call id `a` stands twice")),
+        (
+            json!([user(), reasoning(""), call("a"), output("a")]),
+            Some("input[1]: reasoning that is neither sealed nor in words cannot be read again"),
+        ),
+        (
+            json!([user(), reasoning("x"), user()]),
+            Some("input[1]: reasoning was provided without its required following item"),
+        ),
+        (json!([]), Some("request.input: minItems is 1, found 0")),
+        (
+            json!([{"type": "message", "role": "user", "content": [{"type": "text", "text": "hi"}]}]),
+            Some("request.input[0].content[0].type: `text` is not expected here"),
+        ),
+    ];
+    for (input, violation) in cases {
+        let server = ScriptedServer::start([Step::text("x")]).await.unwrap();
+        let mut client = Client::connect(server.address()).await;
+        let mut request = responses();
+        request["input"] = input.clone();
+        client.post(RESPONSES, &request).await;
+        assert_eq!(server.violations().first().map(String::as_str), violation, "{input}");
+    }
+    let server = ScriptedServer::start([]).await.unwrap();
+    let mut client = Client::connect(server.address()).await;
+    for (member, value) in
+        [("store", json!(true)), ("stream", json!(false)), ("temprature", json!(1)), ("max_output_tokens", json!(1))]
+    {
+        let mut request = responses();
+        request[member] = value;
+        client.post(RESPONSES, &request).await;
+        assert!(server.violations().last().unwrap().contains(member), "{member}");
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub(crate) enum Wire {
     Anthropic,
     OpenAi,
+    OpenAiResponses,
 }
 
 pub(crate) struct Model {
@@ -46,6 +47,7 @@ impl Model {
         let (provider, url) = match wire {
             Wire::Anthropic => ("anthropic", self.server.url()),
             Wire::OpenAi => ("openai", self.server.openai_url()),
+            Wire::OpenAiResponses => ("openai-responses", self.server.openai_url()),
         };
         ["--provider", provider, "--base-url", &url, "--model", "scripted-model"].map(String::from).to_vec()
     }

@@ -161,7 +161,7 @@ fn facts(calls: &[ToolCall], a: u8) -> Vec<CallFacts> {
 
 fn model_answer(ticket: Ticket, a: u8, b: u8) -> Event {
     let failed = |kind, retry_after_ms| {
-        let error = LlmError { kind, message: "model trouble".into(), status: None, retry_after_ms };
+        let error = LlmError { retry_after_ms, ..LlmError::new(kind, "model trouble") };
         Event::LlmFailed { ticket, error, chance_permille: u16::from(b) * 4 }
     };
     match a % 20 {

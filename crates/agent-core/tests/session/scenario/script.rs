@@ -1,19 +1,20 @@
 //! The lines of a scenario as events. Answers carry the newest ticket of what they answer, or an older one: `answer "late" @1`.
 
 use super::show;
-use super::tables::table;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
+use agent_core::session::table::TABLE;
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, SessionTable, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// A session and what a driver of it would remember.
 pub(crate) struct Script {
     pub(crate) session: Session,
     pub(crate) now_ms: u64,
+    table: &'static SessionTable,
     calls: Vec<ToolCall>,
     answers: u32,
     llm: Ticket,
@@ -33,20 +34,26 @@ pub(crate) enum Command {
 
 impl Default for Script {
     fn default() -> Self {
-        let mut script = Self::made(config(&[]));
-        let _ = script.session.step(0, Event::Started).unwrap();
-        script
+        Self::on(&TABLE)
     }
 }
 
 impl Script {
-    fn made(config: SessionConfig) -> Self {
+    /// A started session on a table.
+    pub(crate) fn on(table: &'static SessionTable) -> Self {
+        let mut script = Self::made(config(&[]), table);
+        let _ = script.session.step(0, Event::Started).unwrap();
+        script
+    }
+
+    fn made(config: SessionConfig, table: &'static SessionTable) -> Self {
         let none = Ticket(0);
-        let session = Session::with_table(config, table());
+        let session = Session::with_table(config, table);
         let (now_ms, calls, answers) = (0, Vec::new(), 0);
         Self {
             session,
             now_ms,
+            table,
             calls,
             answers,
             llm: none,
@@ -94,12 +101,12 @@ impl Script {
         let or = |newest: Ticket| older.unwrap_or(newest);
         match verb {
             "config" => {
-                *self = Self::made(config(&words));
+                *self = Self::made(config(&words), self.table);
                 let _ = self.session.step(0, Event::Started).unwrap();
                 return Command::Nothing;
             }
             "not-started" => {
-                *self = Self::made(config(&words));
+                *self = Self::made(config(&words), self.table);
                 return Command::Nothing;
             }
             "wait" => {
@@ -304,7 +311,7 @@ fn fail(ticket: Ticket, words: &[String]) -> Event {
         other => panic!("no such failure: {other}"),
     };
     let number = |key: &str| words.iter().find_map(|word| word.strip_prefix(key)).map(|text| text.parse().unwrap());
-    let error = LlmError { kind, message: words[0].clone(), status: None, retry_after_ms: number("retry-after=") };
+    let error = LlmError { retry_after_ms: number("retry-after="), ..LlmError::new(kind, words[0].clone()) };
     let chance_permille = u16::try_from(number("chance=").unwrap_or(0)).unwrap();
     Event::LlmFailed { ticket, error, chance_permille }
 }

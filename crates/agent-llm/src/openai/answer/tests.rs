@@ -202,3 +202,37 @@ proptest! {
         let _ = Assembly::default().document(&data);
     }
 }
+
+#[test]
+fn the_quick_way_comes_to_the_same() {
+    let events = [
+        r#"{"model":"m","choices":[{"index":0,"delta":{"content":"a\"\u00e9"},"finish_reason":null}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"b"}}],"usage":null}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":""}}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"content":"c"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"d"}}],"usage":{"prompt_tokens":1}}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"e","reasoning":"f"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"g"}},{"index":0,"delta":{"content":"h"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"i"},"finish_reason":"stop"}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"j"}}],"error":{"message":"k"}}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"l"}}],"object":"error"}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"\ud83d"}}]}"#,
+        r#"{"choices":[]}"#,
+    ];
+    for first in events {
+        for second in events {
+            let through = |is_quick: bool| {
+                let (mut assembly, mut deltas) = (Assembly::default(), VecDeque::new());
+                let mut outcomes = Vec::new();
+                for event in [events[0], events[1], events[2], first, second] {
+                    let event = event.as_bytes();
+                    let outcome =
+                        if is_quick { assembly.event(event, &mut deltas) } else { assembly.take(event, &mut deltas) };
+                    outcomes.push(outcome.map_err(|_| ()));
+                }
+                (outcomes, deltas, assembly.finish())
+            };
+            assert_eq!(through(true), through(false), "{first} {second}");
+        }
+    }
+}

@@ -1,12 +1,12 @@
 //! Tests of writing OpenAI requests.
 
 use super::*;
-use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall};
+use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult};
 use agent_core::llm::Purpose;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn written(conversation: &Conversation, limit_name: LimitName) -> Value {
+fn written(conversation: &Conversation, accent: Accent) -> Value {
     let request = LlmRequest {
         purpose: Purpose::Turn,
         model: Arc::from("some-model"),
@@ -19,7 +19,7 @@ fn written(conversation: &Conversation, limit_name: LimitName) -> Value {
         conversation: conversation.clone(),
         max_output_tokens: 100,
     };
-    let body = body(&request, limit_name, &Fragments::new(fragment, head)).unwrap();
+    let body = body(&request, accent, &Fragments::new(move |item| fragment(item, &accent), head)).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn the_whole_body_of_a_first_request() {
     conversation.push_input(input("a \"quoted\"\n"));
     conversation.push_input(input("b"));
     assert_eq!(
-        written(&conversation, LimitName::for_host("127.0.0.1")),
+        written(&conversation, Accent::of_host("127.0.0.1")),
         json!({
             "model": "some-model",
             "stream": true,
@@ -47,7 +47,7 @@ fn the_whole_body_of_a_first_request() {
             ],
         })
     );
-    let body = written(&conversation, LimitName::for_host("api.openai.com"));
+    let body = written(&conversation, Accent::of_host("api.openai.com"));
     assert_eq!(body["max_completion_tokens"], 100);
     assert_eq!(body.get("max_tokens"), None);
 }
@@ -79,7 +79,7 @@ fn results_are_messages_of_their_own_before_what_the_user_says() {
     conversation.push_input(input("b"));
     let function = json!({"name": "read", "arguments": "{\"n\": 1.50}"});
     assert_eq!(
-        written(&conversation, LimitName::MaxTokens)["messages"],
+        written(&conversation, Accent::of_host(""))["messages"],
         json!([
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "a"},
@@ -102,7 +102,7 @@ fn an_answer_that_this_format_cannot_carry_is_left_out() {
     conversation.push_answer(Answer::new(vec![thinking]).unwrap()).unwrap();
     conversation.push_input(input("b"));
     assert_eq!(
-        written(&conversation, LimitName::MaxTokens)["messages"][1],
+        written(&conversation, Accent::of_host(""))["messages"][1],
         json!({"role": "user", "content": "a\n\nb"})
     );
 }
