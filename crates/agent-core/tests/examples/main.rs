@@ -1,6 +1,5 @@
 //! The examples are run, and end as they say.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 use std::process::Command;
 
