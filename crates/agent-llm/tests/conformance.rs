@@ -1,7 +1,7 @@
-//! Both providers hold what every provider has to.
+//! All providers hold what every provider has to.
 
 use agent_core::ports::LlmProvider;
-use agent_llm::{AnthropicProvider, OpenAiProvider, ProviderConfig};
+use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig};
 use agent_testkit::conformance::{HttpBackend, assert_conforms};
 use agent_testkit::http::ScriptedServer;
 use std::sync::Arc;
@@ -22,6 +22,14 @@ async fn anthropic_messages() {
 async fn openai_chat() {
     let connect = |server: &ScriptedServer| -> Arc<dyn LlmProvider> {
         Arc::new(OpenAiProvider::new(config(server.openai_url())).unwrap())
+    };
+    assert_conforms(&HttpBackend::new(connect)).await;
+}
+
+#[tokio::test]
+async fn openai_responses() {
+    let connect = |server: &ScriptedServer| -> Arc<dyn LlmProvider> {
+        Arc::new(OpenAiResponsesProvider::new(config(server.openai_url())).unwrap())
     };
     assert_conforms(&HttpBackend::new(connect)).await;
 }

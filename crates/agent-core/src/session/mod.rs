@@ -44,6 +44,7 @@ pub mod table;
 mod ticket;
 mod tool_calls;
 mod turn;
+mod used_ids;
 
 pub use action::Action;
 pub use batch::Denial;
@@ -55,7 +56,7 @@ pub use table::{ActionKind, SessionTable, State, Trigger};
 pub use ticket::Ticket;
 
 use crate::budget::{Ledger, LimitReached};
-use crate::conversation::{CallId, Conversation};
+use crate::conversation::Conversation;
 use crate::llm::Usage;
 use crate::snapshot::FormatVersion;
 use crate::table::{Label, Row};
@@ -68,6 +69,7 @@ use compaction::Compaction;
 use outcome::Run;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
+use used_ids::UsedIds;
 
 /// A session. See the [module](self) for how to drive it.
 ///
@@ -97,7 +99,7 @@ pub struct Session {
     reply_usage: Option<Box<Usage>>,
     batch: Option<Box<Batch>>,
     changes: ChangeRecord,
-    used_ids: BTreeSet<CallId>,
+    used_ids: UsedIds,
 
     ledger: Ledger,
     model_index: usize,
@@ -153,7 +155,7 @@ impl Session {
             reply_usage: None,
             batch: None,
             changes: ChangeRecord::default(),
-            used_ids: BTreeSet::new(),
+            used_ids: UsedIds::default(),
             ledger: Ledger::default(),
             model_index: 0,
             failed_attempts: 0,
