@@ -47,9 +47,9 @@ impl From<UsedIds> for Vec<CallId> {
 
 /// Where an id may stand, best first: its FNV-1a hash and the numbers behind it.
 fn places(id: &str) -> impl Iterator<Item = u64> + use<> {
-    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     (0..=u64::MAX).map(move |step| hash.wrapping_add(step))
 }
 
