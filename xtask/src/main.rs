@@ -1,6 +1,7 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
 mod api;
+mod big_trees;
 mod docs;
 mod figures;
 mod instructions;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["instructions"] => instructions::run(),
+        ["big-trees"] => big_trees::run(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -51,4 +53,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions | model-check [--smoke] …";
+    mutants [K/N … | --again | --report] | instructions | big-trees | model-check [--smoke] …";

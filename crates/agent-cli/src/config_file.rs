@@ -171,7 +171,7 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 }
 
 /// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
-fn config_home() -> Option<PathBuf> {
+pub(crate) fn config_home() -> Option<PathBuf> {
     from_environment("AGENT_CONFIG_HOME", ".config/agent")
 }
 

@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::args::Options;
-use crate::config_file::state_home;
+use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
@@ -100,7 +100,9 @@ fn make(
     with_signal: bool,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    let workspace = Arc::new(workspace);
+    // Where these lie in the workspace (a home directory, say), no tool writes them.
+    let own = [config_home(), state_home()].into_iter().flatten();
+    let workspace = Arc::new(workspace.protecting(own));
     let processes = Processes::new();
     let mut tools = standard_tools(&workspace, processes.clone());
     if with_signal {

@@ -61,10 +61,7 @@ fn content(target: &OpenedFile) -> Result<Vec<u8>, String> {
         return Err(format!("has {size} bytes, more than the {MOST_BYTES} that can be edited: use a command"));
     }
     let mut bytes = Vec::new();
-    (&target.file)
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("cannot be read: {error}"))?;
+    (&target.file).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
     Ok(bytes)
 }
 

@@ -91,7 +91,8 @@ impl Listing {
         }
         if self.hidden > 0 {
             let (shown, all) = (self.shown, self.shown + self.hidden);
-            let notice = format!("[{shown} of {all} are shown: name a directory or a narrower pattern for the others]\n");
+            let notice =
+                format!("[{shown} of {all} are shown: name a directory or a narrower pattern for the others]\n");
             self.text.push_str(&notice);
         }
         self.text

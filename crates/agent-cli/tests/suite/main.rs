@@ -16,5 +16,6 @@ mod sessions;
 mod stdio;
 mod support;
 mod terminal;
+mod tools;
 mod undo;
 mod verify;

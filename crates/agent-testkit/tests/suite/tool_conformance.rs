@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -68,7 +69,9 @@ impl Note {
         let is_plain = path.split('/').all(|part| !part.is_empty() && part != "..");
         let has_links = whole.ancestors().take_while(|part| *part != self.workspace).any(Path::is_symlink);
         let follows_paths = self.fault == Fault::FollowsPaths;
-        if (!is_plain && !follows_paths) || (has_links && !matches!(self.fault, Fault::FollowsLinks | Fault::FollowsPaths)) {
+        if (!is_plain && !follows_paths)
+            || (has_links && !matches!(self.fault, Fault::FollowsLinks | Fault::FollowsPaths))
+        {
             return Err(String::from("not in the workspace"));
         }
         if self.fault == Fault::RefusesAllPaths && path == "inside.txt" {
@@ -80,11 +83,17 @@ impl Note {
     }
 
     async fn wait(&self, context: &ToolContext) -> ToolOutcome {
-        let mut child = std::process::Command::new("sleep").arg("61").current_dir(&self.workspace).spawn().unwrap();
-        let _end = (self.fault != Fault::LeavesProcesses).then(|| scopeguard(move || {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }));
+        // What is left behind on purpose is gone soon.
+        let seconds = if self.fault == Fault::LeavesProcesses { "4" } else { "61" };
+        let mut command = std::process::Command::new("sleep");
+        command.arg(seconds).current_dir(&self.workspace).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let _end = (self.fault != Fault::LeavesProcesses).then(|| {
+            scopeguard(move || {
+                child.kill().unwrap();
+                child.wait().unwrap();
+            })
+        });
         if self.fault == Fault::LeavesWork {
             let file = self.workspace.join("log");
             std::thread::spawn(move || {

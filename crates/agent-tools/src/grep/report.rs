@@ -46,10 +46,8 @@ impl Report {
                  `pattern`, or list the files with `files_only`]\n"
             ));
         }
-        let notices = [
-            (self.binary, "binary files not searched to their end"),
-            (self.unreadable, "files could not be searched"),
-        ];
+        let notices =
+            [(self.binary, "binary files not searched to their end"), (self.unreadable, "files could not be searched")];
         for (count, what) in notices {
             if count > 0 {
                 self.text.push_str(&format!("[{count} {what}]\n"));

@@ -76,8 +76,7 @@ impl Search<'_> {
             return collector.finish(true);
         }
         let opened = open_regular(task.directory.as_fd(), task.name.as_c_str());
-        let searched = opened
-            .is_ok_and(|(file, _)| searcher.search_file(&self.matcher, &file, &mut collector).is_ok());
+        let searched = opened.is_ok_and(|(file, _)| searcher.search_file(&self.matcher, &file, &mut collector).is_ok());
         collector.finish(searched)
     }
 

@@ -10,7 +10,7 @@ mod ignores;
 pub(crate) use directory::Kind;
 
 use crate::file_tool::Watch;
-use crate::workspace::{FileError, RelativePath, Workspace, descend, For};
+use crate::workspace::{FileError, For, RelativePath, Workspace, descend};
 use directory::read_names;
 use frames::{Frame, Frames};
 use ignores::Ignores;
@@ -92,11 +92,7 @@ pub(crate) fn walk(
     Ok(walked)
 }
 
-fn visit_file(
-    workspace: &Workspace,
-    file: &RelativePath,
-    visit: &mut impl FnMut(&Entry<'_>),
-) -> Result<(), FileError> {
+fn visit_file(workspace: &Workspace, file: &RelativePath, visit: &mut impl FnMut(&Entry<'_>)) -> Result<(), FileError> {
     let opened = workspace.open_file(file)?;
     let name = opened.real.split().map_or("", |(_, name)| name);
     // Names of the file system hold no zero byte.

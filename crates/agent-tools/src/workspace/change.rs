@@ -179,8 +179,7 @@ impl<'w> Staged<'w> {
             self.real.split().map_or("", |(_, name)| name),
             AtFlags::SYMLINK_NOFOLLOW,
         );
-        let is_link =
-            status.is_ok_and(|status| FileType::from_raw_mode(status.st_mode).is_symlink());
+        let is_link = status.is_ok_and(|status| FileType::from_raw_mode(status.st_mode).is_symlink());
         match error {
             Errno::EXIST if is_link => FileError::DanglingLink { path },
             Errno::EXIST => FileError::Exists { path },

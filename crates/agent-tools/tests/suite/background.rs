@@ -63,7 +63,11 @@ async fn there_are_not_too_many_and_what_they_print_is_bounded() {
     let id = start(&bench, "yes é").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let said = bench.ok("bash_output", json!({"id": id})).await;
-    assert!(said.len() < 31_000 && said.contains("bytes left out here") && !said.contains('\u{fffd}'), "{}", said.len());
+    assert!(
+        said.len() < 31_000 && said.contains("bytes left out here") && !said.contains('\u{fffd}'),
+        "{}",
+        said.len()
+    );
     bench.ok("bash_kill", json!({"id": id})).await;
     for _ in 0..16 {
         start(&bench, "sleep 98703").await;

@@ -7,7 +7,7 @@ mod contents;
 mod hostile;
 mod patches;
 mod paths;
+mod reference;
 mod searching;
 mod shell;
-mod reference;
 mod support;

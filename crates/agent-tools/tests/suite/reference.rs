@@ -42,8 +42,12 @@ fn reference() -> String {
 }
 
 fn choices(schema: &Value) -> String {
-    let choices: Vec<String> =
-        schema["enum"].as_array().into_iter().flatten().map(|choice| format!("`{}`", choice.as_str().unwrap())).collect();
+    let choices: Vec<String> = schema["enum"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|choice| format!("`{}`", choice.as_str().unwrap()))
+        .collect();
     if choices.is_empty() { String::new() } else { format!(" One of {}.", choices.join(", ")) }
 }
 

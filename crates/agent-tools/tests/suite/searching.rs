@@ -75,7 +75,10 @@ async fn output_is_bounded_and_says_so() {
     }
     bench.write("one", "x\n".repeat(1_000));
     let listed = bench.ok("list_files", json!({"path": "many"})).await;
-    assert!(listed.ends_with("many/00999\n[1000 of 3000 are shown: name a directory or a narrower pattern for the others]\n"));
+    assert!(
+        listed
+            .ends_with("many/00999\n[1000 of 3000 are shown: name a directory or a narrower pattern for the others]\n")
+    );
     let found = bench.ok("grep", json!({"pattern": "x"})).await;
     let hidden = "[200 matches are shown and 3800 more, in 2801 files, are not: narrow it down by";
     assert!(found.contains(hidden), "{found}");
@@ -123,7 +126,22 @@ async fn a_long_search_can_be_cancelled() {
 async fn the_tools_are_what_models_know_in_a_stable_order() {
     let bench = Bench::new();
     let names: Vec<String> = bench.tools.iter().map(|tool| tool.spec().name.to_string()).collect();
-    assert_eq!(names, ["read_file", "write_file", "edit_file", "apply_patch", "list_files", "glob", "grep", "bash", "bash_output", "bash_kill", "todo_write"]);
+    assert_eq!(
+        names,
+        [
+            "read_file",
+            "write_file",
+            "edit_file",
+            "apply_patch",
+            "list_files",
+            "glob",
+            "grep",
+            "bash",
+            "bash_output",
+            "bash_kill",
+            "todo_write"
+        ]
+    );
     for tool in &bench.tools {
         let schema = &tool.spec().input_schema;
         assert_eq!(schema["type"], "object");

@@ -64,10 +64,13 @@ async fn misfits(stage: &Stage<'_>) -> Result<(), String> {
 }
 
 async fn anything(stage: &Stage<'_>) -> Result<(), String> {
-    let names: Vec<String> = stage.tool.spec().input_schema.get("properties").and_then(Value::as_object).map_or_else(
-        Vec::new,
-        |properties| properties.keys().cloned().collect(),
-    );
+    let names: Vec<String> = stage
+        .tool
+        .spec()
+        .input_schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map_or_else(Vec::new, |properties| properties.keys().cloned().collect());
     let values = [
         json!(null),
         json!(true),
@@ -88,7 +91,9 @@ async fn anything(stage: &Stage<'_>) -> Result<(), String> {
         for arguments in tries {
             // What it says about them is up to it, but what it refuses it must refuse to run, too.
             let is_refused = match stage.inspect(&arguments) {
-                Err(message) if message == "it panicked" => return Err(format!("it panicked at {}", shown(&arguments))),
+                Err(message) if message == "it panicked" => {
+                    return Err(format!("it panicked at {}", shown(&arguments)));
+                }
                 inspected => inspected.is_err(),
             };
             if is_refused && stage.call(&arguments).await?.status == ToolStatus::Ok {

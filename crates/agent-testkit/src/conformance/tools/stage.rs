@@ -118,7 +118,8 @@ impl Directory {
     fn new() -> std::io::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().canonicalize()?.join(format!("tool-conformance-{}-{number}", std::process::id()));
+        let path =
+            std::env::temp_dir().canonicalize()?.join(format!("tool-conformance-{}-{number}", std::process::id()));
         fs::create_dir(&path)?;
         Ok(Self(path))
     }
@@ -139,11 +140,8 @@ pub(super) fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let path = entry.path();
             let Ok(kind) = entry.file_type() else { continue };
-            let content = if kind.is_file() {
-                fs::read(&path).unwrap_or_default()
-            } else {
-                format!("{kind:?}").into_bytes()
-            };
+            let content =
+                if kind.is_file() { fs::read(&path).unwrap_or_default() } else { format!("{kind:?}").into_bytes() };
             if kind.is_dir() {
                 open.push(path.clone());
             }

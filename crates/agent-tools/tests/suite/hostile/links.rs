@@ -97,6 +97,8 @@ fn swapped_directory(world: &World) -> Result<(), String> {
     race(
         world,
         || {
+            // Whoever finds nothing may make a directory here.
+            let _ = fs::remove_dir_all(&name);
             let _ = symlink("real", &name);
             pause();
             let _ = fs::remove_file(&name);
@@ -121,6 +123,8 @@ fn swapped_for_git(world: &World) -> Result<(), String> {
     race(
         world,
         || {
+            // Whoever finds nothing may make a directory here.
+            let _ = fs::remove_dir_all(&name);
             let _ = symlink("real", &name);
             pause();
             let _ = fs::remove_file(&name);
@@ -140,11 +144,7 @@ fn pause() {
 }
 
 /// Does one thing over and over while the other is checked many times. Naive tools fail soon, ours may not fail at all.
-fn race(
-    world: &World,
-    disturb: impl Fn() + Sync,
-    check: impl Fn() -> Result<(), String>,
-) -> Result<(), String> {
+fn race(world: &World, disturb: impl Fn() + Sync, check: impl Fn() -> Result<(), String>) -> Result<(), String> {
     let stop = AtomicBool::new(false);
     let limit = Duration::from_millis(if world.is_naive { 10_000 } else { 1_500 });
     std::thread::scope(|scope| {

@@ -12,7 +12,7 @@ fn file_systems_in_the_way_are_no_trouble() {
         eprintln!("skipped: this system lets nobody mount anything here (`unshare -m` failed)");
         return;
     };
-    let output = Command::new(&namespace[0])
+    let output = Command::new(namespace[0])
         .args(&namespace[1..])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "hostile::mounts::inside_a_namespace", "--ignored", "--nocapture"])

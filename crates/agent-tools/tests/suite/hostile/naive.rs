@@ -143,7 +143,8 @@ fn edit(bench: &Bench, path: &Path, old: &str, new: &str, stop: &AtomicBool) -> 
     let bytes = fs::read(path).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     let is_there = (0..text.len()).any(|at| {
-        stop.load(Ordering::Relaxed) || text.as_bytes()[at..].iter().zip(old.as_bytes()).filter(|(a, b)| a == b).count() == old.len()
+        stop.load(Ordering::Relaxed)
+            || text.as_bytes()[at..].iter().zip(old.as_bytes()).filter(|(a, b)| a == b).count() == old.len()
     });
     if !is_there && !old.is_empty() {
         return Err("not found".into());
@@ -179,16 +180,17 @@ fn matches(pattern: &str, path: &str, stop: &AtomicBool) -> bool {
         }
         match (pattern.split_first(), path.split_first()) {
             (None, None) => true,
-            (Some((&"**", rest)), _) => {
-                (0..=path.len()).any(|taken| parts(rest, &path[taken..], stop))
+            (Some((&"**", rest)), _) => (0..=path.len()).any(|taken| parts(rest, &path[taken..], stop)),
+            (Some((first, pattern)), Some((name, path))) => {
+                (*first == "*" || first == name) && parts(pattern, path, stop)
             }
-            (Some((first, pattern)), Some((name, path))) => (*first == "*" || first == name) && parts(pattern, path, stop),
             _ => false,
         }
     }
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
-    parts(&pattern, &path, stop) || (pattern.len() == 1 && path.last().is_some_and(|name| parts(&pattern, &[name], stop)))
+    parts(&pattern, &path, stop)
+        || (pattern.len() == 1 && path.last().is_some_and(|name| parts(&pattern, &[name], stop)))
 }
 
 /// Knows plain words, `(a+)+$` by trying everything, and counts by writing them out.

@@ -12,7 +12,10 @@ fn ways_out_are_closed() {
         Row { name: "one up", check: |world| world.refuses("../secret.txt", "outside of the workspace") },
         Row { name: "absolute", check: |world| world.refuses("/etc/passwd", "outside of the workspace") },
         Row { name: "a neighbour that begins like the root", check: neighbour },
-        Row { name: "up in the middle", check: |world| world.refuses("./a/../../secret.txt", "outside of the workspace") },
+        Row {
+            name: "up in the middle",
+            check: |world| world.refuses("./a/../../secret.txt", "outside of the workspace"),
+        },
         Row { name: "the home directory", check: |world| world.refuses_or_names("~/secret.txt") },
         Row { name: "a variable", check: |world| world.refuses_or_names("$HOME/secret.txt") },
         Row { name: "a file URL", check: file_url },
@@ -34,7 +37,10 @@ fn odd_names_are_names_and_nothing_else() {
         Row { name: "a line break", check: line_break },
         Row { name: "an escape", check: |world| is_its_own_file(world, &["\u{1b}[31mx", "[31mx"]) },
         Row { name: "not Unicode", check: not_unicode },
-        Row { name: "names of another system", check: |world| is_its_own_file(world, &["C:\\x", "\\\\?\\C:\\x", "CON", "x"]) },
+        Row {
+            name: "names of another system",
+            check: |world| is_its_own_file(world, &["C:\\x", "\\\\?\\C:\\x", "CON", "x"]),
+        },
         Row { name: "blanks and dots at the end", check: |world| is_its_own_file(world, &["x", "x ", "x."]) },
         Row { name: "two ways to write a letter", check: |world| is_its_own_file(world, &["\u{e9}", "e\u{301}"]) },
     ]);
