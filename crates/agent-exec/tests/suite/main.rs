@@ -3,6 +3,7 @@
 
 mod containers;
 mod running;
+mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
 mod trees;
