@@ -15,7 +15,7 @@ use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{Session, SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_exec::Processes;
+use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
-    /// What runs commands besides the tools.
+    /// What runs commands besides the tools, as the tools run theirs.
     pub(crate) processes: Processes,
 }
 
@@ -97,7 +97,11 @@ fn make(
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     let workspace = Arc::new(workspace);
-    let processes = Processes::new();
+    let unconfined = Processes::new().watched_by(Helper::own_program());
+    let processes = match &settings.sandbox {
+        Some(sandbox) => unconfined.clone().in_sandbox(sandbox.clone()),
+        None => unconfined.clone(),
+    };
     let mut tools = standard_tools(&workspace, processes.clone());
     if with_signal {
         tools.push(signal_tool());
@@ -110,17 +114,17 @@ fn make(
         ..SessionConfig::default()
     };
     let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
-    let hooks = Hooks {
-        repository: RepositoryHooks::new(
-            HooksConfig {
-                auto_commit: settings.auto_commit,
-                formatters: settings.formatters.clone(),
-                ..HooksConfig::new(settings.directory.clone())
-            },
-            Arc::new(processes.clone()),
-        ),
-        workspace,
-    };
+    // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
+    let repository = RepositoryHooks::new(
+        HooksConfig {
+            auto_commit: settings.auto_commit,
+            formatters: settings.formatters.clone(),
+            ..HooksConfig::new(settings.directory.clone())
+        },
+        Arc::new(unconfined),
+    );
+    let scratch = settings.sandbox.as_ref().map(|sandbox| sandbox.scratch().to_path_buf());
+    let hooks = Hooks { repository: repository.formatting_with(Arc::new(processes.clone()), scratch), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(options, settings, &tool_names)?;
     let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));

@@ -20,10 +20,11 @@
 //! Absent: shells (the caller names a program), signal handlers, opinions about what a command may touch.
 
 mod capture;
-
-//mod check;
+#[cfg(target_os = "linux")]
+mod check;
 mod environment;
 mod error;
+mod harden;
 mod helper;
 mod lasting;
 mod limits;
@@ -35,10 +36,11 @@ mod start;
 mod tree;
 
 pub use capture::Captured;
-
-//pub use check::{Finding, Held, Report, check};
+#[cfg(target_os = "linux")]
+pub use check::{CheckError, Finding, Held, Report, check};
 pub use environment::Environment;
 pub use error::StartError;
+pub use harden::keep_to_itself;
 pub use helper::{Helper, help, help_with};
 pub use pump::OnOutput;
 pub use run::{Finished, Processes, Streams, SystemRunner};

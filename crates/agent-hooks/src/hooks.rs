@@ -27,6 +27,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct RepositoryHooks {
     config: HooksConfig,
     runner: Arc<dyn CommandRunner>,
+    format_runner: Arc<dyn CommandRunner>,
+    format_scratch: Option<PathBuf>,
     memory: Mutex<Memory>,
 }
 
@@ -51,7 +53,16 @@ impl RepositoryHooks {
         }
         let watch = HeadWatch::start(&Discovery::look(&config.workspace));
         let memory = Mutex::new(Memory { before: BeforeImages::default(), watch });
-        Self { config, runner, memory }
+        Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
+    }
+
+    /// Runs the formatters with another runner, such as one with a sandbox, and gives them copies in this directory, which that one can
+    /// write and which has the same path there.
+    #[must_use]
+    pub fn formatting_with(mut self, runner: Arc<dyn CommandRunner>, scratch: Option<PathBuf>) -> Self {
+        self.format_runner = runner;
+        self.format_scratch = scratch;
+        self
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -155,7 +166,13 @@ impl RepositoryHooks {
         };
         paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
         let before = self.memory().before.bases(path).to_vec();
-        let formatter = Formatter { config, runner: &*self.runner, workspace: &self.config.workspace, cancel };
+        let formatter = Formatter {
+            config,
+            runner: &*self.format_runner,
+            scratch: self.format_scratch.as_deref(),
+            workspace: &self.config.workspace,
+            cancel,
+        };
         formatter.format(path, &before).await
     }
 }

@@ -10,7 +10,7 @@
 //! probe    tries something that a sandbox should refuse                         check/probes.rs
 //! ```
 
-mod arguments;
+pub(crate) mod arguments;
 pub(crate) mod launch;
 pub(crate) mod watch;
 
@@ -78,7 +78,7 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
         Some(LAUNCH) => launch::run(arguments),
         Some(WATCH) => watch::run(arguments),
         #[cfg(target_os = "linux")]
-        Some(PROBE) => ExitCode::from(3),
+        Some(PROBE) => crate::check::probe(arguments),
         Some(_) | None => ExitCode::from(MISUSED),
     })
 }

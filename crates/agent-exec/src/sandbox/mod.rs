@@ -10,6 +10,7 @@
 //! | outlives its end, or the agent's | no | **yes**, what it detached: the agent looks for it |
 //! | `/tmp` | its own | cannot be written; `TMPDIR` can |
 
+pub(crate) mod attempt;
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
@@ -77,6 +78,7 @@ impl Mechanism {
             Self::Landlock => &[
                 "commands can write .git and the configuration in the workspace",
                 "commands can change permissions and times of files outside",
+                "commands can read files of others in /tmp, and see other processes",
                 "what a command detaches may outlive an agent that is killed",
             ],
         }
@@ -203,7 +205,8 @@ impl Sandbox {
 
     /// Starts a program that does nothing.
     fn attempt(&self, environment: &Environment) -> Result<(), String> {
-        let program = crate::program::find("true", environment.value("PATH")).map_err(|error| format!("`true`: {error}"))?;
+        let program =
+            crate::program::find("true", environment.value("PATH")).map_err(|error| format!("`true`: {error}"))?;
         let mut command = self.command(&program, &self.0.policy.workspace, environment);
         command.env_clear().envs(environment.iter()).current_dir("/");
         let name = self.0.mechanism.name();
@@ -238,5 +241,3 @@ impl fmt::Display for Sandbox {
         }
     }
 }
-
-mod attempt;

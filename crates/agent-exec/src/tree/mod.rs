@@ -112,9 +112,7 @@ impl Drop for ProcessTree {
 }
 
 /// Starts something of our own that belongs to no run.
-pub(crate) fn spawn_beside(
-    spawn: impl FnOnce() -> io::Result<std::process::Child>,
-) -> io::Result<std::process::Child> {
+pub(crate) fn spawn_beside(spawn: impl FnOnce() -> io::Result<std::process::Child>) -> io::Result<std::process::Child> {
     registry::register_beside(|| {
         let child = spawn()?;
         let pid = i32::try_from(child.id()).map_err(io::Error::other)?;

@@ -80,11 +80,13 @@ async fn the_workspace_is_written_and_nothing_else() {
             assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "outside\n", "{mechanism:?}: {attempt}");
             assert!(!outside.join("new").exists(), "{mechanism:?}: {attempt}");
             let control = Place::new();
-            let attempt = attempt.replace(&outside.display().to_string(), &control.path("outside").display().to_string());
+            let attempt =
+                attempt.replace(&outside.display().to_string(), &control.path("outside").display().to_string());
             let finished = run(&Processes::new(), &control.command(&attempt)).await;
             assert_eq!(finished.exit, Exit::Code(0), "without a sandbox: {attempt}");
         }
-        let finished = run(&sandboxed, &place.command("echo inside > file && cat file $TMPDIR/../../outside/file; pwd")).await;
+        let finished =
+            run(&sandboxed, &place.command("echo inside > file && cat file $TMPDIR/../../outside/file; pwd")).await;
         assert!(text(&finished).starts_with("inside\n"), "{mechanism:?}: {finished:?}");
         let temporary = "f=$(mktemp) && echo temporary > $f && cat $f && echo $TMPDIR";
         let finished = run(&sandboxed, &place.command(temporary)).await;
