@@ -100,12 +100,22 @@ fn prepare(preparation: Preparation, writable: &[OsString]) -> Result<Vec<std::f
         }
         Preparation::Landlock => {
             landlock::confine(writable)?;
+            drop_capabilities().map_err(|error| format!("give up capabilities: {error}"))?;
             for program in filters(seccomp::Surroundings::Landlock)? {
                 seccompiler::apply_filter(&program).map_err(|error| format!("install the filter: {error}"))?;
             }
             Ok(Vec::new())
         }
     }
+}
+
+/// Root's power over files and processes of others. It does not come back with the next program, because privileges cannot be gained any
+/// more.
+#[cfg(target_os = "linux")]
+fn drop_capabilities() -> rustix::io::Result<()> {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
 }
 
 /// A file without a name that the next program inherits.

@@ -47,7 +47,11 @@ impl Bubblewrap {
         for path in protected(policy) {
             line.mount("--ro-bind", &path, &path);
         }
-        line.0.extend(["--remount-ro".into(), "/run".into(), "--chdir".into(), directory.into()]);
+        // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
+        for path in ["/proc", "/run"] {
+            line.0.extend(["--remount-ro".into(), path.into()]);
+        }
+        line.0.extend(["--chdir".into(), directory.into()]);
         line.0
     }
 }
