@@ -93,7 +93,9 @@ fn spawn(mut prepared: tokio::process::Command, hangs_on_us: bool) -> std::io::R
     if !hangs_on_us {
         let child = prepared.spawn()?;
         // It runs already; these hold from now on, and for what it starts.
-        child.id().and_then(|pid| i32::try_from(pid).ok()).map(crate::limits::limit);
+        if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+            crate::limits::limit(pid);
+        }
         return Ok(child);
     }
     let runtime = tokio::runtime::Handle::try_current().map_err(std::io::Error::other)?;

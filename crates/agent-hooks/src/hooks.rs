@@ -17,8 +17,7 @@ use agent_core::ports::{CancelSignal, CommandRunner, Hook};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Commits and formats in the repository of one workspace, for one session.

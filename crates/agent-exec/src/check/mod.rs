@@ -127,11 +127,9 @@ struct Outcome {
 impl Checker {
     fn new(root: &Path, mechanism: Option<Mechanism>, helper: &Helper) -> Result<Self, CheckError> {
         let (program, leading) = helper.elsewhere()?;
-        // As an agent's environment would be cleaned; and what is named in it is visible in the sandbox.
-        let folder = program.parent().map(Path::to_path_buf).unwrap_or_default();
-        let named = [("PATH".into(), std::env::var_os("PATH").unwrap_or_default()), ("HOME".into(), folder.into())];
-        let canary = [(CANARY.into(), "1".into())];
-        let environment = Environment::filtered(named.into_iter().chain(canary));
+        // Cleaned as an agent's environment is.
+        let path = ("PATH".into(), std::env::var_os("PATH").unwrap_or_default());
+        let environment = Environment::filtered([path, (CANARY.into(), "1".into())]);
         let workspace = root.join("work");
         Canaries::lay(root)?;
         let policy = Policy {

@@ -26,16 +26,10 @@ impl Bubblewrap {
     }
 
     /// Everything before the program. Later mounts lie over earlier ones.
-    pub(crate) fn arguments(
-        &self,
-        policy: &Policy,
-        scratch: &Path,
-        directory: &Path,
-        environment: &Environment,
-    ) -> Vec<OsString> {
+    pub(crate) fn arguments(&self, policy: &Policy, scratch: &Path, run: Run<'_>) -> Vec<OsString> {
         let mut line = Line(OPTIONS.iter().map(OsString::from).collect());
         line.mount("--bind", scratch, Path::new("/tmp"));
-        for path in hidden_but_named(environment) {
+        for path in hidden_but_named(run) {
             line.mount("--ro-bind", &path, &path);
         }
         let writes = policy.access == Access::WorkspaceWrite;
@@ -51,9 +45,17 @@ impl Bubblewrap {
         for path in ["/proc", "/run"] {
             line.0.extend(["--remount-ro".into(), path.into()]);
         }
-        line.0.extend(["--chdir".into(), directory.into()]);
+        line.0.extend(["--chdir".into(), run.directory.into()]);
         line.0
     }
+}
+
+/// What is to be run.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) directory: &'a Path,
+    pub(crate) environment: &'a Environment,
 }
 
 struct Line(Vec<OsString>);
@@ -77,13 +79,14 @@ fn protected(policy: &Policy) -> Vec<PathBuf> {
     found
 }
 
-/// What the environment names and the sandbox's own `/tmp` and `/run` would hide: a home in a test's directory, programs of a system that
+/// What is named and the sandbox's own `/tmp` and `/run` would hide: the program, a home in a test's directory, programs of a system that
 /// keeps them there.
-fn hidden_but_named(environment: &Environment) -> Vec<PathBuf> {
-    let values = environment.iter().filter(|(name, _)| *name != "TMPDIR" && *name != "XDG_RUNTIME_DIR");
+fn hidden_but_named(run: Run<'_>) -> Vec<PathBuf> {
+    let values = run.environment.iter().filter(|(name, _)| *name != "TMPDIR" && *name != "XDG_RUNTIME_DIR");
     let paths = values.flat_map(|(_, value)| std::env::split_paths(value));
     let is_hidden = |path: &PathBuf| HIDDEN.iter().any(|hidden| path.starts_with(hidden) && path != Path::new(hidden));
     let mut found: Vec<PathBuf> = paths.filter(|path| is_hidden(path) && path.is_dir()).collect();
+    found.extend(Some(run.program.to_path_buf()).filter(is_hidden));
     // A directory before what lies in it.
     found.sort();
     found.dedup();
@@ -135,7 +138,9 @@ mod tests {
         let bubblewrap = Bubblewrap { program: NAME.into() };
         let arguments = |access| {
             let environment = Environment::filtered([]);
-            let arguments = bubblewrap.arguments(&policy(access), Path::new("/tmp/x"), &workspace, &environment);
+            let program = Path::new("/tmp/program");
+            let run = Run { program, directory: &workspace, environment: &environment };
+            let arguments = bubblewrap.arguments(&policy(access), Path::new("/tmp/x"), run);
             arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
         let (workspace, git) = (workspace.display(), git.display());
@@ -143,6 +148,7 @@ mod tests {
         let bound = writing.find(&format!("--bind {workspace} {workspace}")).unwrap();
         assert!(writing[bound..].contains(&format!("--ro-bind {git} {git}")), "{writing}");
         assert!(!writing.contains("absent"), "{writing}");
+        assert!(writing.contains("--ro-bind /tmp/program /tmp/program"), "{writing}");
         assert!(arguments(Access::ReadOnly).contains(&format!("--ro-bind {workspace} {workspace}")));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) mod seccomp;
 use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
-use bubblewrap::Bubblewrap;
+use bubblewrap::{Bubblewrap, Run};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -176,7 +176,7 @@ impl Sandbox {
             Some(bubblewrap) => {
                 launch::add_arguments(&mut command, Preparation::Bubblewrap, &[]);
                 command.arg(bubblewrap.program());
-                command.args(bubblewrap.arguments(policy, scratch.path(), directory, environment));
+                command.args(bubblewrap.arguments(policy, scratch.path(), Run { program, directory, environment }));
                 command.arg("--").arg(program);
             }
             None => {

@@ -44,6 +44,7 @@ impl Place {
 }
 
 /// Every mechanism that works here, with a fresh place each; says which do not.
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
 pub(crate) fn everywhere(access: Access) -> Vec<(Mechanism, Place, Processes)> {
     let mut found = Vec::new();
     for mechanism in [Mechanism::Bubblewrap, Mechanism::Landlock] {
