@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// List the tools with their parameters.
     Tools,
+    /// Look at what holds commands back on this machine.
+    Sandbox(SandboxArguments),
 }
 
 #[derive(Debug, Args)]
@@ -79,6 +81,36 @@ pub(crate) struct Doctor {
     /// Look at this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArguments {
+    #[command(subcommand)]
+    pub(crate) command: SandboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    /// Try what a sandbox should refuse, inside and outside of it, and print what is really enforced; exit code 0 when all of it is.
+    Check(SandboxCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxCheck {
+    /// Check this one instead of the strongest that works.
+    #[arg(long, value_enum)]
+    pub(crate) with: Option<SandboxKind>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxKind {
+    /// Namespaces made by the program `bwrap`, and a filter of system calls.
+    Bubblewrap,
+    /// Landlock and a filter of system calls: weaker.
+    Landlock,
 }
 
 #[derive(Debug, Args)]
@@ -159,7 +191,7 @@ pub(crate) struct Options {
     /// A call that never runs, whatever else is said; repeatable.
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<Rule>,
-    /// What commands may touch. This version enforces nothing: only `off` is possible.
+    /// What commands may touch. Default: `workspace-write` where that can be enforced; what is asked for and cannot be is an error.
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
     /// Commit what the agent changed after every batch of changes.
@@ -244,12 +276,14 @@ impl From<Mode> for PermissionMode {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// What commands may touch, from the strictest to the loosest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Sandbox {
-    /// Commands write in the workspace only.
-    WorkspaceWrite,
-    /// Commands write nowhere.
+    /// Commands write in a temporary directory only, and have no network.
     ReadOnly,
+    /// Commands write in the workspace, too.
+    WorkspaceWrite,
     /// Commands run as the user.
     Off,
 }

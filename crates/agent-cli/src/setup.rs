@@ -15,7 +15,7 @@ use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{Session, SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_exec::Processes;
+use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
-    /// What runs commands besides the tools.
+    /// What runs commands besides the tools, as the tools run theirs.
     pub(crate) processes: Processes,
     /// Is told where turns begin, for `agent undo`.
     pub(crate) repository: Arc<RepositoryHooks>,
@@ -103,7 +103,11 @@ fn make(
     // Where these lie in the workspace (a home directory, say), no tool writes them.
     let own = [config_home(), state_home()].into_iter().flatten();
     let workspace = Arc::new(workspace.protecting(own));
-    let processes = Processes::new();
+    let unconfined = Processes::new().watched_by(Helper::own_program());
+    let processes = match &settings.sandbox {
+        Some(sandbox) => unconfined.clone().in_sandbox(sandbox.clone()),
+        None => unconfined.clone(),
+    };
     let mut tools = standard_tools(&workspace, processes.clone());
     if with_signal {
         tools.push(signal_tool());
@@ -121,7 +125,10 @@ fn make(
         formatters: settings.formatters.clone(),
         ..HooksConfig::new(settings.directory.clone())
     };
-    let repository = Arc::new(RepositoryHooks::new(hooks_config, Arc::new(processes.clone())));
+    // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
+    let scratch = settings.sandbox.as_ref().map(|sandbox| sandbox.scratch().to_path_buf());
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined));
+    let repository = Arc::new(repository.formatting_with(Arc::new(processes.clone()), scratch));
     let hooks = Hooks { repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(options, settings, &tool_names)?;
