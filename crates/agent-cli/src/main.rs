@@ -17,6 +17,7 @@ mod run;
 mod settings;
 mod setup;
 mod signals;
+mod tape;
 mod terminal;
 mod tools;
 mod units;

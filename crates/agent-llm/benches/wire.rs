@@ -53,7 +53,7 @@ fn main() {
         (Format::OpenAiResponses, "openai-responses"),
     ] {
         let request = history(1_000_000);
-        let writer = Writer::new(format);
+        let writer = Writer::new(format, "");
         let (first, body) = best(1, || writer.write(&request).unwrap());
         let (kept, _) = best(runs * 10, || writer.write(&request).unwrap().len());
         let (copied, _) = best(runs * 10, || black_box(body.clone()).len());

@@ -1,22 +1,10 @@
 //! The two ends of a provider without the network between them, for `benches/`.
 
-use crate::history::Fragments;
+pub use crate::format::{Format, Writer};
 use crate::reader::{Assemble, Broken};
 use crate::sse::Scanner;
 use crate::{anthropic, openai, responses};
-use agent_core::llm::LlmRequest;
 use std::collections::VecDeque;
-
-/// A wire format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Anthropic Messages.
-    Anthropic,
-    /// OpenAI Chat Completions.
-    OpenAiChat,
-    /// OpenAI Responses.
-    OpenAiResponses,
-}
 
 /// Reads a stream that comes in pieces and counts its deltas.
 ///
@@ -46,36 +34,4 @@ fn read_by<'a>(mut assembly: impl Assemble, pieces: impl Iterator<Item = &'a [u8
     }
     let _ = assembly.finish();
     count
-}
-
-/// Writes requests and keeps what it wrote.
-#[derive(Debug)]
-pub struct Writer {
-    format: Format,
-    fragments: Fragments,
-}
-
-impl Writer {
-    /// A writer that has written nothing.
-    #[must_use]
-    pub fn new(format: Format) -> Self {
-        let fragments = match format {
-            Format::Anthropic => anthropic::fragments(),
-            Format::OpenAiChat => openai::fragments(openai::Accent::of_host("")),
-            Format::OpenAiResponses => responses::fragments(),
-        };
-        Self { format, fragments }
-    }
-
-    /// The body of a request.
-    ///
-    /// # Errors
-    /// When something in it cannot be written as JSON.
-    pub fn write(&self, request: &LlmRequest) -> serde_json::Result<Vec<u8>> {
-        match self.format {
-            Format::Anthropic => anthropic::body(request, &self.fragments),
-            Format::OpenAiChat => openai::body(request, openai::Accent::of_host(""), &self.fragments),
-            Format::OpenAiResponses => responses::body(request, &self.fragments),
-        }
-    }
 }

@@ -11,6 +11,8 @@ mod retry_after;
 
 pub(crate) use detail::Detail;
 
+use crate::cassette::NotRecorded;
+use crate::client::Broke;
 use crate::secret::Secrets;
 use agent_core::llm::{LlmError, LlmErrorFacts, LlmErrorKind, Wait};
 use classify::classify;
@@ -94,6 +96,16 @@ impl Reporter {
             found.push_str(&format!("; is the server running at {}?", self.base_url));
         }
         self.error(LlmErrorKind::Network, attempted, &found)
+    }
+
+    /// The rest of an answer cannot be had.
+    pub(crate) fn broke(&self, attempted: &str, broke: Broke) -> LlmError {
+        match broke {
+            Broke::Network(error) => self.transport(attempted, &error),
+            // The server is not to blame, and asking it again is no use.
+            Broke::Unrecorded(NotRecorded(found)) => LlmError::new(LlmErrorKind::InvalidRequest, found),
+            Broke::Played(error) => error,
+        }
     }
 
     /// Nothing came for too long, or nothing but signs that the connection is alive.
