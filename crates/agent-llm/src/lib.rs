@@ -37,6 +37,7 @@ mod messages;
 mod models;
 mod opaque;
 mod openai;
+mod quick;
 mod reader;
 mod replay;
 mod responses;

@@ -15,5 +15,7 @@ mod schema;
 mod sessions;
 mod stdio;
 mod support;
+mod tape;
 mod terminal;
+mod tls;
 mod verify;

@@ -3,6 +3,8 @@
 //! Every text that leaves this module says what was attempted, what was found and, where that is known, what the user can do. Control
 //! characters are taken out, secrets replaced, and only then is it cut to size, so that no half of a key is left at the cut.
 
+#[cfg(feature = "tls")]
+mod certificate;
 mod classify;
 mod detail;
 mod overflow;
@@ -73,6 +75,15 @@ impl Reporter {
         if error.is_timeout() {
             let error = self.error(LlmErrorKind::Timeout, attempted, "the connection was not made in time");
             return with_facts(error, LlmErrorFacts { wait: Some(Wait::Connect), ..LlmErrorFacts::default() });
+        }
+        #[cfg(feature = "tls")]
+        if let Some(found) = certificate::found(error) {
+            // The server will show the same certificate again.
+            let found = format!(
+                "the server's certificate is not accepted ({found}); if it is right for {}, add its authority to the system's store",
+                self.base_url
+            );
+            return self.error(LlmErrorKind::InvalidRequest, attempted, &found);
         }
         // The outermost text repeats the URL; the causes say what happened.
         let mut causes: Vec<String> = Vec::new();

@@ -8,10 +8,11 @@
 
 use super::calls::Calls;
 use super::details::Details;
-use super::wire::{ChunkIn, MessageIn, PartIn, QuickChoiceIn, QuickIn, QuickPieceIn, UsageIn};
+use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
 use crate::failure::Detail;
+use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{Text, count, overlapping_usage, text};
+use crate::wire::{count, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -100,20 +101,21 @@ impl Assembly {
         if self.model.is_empty() {
             return None;
         }
-        let chunk: QuickIn<'_> = serde_json::from_slice(json).ok()?;
-        let QuickIn { choices: (choice,), usage: None, error: None, object } = chunk else { return None };
-        let QuickChoiceIn { index: 0, delta: QuickPieceIn { content: Text(piece) }, finish_reason: None } = choice
-        else {
-            return None;
-        };
-        if piece.is_empty() || object.is_some_and(|Text(object)| object == "error") {
+        let (is_thinking, piece) = quick_piece(json)?;
+        if piece.is_empty() {
             return None;
         }
-        self.say(&piece, deltas);
+        if is_thinking {
+            self.thinking.push_str(&piece);
+            deltas.push_back(Delta::Thinking(piece.into_owned()));
+        } else {
+            self.text.push_str(&piece);
+            deltas.push_back(Delta::Text(piece.into_owned()));
+        }
         Some(())
     }
 
-    fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+    pub(crate) fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
             .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;
         if let Some(error) = chunk.error {
@@ -200,6 +202,43 @@ impl Assembly {
             deltas.push_back(Delta::Thinking(piece.to_owned()));
         }
     }
+}
+
+/// The piece of a chunk that has nothing else in it: whether it is thinking, and the text.
+fn quick_piece(json: &[u8]) -> Option<(bool, Cow<'_, str>)> {
+    let mut chunk = Quick::of(json);
+    let mut piece = None;
+    chunk.object(|name, value| match name {
+        "choices" => once(&mut piece, value.only(quick_choice)?),
+        // An error may say so here, and only here.
+        "object" => (value.word()? == "chat.completion.chunk").then_some(()),
+        "usage" | "error" => value.null().then_some(()),
+        _ => value.skip(),
+    })?;
+    chunk.end()?;
+    piece
+}
+
+fn quick_choice<'a>(choice: &mut Quick<'a>) -> Option<(bool, Cow<'a, str>)> {
+    let mut piece = None;
+    choice.object(|name, value| match name {
+        "delta" => {
+            let mut text = None;
+            value.object(|name, value| match name {
+                _ if value.null() => Some(()),
+                "content" => once(&mut text, (false, value.text()?)),
+                "reasoning_content" => once(&mut text, (true, value.text()?)),
+                "role" => value.skip(),
+                _ => None,
+            })?;
+            once(&mut piece, text?)
+        }
+        "index" => (value.count()? == 0).then_some(()),
+        "finish_reason" => value.null().then_some(()),
+        "message" => None,
+        _ => value.skip(),
+    })?;
+    piece
 }
 
 /// The parts of a list; none for anything else.

@@ -1,8 +1,6 @@
 //! The wire format's own types: what is sent, and what comes.
 
-use crate::wire::Text;
 use agent_core::tool::ToolSpec;
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -69,37 +67,6 @@ pub(super) struct ChunkIn<'a> {
     /// `error` for an error that is not wrapped in a member.
     #[serde(borrow, default)]
     pub(super) object: Option<&'a RawValue>,
-}
-
-/// The commonest chunk, read at one go: one answer with a piece of text and nothing else.
-#[derive(Deserialize)]
-pub(super) struct QuickIn<'a> {
-    #[serde(borrow)]
-    pub(super) choices: (QuickChoiceIn<'a>,),
-    #[serde(default)]
-    pub(super) usage: Option<IgnoredAny>,
-    #[serde(default)]
-    pub(super) error: Option<IgnoredAny>,
-    #[serde(borrow, default)]
-    pub(super) object: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct QuickChoiceIn<'a> {
-    #[serde(default)]
-    pub(super) index: u64,
-    #[serde(borrow)]
-    pub(super) delta: QuickPieceIn<'a>,
-    #[serde(default)]
-    pub(super) finish_reason: Option<IgnoredAny>,
-}
-
-/// A piece of text. One that has anything else in it is no such piece.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct QuickPieceIn<'a> {
-    #[serde(borrow)]
-    pub(super) content: Text<'a>,
 }
 
 /// One of several answers; only the first was asked for.
