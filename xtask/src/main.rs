@@ -3,6 +3,7 @@
 mod api;
 mod docs;
 mod figures;
+mod fuzz;
 mod instructions;
 mod model_check;
 mod mutants;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         ["mutate-rows"] => rowmutation::run(),
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
+        ["fuzz", words @ ..] => fuzz::run(words),
         ["instructions"] => instructions::run(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
@@ -51,4 +53,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions | model-check [--smoke] …";
+    mutants [K/N … | --again | --report] | instructions | fuzz [SECONDS] | model-check [--smoke] …";

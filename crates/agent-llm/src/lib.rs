@@ -41,6 +41,8 @@ mod quick;
 mod reader;
 mod replay;
 mod responses;
+#[cfg(test)]
+mod sample;
 mod secret;
 pub mod sse;
 mod wire;

@@ -1,6 +1,7 @@
 //! What stands on standard output, and that nothing else does.
 
 use crate::support::{Model, Running, Scratch, Wire};
+use agent_core::llm::Usage;
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
@@ -159,7 +160,7 @@ fn a_fallback_model_takes_over_from_one_that_is_overloaded() {
 fn a_fallback_model_takes_over_from_one_that_is_exhausted() {
     // Tried again as often as it may be, then the next; and so on, until there is none.
     let busy = Step::status(500).header("retry-after", "0");
-    let model = Model::script([vec![busy.clone(); 4], vec![Step::text("From the second.")]].concat());
+    let model = Model::script([vec![busy; 4], vec![Step::text("From the second.")]].concat());
     let scratch = Scratch::new();
     let ended = scratch.run(&model, &["-p", "x", "--fallback-model", "second-model"]);
     assert_eq!(ended.assert_code(0).out, "From the second.\n");

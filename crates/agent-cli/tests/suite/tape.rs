@@ -85,7 +85,8 @@ fn recordings_that_cannot_be_used() {
     replay(&scratch, ".", &[]).assert_code(42).assert_says("it is not a file");
 
     // What a crash left is played up to there.
-    scratch.write("cut.jsonl", &whole[..whole.len() - 10]);
+    scratch.write("cut.jsonl", &format!("{whole}{{\"request\":{{\"call\":4"));
+    std::fs::remove_file(scratch.work("b.txt")).unwrap();
     replay(&scratch, "cut.jsonl", &[]).assert_code(0);
     let calls: Vec<&str> = whole.lines().take(lines / 2).collect();
     scratch.write("half.jsonl", &calls.join("\n"));
@@ -153,7 +154,8 @@ fn runs_against_a_real_server_are_played() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let cassette = entry.unwrap().path().display().to_string();
         let scratch = Scratch::repository();
-        let ended = replay(&scratch, &cassette, &["--replay-match", "lenient"]);
+        let arguments = ["run", "-p", "Say hello.", "--output-format", "json", "--replay-match", "lenient", "--replay"];
+        let ended = Running::start(scratch.agent(&arguments).arg(&cassette)).end();
         let result = ended.assert_code(0).result();
         assert!(!result["result"].as_str().unwrap().trim().is_empty(), "{cassette}: {result}");
         assert!(result["usage"]["input_tokens"].as_u64().unwrap() > 0, "{cassette}: {result}");

@@ -1,7 +1,7 @@
 //! Servers with certificates, good and bad ones: a bad one is told at once, the key does not reach it, and nothing is tried again.
 
 use crate::support::{Ended, Running, Scratch};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
@@ -14,7 +14,11 @@ impl Authority {
     fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+        let key = KeyPair::generate().unwrap();
+        // Authorities are known by their names; no two here have the same.
+        let name: String = key.public_key_raw().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        params.distinguished_name.push(DnType::CommonName, name);
+        Self(CertifiedIssuer::self_signed(params, key).unwrap())
     }
 
     /// A server with a certificate of this authority, changed in this way.

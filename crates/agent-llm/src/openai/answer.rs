@@ -6,15 +6,18 @@
 //!    can be, if their arguments are whole.
 //! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
 
+use super::DIALECT;
 use super::calls::Calls;
 use super::details::Details;
 use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
 use crate::failure::Detail;
+use crate::frame::{Frame, without_nulls};
 use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::wire::{count, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -25,6 +28,8 @@ pub(crate) struct Assembly {
     thinking: String,
     details: Details,
     text: String,
+    /// What a message has beside texts and calls.
+    extras: Map<String, Value>,
     /// The model said why it refuses.
     refused: bool,
     calls: Calls,
@@ -89,6 +94,9 @@ impl Assemble for Assembly {
         if !self.text.is_empty() {
             blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
         }
+        // Kept with the answer; requests have no place for it in this format.
+        let frame = Frame { of: "message".to_owned(), members: core::mem::take(&mut self.extras) };
+        blocks.extend(frame.into_block(DIALECT));
         blocks.extend(self.calls.finish(may_be_cut).map(ResponseBlock::Call));
         LlmResponse { blocks, stop, usage: self.usage, model: core::mem::take(&mut self.model) }
     }
@@ -183,10 +191,26 @@ impl Assembly {
             self.refused = true;
             self.say(&refusal, deltas);
         }
+        for (name, extra) in [("annotations", piece.annotations), ("images", piece.images), ("audio", piece.audio)] {
+            self.keep_extra(name, extra);
+        }
         for call in piece.tool_calls.iter().flatten() {
             self.calls.add(call);
         }
         Ok(())
+    }
+
+    /// Lists grow; of anything else the last counts.
+    fn keep_extra(&mut self, name: &str, extra: Option<&RawValue>) {
+        let extra = extra.and_then(|raw| serde_json::from_str(raw.get()).ok()).map_or(Value::Null, without_nulls);
+        match (self.extras.get_mut(name), extra) {
+            (_, Value::Null) => {}
+            (_, Value::Array(more)) if more.is_empty() => {}
+            (Some(Value::Array(all)), Value::Array(more)) => all.extend(more),
+            (_, extra) => {
+                self.extras.insert(name.to_owned(), extra);
+            }
+        }
     }
 
     fn say(&mut self, piece: &str, deltas: &mut VecDeque<Delta>) {

@@ -99,6 +99,13 @@ pub(super) struct MessageIn<'a> {
     pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
+    /// Where a text comes from, and what came with it that is no text.
+    #[serde(borrow, default)]
+    pub(super) annotations: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) images: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) audio: Option<&'a RawValue>,
 }
 
 impl MessageIn<'_> {

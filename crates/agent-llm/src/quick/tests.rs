@@ -146,9 +146,80 @@ const RESPONSES: &[&str] = &[
     r#""error":{"message":"T"}"#,
 ];
 
+/// Whole events, each tried before and behind every other; the first three begin an answer.
+const ANTHROPIC_EVENTS: &[&str] = &[
+    r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+    r#"{"type":"content_block_start","index":1,"content_block":{"type":"thinking","thinking":""}}"#,
+    r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"a","name":"b","input":{"x":1}}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a\"\u00e9"}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"b","more":1}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"a":null,"b":1}}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":"c"}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"d"}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"e"}}"#,
+    r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"p\":1}"}}"#,
+    r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":null}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"\ud83d"}}"#,
+    r#"{"type":"content_block_delta","index":9,"delta":{"type":"text_delta","text":"f"}}"#,
+];
+
+const CHAT_EVENTS: &[&str] = &[
+    r#"{"model":"m","choices":[{"index":0,"delta":{"content":"a\"\u00e9"},"finish_reason":null}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"b"}}],"usage":null}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":""}}]}"#,
+    r#"{"choices":[{"index":1,"delta":{"content":"c"}}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"d"}}],"usage":{"prompt_tokens":1}}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"e","reasoning":"f"}}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"g"}},{"index":0,"delta":{"content":"h"}}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"i"},"finish_reason":"stop"}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"j"}}],"error":{"message":"k"}}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"l"}}],"object":"error"}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"\ud83d"}}]}"#,
+    r#"{"choices":[]}"#,
+];
+
+const RESPONSES_EVENTS: &[&str] = &[
+    r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"i"}}"#,
+    r#"{"type":"response.output_text.delta","output_index":0,"delta":"a\"\u00e9"}"#,
+    r#"{"type":"response.output_text.delta","item_id":"i","delta":"b","logprobs":[]}"#,
+    r#"{"type":"response.output_text.delta","output_index":7,"delta":"c"}"#,
+    r#"{"type":"response.output_text.delta","output_index":-1,"delta":"d"}"#,
+    r#"{"type":"response.output_text.delta","output_index":0,"delta":""}"#,
+    r#"{"type":"response.output_text.delta","output_index":0,"delta":null}"#,
+    r#"{"type":"response.output_text.delta","output_index":0,"delta":"\ud83d"}"#,
+    r#"{"type":"response.output_text.delta","output_index":0,"delta":"e","type":"response.refusal.delta"}"#,
+];
+
+#[test]
+fn both_ways_of_reading_agree_on_every_pair() {
+    fn pairs<A: Default + Assemble>(events: &[&str], full: Read<A>) {
+        for first in events {
+            for second in events {
+                let start: Vec<&str> = events.iter().take(3).chain([first]).copied().collect();
+                assert_eq!(outcome(&start, second, A::event), outcome(&start, second, full), "{first} {second}");
+            }
+        }
+    }
+    pairs(ANTHROPIC_EVENTS, anthropic::Assembly::event_in_full);
+    pairs(CHAT_EVENTS, openai::Assembly::take);
+    pairs(RESPONSES_EVENTS, responses::Assembly::event_in_full);
+}
+
 proptest! {
     // What a long run finds becomes an example above.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(data in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn read<A: Default + Assemble>(data: &[u8]) {
+            let _ = A::default().event(data, &mut VecDeque::new());
+            let _ = A::default().document(data);
+        }
+        read::<anthropic::Assembly>(&data);
+        read::<openai::Assembly>(&data);
+        read::<responses::Assembly>(&data);
+    }
 
     #[test]
     fn both_ways_of_reading_agree(a in event(ANTHROPIC), b in event(CHAT), c in event(RESPONSES)) {
