@@ -18,4 +18,5 @@ mod support;
 mod tape;
 mod terminal;
 mod tls;
+mod undo;
 mod verify;
