@@ -4,6 +4,7 @@ mod api;
 mod big_trees;
 mod docs;
 mod figures;
+mod fuzz;
 mod instructions;
 mod model_check;
 mod mutants;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         ["mutate-rows"] => rowmutation::run(),
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
+        ["fuzz", words @ ..] => fuzz::run(words),
         ["instructions"] => instructions::run(),
         ["big-trees"] => big_trees::run(),
         ["api"] => api::run(false),
@@ -53,4 +55,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions | big-trees | model-check [--smoke] …";
+    mutants [K/N … | --again | --report] | instructions | big-trees | fuzz [SECONDS] | model-check [--smoke] …";

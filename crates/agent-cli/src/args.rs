@@ -164,6 +164,15 @@ pub(crate) struct Options {
     /// Where the provider is; alone it means `--provider openai`. OpenAI URLs end in `/v1`, Anthropic ones do not.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// Record the model calls in this new file, for `--replay`. Keys are kept out of it.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Play the model calls of a recording, without key or network; the model is the recorded one unless said otherwise.
+    #[arg(long, value_name = "FILE", conflicts_with = "base_url", required_if_eq("provider", "replay"))]
+    pub(crate) replay: Option<PathBuf>,
+    /// When a request counts as a recorded one.
+    #[arg(long, value_enum, value_name = "HOW", default_value = "exact", requires = "replay")]
+    pub(crate) replay_match: ReplayMatch,
     /// Model that takes over when the first is overloaded or exhausted; repeatable.
     #[arg(long, value_name = "ID")]
     pub(crate) fallback_model: Vec<String>,
@@ -251,6 +260,18 @@ pub(crate) enum ProviderName {
     #[value(name = "openai-responses")]
     #[serde(rename = "openai-responses")]
     OpenAiResponses,
+    /// None: the recording that `--replay` names.
+    #[serde(skip)]
+    Replay,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayMatch {
+    /// When it says the same, word by word.
+    #[default]
+    Exact,
+    /// When the same was said and called; prompts, tools, ids and results may differ.
+    Lenient,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -18,6 +18,7 @@ mod sandbox;
 mod settings;
 mod setup;
 mod signals;
+mod tape;
 mod terminal;
 mod tools;
 mod undo;
