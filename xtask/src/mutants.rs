@@ -61,15 +61,17 @@ fn report(root: &Path, found: &Found, hash: String) -> Result<(), String> {
 
 /// Tries the mutants of these numbers, which count from 1.
 fn attempt(root: &Path, mutants: &[Mutant], due: &BTreeSet<usize>, found: &mut Found) -> Result<(), String> {
-    let tests = tree::build(root, mutants)?;
+    let is_unviable = |mutant: &Mutant| found.get(&mutant.name) == Some(&Outcome::Unviable);
+    let unviable = (1..).zip(mutants).filter(|(_, mutant)| is_unviable(mutant)).map(|(number, _)| number).collect();
+    let tests = tree::build(root, mutants, unviable)?;
     for number in due.intersection(&tests.unviable) {
         found.add(&mutants[number - 1].name, Outcome::Unviable)?;
     }
     let chosen: Vec<&usize> = due.intersection(&tests.woven).collect();
     let trial = Trial::prepare(&tests)?;
     for (tried, number) in chosen.iter().enumerate() {
-        let name = &mutants[**number - 1].name;
-        let outcome = match trial.run(**number)? {
+        let Mutant { name, file, .. } = &mutants[**number - 1];
+        let outcome = match trial.run(**number, file)? {
             Verdict::Caught(by) => Outcome::Caught(by),
             Verdict::TimedOut(by) => Outcome::TimedOut(by),
             Verdict::Missed => {

@@ -22,16 +22,18 @@ pub(super) struct Tests {
 }
 
 /// Weaves all mutants, which are numbered from 1, into a copy of the workspace, takes out again what does not compile, and builds the tests.
+/// The numbers are of those that are known not to.
 ///
 /// # Errors
 /// When the copy cannot be made, or does not compile for a reason that is no mutant's.
-pub(super) fn build(root: &Path, mutants: &[Mutant]) -> Result<Tests, String> {
+pub(super) fn build(root: &Path, mutants: &[Mutant], mut unviable: BTreeSet<usize>) -> Result<Tests, String> {
     let tree = Tree::copy(root)?;
-    let (mut unviable, mut compile_time) = (BTreeSet::new(), BTreeSet::new());
+    let mut compile_time = tree.known_at_compile_time();
     loop {
         let arms = tree.weave(root, mutants, &unviable, &compile_time)?;
         let errors = tree.check()?;
         if errors.is_empty() {
+            tree.know_at_compile_time(&compile_time)?;
             let woven = arms.into_iter().map(|arm| arm.mutant).collect();
             return Ok(Tests { programs: tree.programs()?, package: tree.directory.join(PACKAGE), woven, unviable });
         }
@@ -73,6 +75,18 @@ impl Tree {
             }
         }
         Ok(tree)
+    }
+
+    /// Names of functions that had to stay `const` the last time.
+    fn known_at_compile_time(&self) -> BTreeSet<String> {
+        let text = fs::read_to_string(self.target.with_file_name(COMPILE_TIME)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn know_at_compile_time(&self, names: &BTreeSet<String>) -> Result<(), String> {
+        let text: String = names.iter().map(|name| format!("{name}\n")).collect();
+        fs::write(self.target.with_file_name(COMPILE_TIME), text)
+            .map_err(|error| format!("write {COMPILE_TIME}: {error}"))
     }
 
     /// Writes a file, unless it is so already: what is not written is not built anew.
@@ -198,6 +212,7 @@ impl Fault {
     }
 }
 
+const COMPILE_TIME: &str = "compile-time.txt";
 const PACKAGE: &str = "crates/agent-core";
 pub(super) const SOURCES: &str = "crates/agent-core/src/";
 const LIBRARY: &str = "crates/agent-core/src/lib.rs";

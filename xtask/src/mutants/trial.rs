@@ -3,6 +3,7 @@
 use super::tree::Tests;
 use crate::say;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -54,16 +55,24 @@ impl Trial {
                 timed.push((taken, Stage { limit: LEAST_LIMIT + taken * 8, ..stage }));
             }
         }
-        timed.sort_by_key(|(taken, _)| *taken);
+        // The examples have no assertions of their own that end a loop.
+        timed.sort_by_key(|(taken, stage)| (stage.name.starts_with("examples"), *taken));
         Ok(Self { stages: timed.into_iter().map(|(_, stage)| stage).collect(), package: tests.package.clone() })
     }
 
-    /// What the tests say of the mutant of this number.
+    /// What the tests say of the mutant of this number, in this file. Those of other machines than the file's are asked last,
+    /// and their slow ones, which see nothing of it, not at all.
     ///
     /// # Errors
     /// When a program cannot be run.
-    pub(super) fn run(&self, mutant: usize) -> Result<Verdict, String> {
-        for stage in &self.stages {
+    pub(super) fn run(&self, mutant: usize, file: &str) -> Result<Verdict, String> {
+        let own = MACHINES.iter().find(|machine| file.contains(&format!("/{machine}/")));
+        let is_foreign = |stage: &&Stage| {
+            own.is_some_and(|own| MACHINES.iter().any(|machine| machine != own && stage.name.starts_with(machine)))
+        };
+        let near = self.stages.iter().filter(|stage| !is_foreign(stage));
+        let far = self.stages.iter().filter(|stage| is_foreign(stage) && !stage.is_slow());
+        for stage in near.chain(far) {
             match stage.run(&self.package, mutant)? {
                 End::Passed => {}
                 End::Failed => return Ok(Verdict::Caught(stage.name.clone())),
@@ -82,21 +91,27 @@ enum End {
 }
 
 impl Stage {
+    fn is_slow(&self) -> bool {
+        self.arguments == SLOW
+    }
+
     fn run(&self, package: &Path, mutant: usize) -> Result<End, String> {
         // A mutant may ask for all the memory that there is.
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v 8000000; exec \"$0\" \"$@\""]).arg(&self.program).args(&self.arguments);
         command.env("AGENT_CORE_MUTANT", mutant.to_string()).current_dir(package);
-        command.env("CARGO_MANIFEST_DIR", package).env("INSTA_WORKSPACE_ROOT", package).env("INSTA_UPDATE", "no");
+        let root = package.join("../..");
+        command.env("CARGO_MANIFEST_DIR", package).env("INSTA_WORKSPACE_ROOT", root).env("INSTA_UPDATE", "no");
         // A failure is all that is wanted: neither its smallest case nor a note of it. And every run is to try the same.
         command.env("PROPTEST_MAX_SHRINK_ITERS", "0").env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
         command.env("PROPTEST_RNG_SEED", "1").env("RUST_MIN_STACK", "67108864").env("RUST_BACKTRACE", "0");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("run {}: {error}", self.program.display()))?;
         let end = self.watch(&mut child);
         if end != End::Passed {
-            // It may be gone already.
-            let _ = child.kill();
+            // With what it started itself. All may be gone already.
+            let group = format!("-{}", child.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
         }
         let status = child.wait().map_err(|error| format!("wait for {}: {error}", self.program.display()))?;
         Ok(if end == End::Passed && !status.success() { End::Failed } else { end })
@@ -122,8 +137,11 @@ impl Stage {
     }
 }
 
-/// Tests that take seconds: asked last.
-const SLOW: &[&str] = &["properties", "coverage", "every_change_of_the_table_is_noticed"];
+/// Directories of their sources, and programs of their tests.
+const MACHINES: &[&str] = &["session", "lifecycle", "job"];
+/// Tests that take most of the time: asked last.
+const SLOW: &[&str] =
+    &["properties", "coverage", "every_change_of_the_table_is_noticed", "that_is_spoilt", "a_million_items"];
 /// How long tests may take without a mutant.
 const FIRST_LIMIT: Duration = Duration::from_secs(300);
 /// Beside eight times what they take without a mutant.
@@ -143,7 +161,7 @@ mod tests {
         assert!(run("test $AGENT_CORE_MUTANT = 5", FIRST_LIMIT) == End::Passed);
         assert!(run("exit 1", FIRST_LIMIT) == End::Failed);
         let started = Instant::now();
-        assert!(run("echo 'test a ... FAILED'; exec sleep 60", FIRST_LIMIT) == End::Failed);
+        assert!(run("echo 'test a ... FAILED'; sleep 60", FIRST_LIMIT) == End::Failed);
         assert!(run("exec sleep 60", Duration::from_millis(50)) == End::TimedOut);
         assert!(started.elapsed() < Duration::from_secs(30), "nobody waited for them to end");
     }
