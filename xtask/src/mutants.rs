@@ -18,7 +18,7 @@ use list::{INSTALL, Mutant, cargo_mutants};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use trial::{Trial, Verdict};
+use trial::Trial;
 
 /// Without arguments everything is tried that has not been; with `--again` also what was missed, for tests that are new; with `--only TEXT`
 /// just the mutants with this in their names, whatever is known of them; with `--report` nothing.
@@ -69,16 +69,21 @@ fn attempt(root: &Path, mutants: &[Mutant], due: &BTreeSet<usize>, found: &mut F
     }
     let chosen: Vec<&usize> = due.intersection(&tests.woven).collect();
     let trial = Trial::prepare(&tests)?;
-    for (tried, number) in chosen.iter().enumerate() {
-        let Mutant { name, file, .. } = &mutants[**number - 1];
-        let outcome = match trial.run(**number, file)? {
-            Verdict::Caught(by) => Outcome::Caught(by),
-            Verdict::TimedOut(by) => Outcome::TimedOut(by),
-            Verdict::Missed => {
-                say(&format!("missed ({tried} of {} tried): {name}\n", chosen.len()));
-                Outcome::Missed
+    let mut unnoticed = Vec::new();
+    for number in chosen {
+        let Mutant { name, file, .. } = &mutants[number - 1];
+        match trial.run(*number, file, false)? {
+            Outcome::Missed => {
+                say(&format!("not noticed by the quick tests: {name}\n"));
+                unnoticed.push(*number);
             }
-        };
+            outcome => found.add(name, outcome)?,
+        }
+    }
+    for number in unnoticed {
+        let Mutant { name, file, .. } = &mutants[number - 1];
+        let outcome = trial.run(number, file, true)?;
+        say(&format!("{outcome:?}: {name}\n"));
         found.add(name, outcome)?;
     }
     let is_alone = |number: &&usize| !tests.woven.contains(number) && !tests.unviable.contains(number);

@@ -1,5 +1,6 @@
 //! One mutant at a time: the tests are run with it chosen, the quick ones first, until one fails.
 
+use super::found::Outcome;
 use super::tree::Tests;
 use crate::say;
 use std::io::{BufRead as _, BufReader};
@@ -9,17 +10,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// What the tests said of a mutant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// This one failed: the name of a program of tests.
-    Caught(String),
-    /// This one took too long.
-    TimedOut(String),
-    /// All passed.
-    Missed,
-}
 
 /// The tests in the order in which they are asked.
 pub(super) struct Trial {
@@ -60,26 +50,26 @@ impl Trial {
         Ok(Self { stages: timed.into_iter().map(|(_, stage)| stage).collect(), package: tests.package.clone() })
     }
 
-    /// What the tests say of the mutant of this number, in this file. Those of other machines than the file's are asked last,
-    /// and their slow ones, which see nothing of it, not at all.
+    /// What the quick or the slow tests say of the mutant of this number, in this file. Those of other machines than the file's are asked
+    /// last, and their slow ones, which see nothing of it, not at all.
     ///
     /// # Errors
     /// When a program cannot be run.
-    pub(super) fn run(&self, mutant: usize, file: &str) -> Result<Verdict, String> {
+    pub(super) fn run(&self, mutant: usize, file: &str, slow: bool) -> Result<Outcome, String> {
         let own = MACHINES.iter().find(|machine| file.contains(&format!("/{machine}/")));
-        let is_foreign = |stage: &&Stage| {
+        let is_far = |stage: &&Stage| {
             own.is_some_and(|own| MACHINES.iter().any(|machine| machine != own && stage.name.starts_with(machine)))
         };
-        let near = self.stages.iter().filter(|stage| !is_foreign(stage));
-        let far = self.stages.iter().filter(|stage| is_foreign(stage) && !stage.is_slow());
-        for stage in near.chain(far) {
+        let asked = || self.stages.iter().filter(|stage| (stage.arguments == SLOW) == slow);
+        let near = asked().filter(|stage| !is_far(stage));
+        for stage in near.chain(asked().filter(|stage| is_far(stage) && !slow)) {
             match stage.run(&self.package, mutant)? {
                 End::Passed => {}
-                End::Failed => return Ok(Verdict::Caught(stage.name.clone())),
-                End::TimedOut => return Ok(Verdict::TimedOut(stage.name.clone())),
+                End::Failed => return Ok(Outcome::Caught(stage.name.clone())),
+                End::TimedOut => return Ok(Outcome::TimedOut(stage.name.clone())),
             }
         }
-        Ok(Verdict::Missed)
+        Ok(Outcome::Missed)
     }
 }
 
@@ -91,10 +81,6 @@ enum End {
 }
 
 impl Stage {
-    fn is_slow(&self) -> bool {
-        self.arguments == SLOW
-    }
-
     fn run(&self, package: &Path, mutant: usize) -> Result<End, String> {
         // A mutant may ask for all the memory that there is.
         let mut command = Command::new("sh");
