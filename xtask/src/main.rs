@@ -51,4 +51,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [--again | --only TEXT | --report] | instructions | model-check [--smoke] …";
+    mutants [--again | --only TEXT … | --report] | instructions | model-check [--smoke] …";

@@ -20,8 +20,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use trial::Trial;
 
-/// Without arguments everything is tried that has not been; with `--again` also what was missed, for tests that are new; with `--only TEXT`
-/// just the mutants with this in their names, whatever is known of them; with `--report` nothing.
+/// Without arguments everything is tried that has not been; with `--again` also what was missed, for tests that are new; with `--only TEXT …`
+/// just the mutants with one of these in their names, whatever is known of them; with `--report` nothing.
 ///
 /// # Errors
 /// When cargo-mutants cannot be run, something is still to be tried, or a missed mutant has no reason.
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
     let mut found = Found::open(&root.join("target/mutants/results.tsv"), &hash)?;
     let is_due = |mutant: &Mutant| match (arguments, found.get(&mutant.name)) {
         (["--report"], _) | ([], Some(_)) => false,
-        (["--only", part], _) => mutant.name.contains(part),
+        (["--only", parts @ ..], _) => parts.iter().any(|part| mutant.name.contains(part)),
         (["--again"], Some(outcome)) => *outcome == Outcome::Missed,
         (_, None) => true,
         (_, Some(_)) => false,
