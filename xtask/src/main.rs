@@ -55,4 +55,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions | big-trees | fuzz [SECONDS] | model-check [--smoke] …";
+    mutants [--again | --only TEXT … | --report] | instructions | big-trees | fuzz [SECONDS] | model-check [--smoke] …";
