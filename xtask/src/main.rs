@@ -4,6 +4,7 @@ mod api;
 mod docs;
 mod figures;
 mod instructions;
+mod long;
 mod model_check;
 mod mutants;
 mod proof;
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["instructions"] => instructions::run(),
+        ["kill-loop"] => long::kill_loop(2_000),
+        ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
+        ["journal-damage"] => long::journal_damage(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -51,4 +55,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions | model-check [--smoke] …";
+    mutants [K/N … | --again | --report] | instructions | kill-loop [RUNS] | journal-damage | model-check [--smoke] …";

@@ -10,10 +10,10 @@ use crate::terminal::{escaped, say};
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Conversation, ToolCall};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
-use agent_core::journal::replay;
+use agent_core::journal::Rebuilt;
 use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
-use agent_core::session::{Session, SessionConfig, State};
+use agent_core::session::{SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
 use agent_exec::Processes;
 use agent_hooks::{HooksConfig, RepositoryHooks};
@@ -173,8 +173,7 @@ enum Kept {
     Old {
         id: String,
         journal: FileJournal,
-        session: Box<Session>,
-        next_seq: u64,
+        rebuilt: Box<Rebuilt>,
     },
 }
 
@@ -220,20 +219,20 @@ impl Kept {
                 recovered.torn_bytes
             ));
         }
-        let next_seq = recovered.records.len() as u64;
-        if next_seq == 0 && !must_exist {
+        let is_empty = recovered.records.is_empty();
+        if is_empty && !must_exist {
             // Cut before its first record: there is nothing to lose and nothing to go on with.
             return Ok(Self::New { id, journal });
         }
-        if next_seq == 0 {
+        if is_empty {
             return Err(Failure::input(format!("resume the session {id}: its journal is empty")));
         }
-        let (_, session) =
-            replay(recovered.records).map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
-        if session.state() == State::ShuttingDown {
+        let rebuilt =
+            recovered.rebuild().map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
+        if rebuilt.session.state() == State::ShuttingDown {
             return Err(Failure::input(format!("resume the session {id}: it was ended for good")));
         }
-        Ok(Self::Old { id, journal, session: Box::new(session), next_seq })
+        Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
     }
 
     fn attach(self, builder: Builder, directory: &Path) -> (Builder, String, Option<Resumed>) {
@@ -244,10 +243,12 @@ impl Kept {
         match self {
             Self::No => (identify(builder, ""), String::new(), None),
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
-            Self::Old { id, journal, session, next_seq } => {
+            Self::Old { id, journal, rebuilt } => {
+                let Rebuilt { session, next_seq, begun, .. } = *rebuilt;
                 let before = Before { ledger: *session.ledger(), conversation: session.conversation().clone() };
                 let resumed = Resumed { config: session.config().clone(), before };
-                (identify(builder, &id).journal(Box::new(journal)).resume(*session, next_seq), id, Some(resumed))
+                let builder = identify(builder, &id).journal(Box::new(journal));
+                (builder.resume(session, next_seq).begun(begun), id, Some(resumed))
             }
         }
     }
@@ -277,6 +278,10 @@ struct Hooks {
 
 #[async_trait]
 impl Hook for Hooks {
+    fn acts_before_tools(&self) -> bool {
+        self.repository.acts_before_tools()
+    }
+
     async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         self.repository.before_tool(call, inspection).await
     }
