@@ -10,7 +10,7 @@ use crate::terminal::{escaped, say};
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Conversation, ToolCall};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
-use agent_core::journal::Rebuilt;
+use agent_core::journal::{Rebuilt, ToolPrint};
 use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{SessionConfig, State};
@@ -157,8 +157,40 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
         let text = format!("agent: going on with the model {} (before: {})", id(new), id(old));
         say(&escaped(&text));
     }
+    let changed = ToolChanges::between(old, new);
+    for (word, names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+        if !names.is_empty() {
+            say(&escaped(&format!("agent: tools that are {word} since: {}", names.join(", "))));
+        }
+    }
+    if old.limits != new.limits {
+        say("agent: going on with other limits than before");
+    }
     if old.permissions.mode != new.permissions.mode {
         say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
+    }
+}
+
+/// Which tools are not what they were.
+struct ToolChanges {
+    new: Vec<String>,
+    gone: Vec<String>,
+    other: Vec<String>,
+}
+
+impl ToolChanges {
+    fn between(old: &SessionConfig, new: &SessionConfig) -> Self {
+        let prints = |config: &SessionConfig| config.tools.iter().map(ToolPrint::of).collect::<Vec<_>>();
+        let (before, now) = (prints(old), prints(new));
+        let lacks = |tools: &[ToolPrint], tool: &ToolPrint| tools.iter().all(|other| other.name != tool.name);
+        let names = |tools: &[ToolPrint], differs: &dyn Fn(&ToolPrint) -> bool| {
+            tools.iter().filter(|tool| differs(tool)).map(|tool| tool.name.clone()).collect()
+        };
+        Self {
+            new: names(&now, &|tool| lacks(&before, tool)),
+            gone: names(&before, &|tool| lacks(&now, tool)),
+            other: names(&now, &|tool| !lacks(&before, tool) && !before.contains(tool)),
+        }
     }
 }
 
@@ -203,6 +235,12 @@ impl Kept {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
             return Ok(Self::New { id, journal });
         };
+        if options.fork_session {
+            let fork = SessionStore::new_id();
+            store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
+            say(&format!("agent: going on with {id} in a new session, {fork}"));
+            return Self::resume(&store, fork, true);
+        }
         let path = store.path(&id).map_err(|error| failed(&error))?;
         if !options.continue_newest && !options.must_exist && !path.exists() {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
@@ -230,7 +268,9 @@ impl Kept {
         let rebuilt =
             recovered.rebuild().map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
         if rebuilt.session.state() == State::ShuttingDown {
-            return Err(Failure::input(format!("resume the session {id}: it was ended for good")));
+            return Err(Failure::input(format!(
+                "resume the session {id}: it was ended for good; `--fork-session` goes on in a new one"
+            )));
         }
         Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
     }

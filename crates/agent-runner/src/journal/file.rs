@@ -73,7 +73,7 @@ impl FileJournal {
         Self { path: path.to_owned(), open, buffer: Vec::new(), is_behind: false, is_broken: false }
     }
 
-    fn write(&mut self, record: &Record) -> io::Result<()> {
+    pub(super) fn write(&mut self, record: &Record) -> io::Result<()> {
         self.check()?;
         self.buffer.clear();
         line::write(record, &mut self.buffer)?;
@@ -93,6 +93,15 @@ impl FileJournal {
         self.is_broken = true;
         let open = self.open.clone();
         tokio::task::spawn_blocking(move || open.file.sync_data()).await??;
+        (self.is_broken, self.is_behind) = (false, false);
+        Ok(())
+    }
+
+    /// Waits for the disk here and now.
+    pub(super) fn sync_now(&mut self) -> io::Result<()> {
+        self.check()?;
+        self.is_broken = true;
+        self.open.file.sync_data()?;
         (self.is_broken, self.is_behind) = (false, false);
         Ok(())
     }
@@ -150,7 +159,7 @@ impl OpenError {
 }
 
 /// Takes the lock beside the journal. The lock's file says who holds it.
-fn lock(path: &Path) -> Result<File, OpenError> {
+pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = path.with_extension("lock");
     // Writing through a link would overwrite somebody else's file.
     if std::fs::symlink_metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
