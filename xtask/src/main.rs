@@ -6,6 +6,7 @@ mod docs;
 mod figures;
 mod fuzz;
 mod instructions;
+mod long;
 mod model_check;
 mod mutants;
 mod proof;
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
         ["fuzz", words @ ..] => fuzz::run(words),
         ["instructions"] => instructions::run(),
         ["big-trees"] => big_trees::run(),
+        ["kill-loop"] => long::kill_loop(2_000),
+        ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
+        ["journal-damage"] => long::journal_damage(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -55,4 +59,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [--again | --only TEXT … | --report] | instructions | big-trees | fuzz [SECONDS] | model-check [--smoke] …";
+    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-trees | fuzz [SECONDS] | model-check [--smoke] …";

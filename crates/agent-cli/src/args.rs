@@ -25,6 +25,16 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Go on with a session at the prompt; without an id with the newest of this directory.
     Resume(Resume),
+    /// Look at kept sessions: list, show, export, verify, remove.
+    Sessions(crate::sessions::args::Sessions),
+    /// Tell a session again from its journal, record by record.
+    Replay(crate::sessions::args::Replay),
+    /// Tell why a session stopped, and what it took.
+    Explain(crate::sessions::args::Explain),
+    /// Make a new session of the first records of another one.
+    Branch(crate::sessions::args::Branch),
+    /// Go back in a session: a new one with its first records. The original stays.
+    Rewind(crate::sessions::args::Rewind),
     /// Take back what the agent changed in its last turns; commits stay, and so does what somebody changed since.
     Undo(Undo),
     /// Draw a machine from its table.
@@ -233,6 +243,9 @@ pub(crate) struct Options {
     /// Id of the session: an existing one goes on, otherwise a new one gets it.
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
+    /// Go on in a new session with the records of the old one, which stays as it is.
+    #[arg(long)]
+    pub(crate) fork_session: bool,
     /// Whether the named session has to exist; set by `resume`.
     #[arg(skip)]
     pub(crate) must_exist: bool,

@@ -26,6 +26,10 @@ pub(crate) async fn run(arguments: Run) -> u8 {
         say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
         return WRONG_USAGE;
     }
+    if options.fork_session && !options.continue_newest && options.session_id.is_none() {
+        say("agent: `--fork-session` goes with `--continue` or `--session-id`");
+        return WRONG_USAGE;
+    }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
     let result = match signals::listen() {

@@ -8,6 +8,8 @@ mod configuration;
 mod demo;
 mod exit_codes;
 mod interrupts;
+mod journals;
+mod kill_loop;
 mod output;
 mod prompt;
 mod pty;
