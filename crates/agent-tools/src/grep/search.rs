@@ -31,7 +31,7 @@ impl Search<'_> {
         let walked = std::thread::scope(|scope| {
             // Closed also when the walk panics, or its threads would wait for ever.
             let _closing = CloseOnDrop(&queue);
-            let mut helpers = 0;
+            let (mut helpers, most_helpers) = (0, helping_threads());
             let mut own = self.searcher();
             let mut number = 0;
             walk(workspace, start, None, self.watch, |entry| {
@@ -40,19 +40,19 @@ impl Search<'_> {
                     return;
                 }
                 let (path, name) = (entry.path.to_owned(), entry.name.to_owned());
-                queue.push(Task { number, path, name, directory: Arc::clone(entry.directory) });
+                let is_long = queue.push(Task { number, path, name, directory: Arc::clone(entry.directory) });
                 number += 1;
                 // A small search is done before a thread has started.
-                if helpers < helping_threads() && number > FILES_PER_THREAD * (helpers + 1) {
+                if helpers < most_helpers && number > FILES_PER_THREAD * (helpers + 1) {
                     helpers += 1;
                     scope.spawn(|| self.work(&queue));
                 }
-                while queue.is_long()
-                    && let Some(task) = queue.take_if_any()
-                {
+                if is_long && let Some(task) = queue.take_if_any() {
                     queue.hand_in(task.number, self.search(&mut own, &task));
                 }
-                queue.wait_for_the_slow(self.watch);
+                if number.is_multiple_of(WORTH_WAKING) {
+                    queue.wait_for_the_slow(self.watch);
+                }
             })
             .inspect(|_| {
                 while let Some(task) = queue.take_if_any() {
@@ -124,16 +124,17 @@ struct State {
 }
 
 impl Queue {
-    fn push(&self, task: Task) {
+    /// Adds a task, and says whether there are many.
+    fn push(&self, task: Task) -> bool {
         let mut state = self.state();
         state.waiting.push_back(task);
-        if state.waiting.len() == 1 {
+        let length = state.waiting.len();
+        drop(state);
+        // A thread that is woken for every file does little else than wake.
+        if length.is_multiple_of(WORTH_WAKING) {
             self.changed.notify_one();
         }
-    }
-
-    fn is_long(&self) -> bool {
-        self.state().waiting.len() >= LONG
+        length >= LONG
     }
 
     fn take_if_any(&self) -> Option<Task> {
@@ -198,6 +199,8 @@ impl Drop for CloseOnDrop<'_> {
 
 const MOST_HELPERS: usize = 7;
 const FILES_PER_THREAD: usize = 32;
+/// For so many files that wait a thread is woken.
+const WORTH_WAKING: usize = 16;
 /// So many files may wait before the walk helps to search them.
 const LONG: usize = 64;
 const MOST_WAITING: usize = 256;
