@@ -14,10 +14,12 @@ mod prompt;
 mod provider;
 mod repository_config;
 mod run;
+mod sandbox;
 mod sessions;
 mod settings;
 mod setup;
 mod signals;
+mod tape;
 mod terminal;
 mod tools;
 mod undo;
@@ -31,6 +33,11 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before anything else: commands are prepared, and watched over, by this program started anew.
+    if let Some(code) = agent_exec::help() {
+        return code;
+    }
+    agent_exec::keep_to_itself();
     let cli = Cli::parse();
     // One thread is enough: the work is waiting, and what computes runs on threads of its own.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -72,6 +79,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => Ok(doctor::run(&options)),
         Some(Command::Tools) => tools::run(),
+        Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::args::Options;
-use crate::config_file::state_home;
+use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
@@ -15,7 +15,7 @@ use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_exec::Processes;
+use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
-    /// What runs commands besides the tools.
+    /// What runs commands besides the tools, as the tools run theirs.
     pub(crate) processes: Processes,
     /// Is told where turns begin, for `agent undo`.
     pub(crate) repository: Arc<RepositoryHooks>,
@@ -100,8 +100,14 @@ fn make(
     with_signal: bool,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    let workspace = Arc::new(workspace);
-    let processes = Processes::new();
+    // Where these lie in the workspace (a home directory, say), no tool writes them.
+    let own = [config_home(), state_home()].into_iter().flatten();
+    let workspace = Arc::new(workspace.protecting(own));
+    let unconfined = Processes::new().watched_by(Helper::own_program());
+    let processes = match &settings.sandbox {
+        Some(sandbox) => unconfined.clone().in_sandbox(sandbox.clone()),
+        None => unconfined.clone(),
+    };
     let mut tools = standard_tools(&workspace, processes.clone());
     if with_signal {
         tools.push(signal_tool());
@@ -119,7 +125,10 @@ fn make(
         formatters: settings.formatters.clone(),
         ..HooksConfig::new(settings.directory.clone())
     };
-    let repository = Arc::new(RepositoryHooks::new(hooks_config, Arc::new(processes.clone())));
+    // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
+    let scratch = settings.sandbox.as_ref().map(|sandbox| sandbox.scratch().to_path_buf());
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined));
+    let repository = Arc::new(repository.formatting_with(Arc::new(processes.clone()), scratch));
     let hooks = Hooks { repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(options, settings, &tool_names)?;

@@ -235,3 +235,36 @@ pub trait Clock: Send + Sync {
     /// Resolves after so many milliseconds.
     async fn sleep_ms(&self, duration_ms: u64);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CancelSignal, ProgressSink, ToolContext};
+    use alloc::boxed::Box;
+    use alloc::format;
+    use alloc::sync::Arc;
+    use async_trait::async_trait;
+
+    /// A signal that was given, or was not.
+    struct Given(bool);
+
+    #[async_trait]
+    impl CancelSignal for Given {
+        fn is_cancelled(&self) -> bool {
+            self.0
+        }
+
+        async fn cancelled(&self) {}
+    }
+
+    impl ProgressSink for Given {
+        fn report(&self, _text: &str) {}
+    }
+
+    #[test]
+    fn a_context_shows_whether_it_is_cancelled() {
+        for given in [false, true] {
+            let context = ToolContext { progress: Arc::new(Given(given)), cancel: Arc::new(Given(given)) };
+            assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
+        }
+    }
+}
