@@ -127,8 +127,23 @@ pub(crate) fn end_marked(marker: String, born: u64) {
     end(&root, Duration::ZERO);
 }
 
+/// Waits for the kernel, which ends what is left in a namespace without its first process. Whether it has.
+fn namespace_has_ended(root: &Root) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < GRACE {
+        if !signal::group_exists(root.pid) && !survey::has_adopted(root) {
+            return true;
+        }
+        std::thread::sleep(SHORT_PAUSE);
+    }
+    false
+}
+
 fn end(root: &Root, grace: Duration) -> Ended {
     let begun = Instant::now();
+    if root.holds_namespace && root.is_reaped && namespace_has_ended(root) {
+        return Ended::default();
+    }
     let mut survey = Survey::new(root);
     let mut alive = survey.take();
     if !grace.is_zero() {
@@ -161,6 +176,8 @@ fn end(root: &Root, grace: Duration) -> Ended {
 const NOBODY: i32 = i32::MIN;
 /// How long processes may take to end by themselves before they are killed.
 const GRACE: Duration = Duration::from_millis(100);
+/// Between two looks that cost little.
+const SHORT_PAUSE: Duration = Duration::from_micros(200);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(8);
 /// How long killing is repeated at most. Only a process that the kernel holds, or one of another user, lives longer.
