@@ -25,6 +25,16 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Go on with a session at the prompt; without an id with the newest of this directory.
     Resume(Resume),
+    /// Look at kept sessions: list, show, export, verify, remove.
+    Sessions(crate::sessions::args::Sessions),
+    /// Tell a session again from its journal, record by record.
+    Replay(crate::sessions::args::Replay),
+    /// Tell why a session stopped, and what it took.
+    Explain(crate::sessions::args::Explain),
+    /// Make a new session of the first records of another one.
+    Branch(crate::sessions::args::Branch),
+    /// Go back in a session: a new one with its first records. The original stays.
+    Rewind(crate::sessions::args::Rewind),
     /// Take back what the agent changed in its last turns; commits stay, and so does what somebody changed since.
     Undo(Undo),
     /// Draw a machine from its table.
@@ -164,6 +174,15 @@ pub(crate) struct Options {
     /// Where the provider is; alone it means `--provider openai`. OpenAI URLs end in `/v1`, Anthropic ones do not.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// Record the model calls in this new file, for `--replay`. Keys are kept out of it.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Play the model calls of a recording, without key or network; the model is the recorded one unless said otherwise.
+    #[arg(long, value_name = "FILE", conflicts_with = "base_url", required_if_eq("provider", "replay"))]
+    pub(crate) replay: Option<PathBuf>,
+    /// When a request counts as a recorded one.
+    #[arg(long, value_enum, value_name = "HOW", default_value = "exact", requires = "replay")]
+    pub(crate) replay_match: ReplayMatch,
     /// Model that takes over when the first is overloaded or exhausted; repeatable.
     #[arg(long, value_name = "ID")]
     pub(crate) fallback_model: Vec<String>,
@@ -224,6 +243,9 @@ pub(crate) struct Options {
     /// Id of the session: an existing one goes on, otherwise a new one gets it.
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
+    /// Go on in a new session with the records of the old one, which stays as it is.
+    #[arg(long)]
+    pub(crate) fork_session: bool,
     /// Whether the named session has to exist; set by `resume`.
     #[arg(skip)]
     pub(crate) must_exist: bool,
@@ -251,6 +273,18 @@ pub(crate) enum ProviderName {
     #[value(name = "openai-responses")]
     #[serde(rename = "openai-responses")]
     OpenAiResponses,
+    /// None: the recording that `--replay` names.
+    #[serde(skip)]
+    Replay,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayMatch {
+    /// When it says the same, word by word.
+    #[default]
+    Exact,
+    /// When the same was said and called; prompts, tools, ids and results may differ.
+    Lenient,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -5,6 +5,7 @@ use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
+use crate::tape::Tape;
 use crate::terminal::say;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions};
@@ -20,6 +21,7 @@ pub(crate) struct Settings {
     pub(crate) base_url: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
+    pub(crate) tape: Tape,
     pub(crate) limits: Limits,
     pub(crate) permissions: Permissions,
     /// What commands run in, where they do.
@@ -62,6 +64,7 @@ impl Settings {
 
         let sandbox = sandbox::for_session(options, &user, repository.sandbox, &directory)?;
         let permissions = permissions(options, &user, repository);
+        let tape = Tape::of(options)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let formatters =
             if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
@@ -71,12 +74,14 @@ impl Settings {
         Ok(Self {
             provider: options.provider.or(user.provider),
             base_url: options.base_url.clone(),
-            model: options.model.clone().or_else(|| user.model.clone()),
-            fallback_models: if options.fallback_model.is_empty() {
+            // A recording stands above the configuration: it was made with its models.
+            model: options.model.clone().or_else(|| user.model.clone().filter(|_| !tape.is_played())),
+            fallback_models: if options.fallback_model.is_empty() && !tape.is_played() {
                 user.fallback_models.clone()
             } else {
                 options.fallback_model.clone()
             },
+            tape,
             limits,
             permissions,
             sandbox,

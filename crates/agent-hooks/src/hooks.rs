@@ -232,6 +232,11 @@ impl RepositoryHooks {
 
 #[async_trait]
 impl Hook for RepositoryHooks {
+    /// It looks at files, keeps what they were, and asks git where it stands: as true when the calls are forgotten.
+    fn acts_before_tools(&self) -> bool {
+        false
+    }
+
     /// Remembers how the files are that the call would change. It has no opinion on the call.
     async fn before_tool(&self, _call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         if inspection.effect == Effect::Reads {
