@@ -21,7 +21,7 @@ mod stdio;
 mod support;
 mod tape;
 mod terminal;
-mod tools;
 mod tls;
+mod tools;
 mod undo;
 mod verify;
