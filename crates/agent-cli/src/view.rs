@@ -6,7 +6,7 @@ use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCal
 use agent_core::llm::Delta;
 use agent_core::tool::ToolStatus;
 use agent_runner::Notice;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Writes for a person.
 pub(crate) struct View {
@@ -18,8 +18,14 @@ pub(crate) struct View {
     in_line: bool,
     /// Whether pieces of the answer that is being written were shown.
     showed_pieces: bool,
-    /// Calls of this round that were seen to start.
-    started: BTreeSet<CallId>,
+    /// Calls of this round that were seen to start, as they were shown.
+    started: BTreeMap<CallId, String>,
+    /// The call whose line is the last that was written.
+    last_started: Option<CallId>,
+    /// Whether the next round was begun before this program was.
+    is_resumed: bool,
+    /// Whether text for standard output could not be written, other than because its reader went away.
+    lost_output: bool,
 }
 
 /// How much is said beside the answer.
@@ -51,7 +57,10 @@ impl View {
             level,
             in_line: false,
             showed_pieces: false,
-            started: BTreeSet::new(),
+            started: BTreeMap::new(),
+            last_started: None,
+            is_resumed: false,
+            lost_output: false,
         }
     }
 
@@ -64,21 +73,27 @@ impl View {
             }
             Notice::Message { blocks, .. } => self.message(blocks),
             Notice::ToolStarted(call) => {
-                self.started.insert(call.id.clone());
-                self.tell(&format!("• {}", call_line(call)));
+                let line = call_line(call);
+                self.tell(&format!("• {line}"));
+                self.started.insert(call.id.clone(), line);
+                self.last_started = Some(call.id.clone());
             }
             Notice::RoundClosed(item) => {
                 if let Item::Round(round) = item.as_ref() {
                     self.not_run(round);
                 }
                 self.started.clear();
+                self.is_resumed = false;
             }
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
-            Notice::ToolFinished { outcome, .. } => match outcome.status {
-                ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
-                // How a failure ended tells more than how it began.
-                _ => self.tell(&format!("  not ok: {}", last_line(&outcome.content, 100))),
-            },
+            Notice::ToolFinished { call, outcome } => {
+                let whose = self.whose(call);
+                match outcome.status {
+                    ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
+                    // How a failure ended tells more than how it began.
+                    _ => self.tell(&format!("  {whose}not ok: {}", last_line(&outcome.content, 100))),
+                }
+            }
             Notice::GitChecked(report) => {
                 for commit in &report.commits {
                     self.tell(&format!("new commit {} {}", short(&commit.id), one_line(&commit.subject, 80)));
@@ -133,6 +148,11 @@ impl View {
         say(&self.style.red(&format!("agent: {}", escaped(message))));
     }
 
+    /// Whether some of the answer was lost on its way out.
+    pub(crate) const fn lost_output(&self) -> bool {
+        self.lost_output
+    }
+
     /// Whether the model's text is shown while it comes.
     pub(crate) const fn is_live(&self) -> bool {
         self.is_live
@@ -180,8 +200,8 @@ impl View {
         let shown = escaped(text);
         self.in_line = !shown.ends_with('\n');
         self.showed_pieces = true;
-        // A reader that is gone does not stop the work.
-        let _ = put(&shown);
+        // It does not stop the work.
+        self.lost_output |= put(&shown).is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -200,8 +220,9 @@ impl View {
     /// Calls of the model that never ran, and why.
     fn not_run(&mut self, round: &Round) {
         for (call, result) in round.answer().calls().zip(round.results()) {
-            if !self.started.contains(&call.id) {
-                self.tell(&format!("• {}", call_line(call)));
+            if !self.started.contains_key(&call.id) {
+                let when = if self.is_resumed { "before it was left: " } else { "" };
+                self.tell(&format!("• {when}{}", call_line(call)));
                 self.tell(&format!("  {}", one_line(result.content(), 100)));
             }
         }
@@ -217,12 +238,20 @@ impl View {
                 Item::Round(round) => answered = Some(round.answer().text()),
             }
         }
+        self.is_resumed = said.is_some();
         let lines = [("you", said), ("agent", answered)];
         for (who, text) in lines.into_iter().filter_map(|(who, text)| Some((who, text?))) {
             if !text.trim().is_empty() {
                 self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
             }
         }
+    }
+
+    /// Whose result it is, where that is not the line above.
+    fn whose(&mut self, call: &CallId) -> String {
+        let is_above = self.last_started.take().is_some_and(|last| last == *call);
+        let line = self.started.get(call).filter(|_| !is_above);
+        line.map_or_else(String::new, |line| format!("{line}: "))
     }
 
     fn notes(&mut self, notes: &[String]) {

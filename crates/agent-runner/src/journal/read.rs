@@ -1,6 +1,7 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
-use agent_core::journal::{FORMAT_VERSION, Record};
+use agent_core::journal::{Entry, FORMAT_VERSION, Record};
+use agent_core::session::Event;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -147,13 +148,23 @@ pub enum ReadError {
     },
 }
 
-/// Whether a file is a journal that was begun: its first line is whole. One that a crash cut before that has nothing to go on with.
+/// Whether somebody said something in the session that a file holds. One that was opened and left has nothing to go on with, nor has one
+/// that a crash cut before.
 pub(super) fn is_begun(path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let first_line = || -> io::Result<bool> {
+    let has_input = || -> io::Result<bool> {
+        let mut lines = BufReader::new(File::open(path)?);
         let mut line = Vec::new();
-        BufReader::new(File::open(path)?).read_until(b'\n', &mut line)?;
-        Ok(line.ends_with(b"\n"))
+        while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            let record: Result<Record, _> = serde_json::from_slice(&line);
+            match record.map(|record| record.entry) {
+                Ok(Entry::Event(Event::UserInput { .. })) => return Ok(true),
+                Ok(_) => line.clear(),
+                // Damage is for whoever opens it to tell; what is passed over is never seen.
+                Err(_) => return Ok(true),
+            }
+        }
+        Ok(false)
     };
-    is_file && first_line().unwrap_or(false)
+    is_file && has_input().unwrap_or(true)
 }
