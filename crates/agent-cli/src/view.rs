@@ -7,6 +7,7 @@ use agent_core::llm::Delta;
 use agent_core::tool::ToolStatus;
 use agent_runner::Notice;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Writes for a person.
 pub(crate) struct View {
@@ -18,14 +19,22 @@ pub(crate) struct View {
     in_line: bool,
     /// Whether pieces of the answer that is being written were shown.
     showed_pieces: bool,
-    /// Calls of this round that were seen to start, as they were shown.
-    started: BTreeMap<CallId, String>,
+    /// Calls of this round that were seen to start.
+    started: BTreeMap<CallId, Started>,
     /// The call whose line is the last that was written.
     last_started: Option<CallId>,
     /// Whether the next round was begun before this program was.
     is_resumed: bool,
     /// Whether text for standard output could not be written, other than because its reader went away.
     lost_output: bool,
+}
+
+/// A call that runs.
+struct Started {
+    /// As it was shown.
+    line: String,
+    /// When something was last told of it.
+    told: Instant,
 }
 
 /// How much is said beside the answer.
@@ -75,7 +84,7 @@ impl View {
             Notice::ToolStarted(call) => {
                 let line = call_line(call);
                 self.tell(&format!("• {line}"));
-                self.started.insert(call.id.clone(), line);
+                self.started.insert(call.id.clone(), Started { line, told: Instant::now() });
                 self.last_started = Some(call.id.clone());
             }
             Notice::RoundClosed(item) => {
@@ -86,6 +95,7 @@ impl View {
                 self.is_resumed = false;
             }
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
+            Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { call, outcome } => {
                 let whose = self.whose(call);
                 match outcome.status {
@@ -217,6 +227,18 @@ impl View {
         self.end_line();
     }
 
+    /// What a long call has reported last, now and then.
+    fn still_running(&mut self, call: &CallId, text: &str) {
+        let started = self.started.get_mut(call).filter(|started| started.told.elapsed() >= BETWEEN_REPORTS);
+        if let Some(started) = started
+            && !text.trim().is_empty()
+        {
+            started.told = Instant::now();
+            self.last_started = None;
+            self.tell(&format!("  … {}", last_line(text, 100)));
+        }
+    }
+
     /// Calls of the model that never ran, and why.
     fn not_run(&mut self, round: &Round) {
         for (call, result) in round.answer().calls().zip(round.results()) {
@@ -250,8 +272,8 @@ impl View {
     /// Whose result it is, where that is not the line above.
     fn whose(&mut self, call: &CallId) -> String {
         let is_above = self.last_started.take().is_some_and(|last| last == *call);
-        let line = self.started.get(call).filter(|_| !is_above);
-        line.map_or_else(String::new, |line| format!("{line}: "))
+        let started = self.started.get(call).filter(|_| !is_above);
+        started.map_or_else(String::new, |started| format!("{}: ", started.line))
     }
 
     fn notes(&mut self, notes: &[String]) {
@@ -278,3 +300,6 @@ pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }
+
+/// How long a call must have been silent before a report of it is shown.
+const BETWEEN_REPORTS: Duration = Duration::from_secs(1);
