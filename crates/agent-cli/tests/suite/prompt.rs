@@ -212,9 +212,8 @@ fn a_limit_can_be_raised_where_it_stopped_the_work() {
 
 #[test]
 fn parallel_results_say_whose_they_are() {
-    let calls = agent_testkit::Reply::new()
-        .call("read_file", json!({"path": "a.txt"}))
-        .call("read_file", json!({"path": "missing.txt"}));
+    let calls =
+        Reply::new().call("read_file", json!({"path": "a.txt"})).call("read_file", json!({"path": "missing.txt"}));
     let model = Model::script([Step::answer(calls), Step::text("Done.")]);
     let scratch = Scratch::new();
     scratch.write("a.txt", "one\n");
