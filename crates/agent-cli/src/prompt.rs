@@ -79,6 +79,8 @@ struct Screen {
     /// What the turns came to: nobody but the exit code tells a script.
     turns: Turns,
     had_unusable_line: bool,
+    /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
+    is_in_turn: bool,
 }
 
 type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
@@ -101,6 +103,7 @@ impl Screen {
             raises: 0,
             turns: Turns::default(),
             had_unusable_line: false,
+            is_in_turn: false,
         }
     }
 
@@ -150,6 +153,7 @@ impl Screen {
         match notice {
             Notice::Transition(step) => {
                 self.is_idle &= step.from == step.to;
+                self.is_in_turn |= step.to == State::PreparingRequest;
                 // What the model is asked for is one turn, however many calls it takes.
                 if step.to == State::PreparingRequest
                     && matches!(step.on, Trigger::UserInput | Trigger::AutoQueuedInput)
@@ -193,7 +197,7 @@ impl Screen {
 
     /// A turn came to this.
     fn ended(&mut self, outcome: Option<&Outcome>) {
-        let Some(outcome) = outcome else { return };
+        let Some(outcome) = outcome.filter(|_| std::mem::take(&mut self.is_in_turn)) else { return };
         if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
             self.view.tell("/more goes on with as much again");
         }

@@ -86,7 +86,7 @@ fn a_question_that_nobody_can_answer_is_not_waited_for() {
     let mut running = prompt(&scratch, &model, &[]);
     running.write("go\n");
     running.close_stdin();
-    assert!(running.end().assert_code(0).out.contains("So be it."));
+    assert!(running.end().assert_code(61).out.contains("So be it."));
     assert!(!scratch.work("b.txt").exists());
 
     // The same when the input ends while the question stands.
@@ -95,7 +95,7 @@ fn a_question_that_nobody_can_answer_is_not_waited_for() {
     running.write("go\n");
     running.wait_for("may this run?");
     running.close_stdin();
-    assert!(running.end().assert_code(0).out.contains("So be it."));
+    assert!(running.end().assert_code(61).out.contains("So be it."));
     assert!(!scratch.work("b.txt").exists());
 }
 
@@ -160,7 +160,7 @@ fn what_was_typed_ahead_comes_back_with_a_cancel() {
     running.signal("INT");
     running.wait_for("not sent: and then this");
     running.close_stdin();
-    running.end().assert_code(0);
+    running.end().assert_code(130);
     assert_eq!(model.requests().len(), 1);
 }
 
