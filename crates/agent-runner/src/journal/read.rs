@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> Result<Recovered, ReadError> {
         if number == 1 {
             check_format(path, &line)?;
         }
-        match serde_json::from_slice::<Record>(&line) {
+        match record(&line) {
             Ok(record) if is_whole => {
                 recovered.records.push(record);
                 recovered.good_bytes += length as u64;
@@ -65,6 +65,15 @@ pub fn read(path: &Path) -> Result<Recovered, ReadError> {
             Err(ReadError::Damaged { path: path.to_owned(), damage })
         }
         Some(_) | None => Ok(recovered),
+    }
+}
+
+/// A line's record. Its bytes are looked at once, as a whole, whether they are text.
+fn record(line: &[u8]) -> Result<Record, serde_json::Error> {
+    match str::from_utf8(line) {
+        Ok(text) => Record::from_line(text),
+        // The same again, for the words and the place of what is wrong.
+        Err(_) => serde_json::from_slice(line),
     }
 }
 
