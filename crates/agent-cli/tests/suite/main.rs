@@ -16,4 +16,5 @@ mod sessions;
 mod stdio;
 mod support;
 mod terminal;
+mod undo;
 mod verify;
