@@ -46,7 +46,8 @@ impl Input {
     ///
     /// # Errors
     /// [`ItemError::Empty`] when nothing is left.
-    pub fn new(mut texts: Vec<String>) -> Result<Self, ItemError> {
+    pub fn new(texts: Vec<String>) -> Result<Self, ItemError> {
+        let mut texts = texts;
         texts.retain(|text| non_blank(text));
         // It will be kept as long as the history.
         texts.shrink_to_fit();
@@ -87,7 +88,8 @@ impl Answer {
     ///
     /// # Errors
     /// [`ItemError::Empty`] when nothing is left, [`ItemError::RepeatedCall`] when two calls have one id.
-    pub fn new(mut blocks: Vec<Block>) -> Result<Self, ItemError> {
+    pub fn new(blocks: Vec<Block>) -> Result<Self, ItemError> {
+        let mut blocks = blocks;
         blocks.retain(|block| !block.is_blank());
         if blocks.is_empty() {
             return Err(ItemError::Empty);

@@ -31,21 +31,15 @@ struct Reader<'de> {
 struct Unusual;
 
 impl<'de> Reader<'de> {
-    /// Takes this byte if it comes next.
-    fn has(&mut self, byte: u8) -> bool {
-        let is_next = self.rest.as_bytes().first() == Some(&byte);
-        is_next && self.skip(1).is_ok()
-    }
-
-    fn take(&mut self, byte: u8) -> Result<(), Unusual> {
-        if self.has(byte) { Ok(()) } else { Err(Unusual) }
-    }
-
-    /// Takes this word if it comes next.
-    fn has_word(&mut self, word: &str) -> bool {
-        let behind = self.rest.strip_prefix(word);
+    /// Takes this if it comes next.
+    fn has(&mut self, expected: &str) -> bool {
+        let behind = self.rest.strip_prefix(expected);
         self.rest = behind.unwrap_or(self.rest);
         behind.is_some()
+    }
+
+    fn take(&mut self, expected: &str) -> Result<(), Unusual> {
+        if self.has(expected) { Ok(()) } else { Err(Unusual) }
     }
 
     /// Goes on behind so many bytes.
@@ -66,7 +60,7 @@ impl<'de> Reader<'de> {
 
     /// A text without escapes: a name.
     fn name(&mut self) -> Result<&'de str, Unusual> {
-        self.take(b'"')?;
+        self.take("\"")?;
         match self.run()? {
             (name, b'"') => Ok(name),
             _ => Err(Unusual),
@@ -75,7 +69,7 @@ impl<'de> Reader<'de> {
 
     /// A text; a copy only when something in it is escaped.
     fn string(&mut self) -> Result<Cow<'de, str>, Unusual> {
-        self.take(b'"')?;
+        self.take("\"")?;
         match self.run()? {
             (text, b'"') => Ok(Cow::Borrowed(text)),
             (text, _) => self.unescaped(text).map(Cow::Owned),
@@ -86,7 +80,10 @@ impl<'de> Reader<'de> {
     fn run(&mut self) -> Result<(&'de str, u8), Unusual> {
         let run = self.skip(first_special(self.rest.as_bytes()).ok_or(Unusual)?)?;
         match self.rest.as_bytes().first() {
-            Some(special @ (b'"' | b'\\')) => self.skip(1).map(|_| (run, *special)),
+            Some(special @ (b'"' | b'\\')) => {
+                self.skip(1)?;
+                Ok((run, *special))
+            }
             // A control character has to be escaped.
             Some(_) | None => Err(Unusual),
         }
@@ -171,9 +168,9 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unusual> {
-        match self.has_word("true") {
+        match self.has("true") {
             true => visitor.visit_bool(true),
-            false if self.has_word("false") => visitor.visit_bool(false),
+            false if self.has("false") => visitor.visit_bool(false),
             false => Err(Unusual),
         }
     }
@@ -208,7 +205,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unusual> {
-        if self.has_word("null") { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.has("null") { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Unusual> {
@@ -221,15 +218,15 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unusual> {
-        self.take(b'{')?;
-        let mut list = List { reader: self, fields: fields.iter(), end: b'}', is_begun: false, is_ended: false };
+        self.take("{")?;
+        let mut list = List { reader: self, fields: fields.iter(), end: "}", is_begun: false, is_ended: false };
         let value = visitor.visit_map(&mut list)?;
         list.ended(value)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unusual> {
-        self.take(b'[')?;
-        let mut list = List { reader: self, fields: [].iter(), end: b']', is_begun: false, is_ended: false };
+        self.take("[")?;
+        let mut list = List { reader: self, fields: [].iter(), end: "]", is_begun: false, is_ended: false };
         let value = visitor.visit_seq(&mut list)?;
         list.ended(value)
     }
@@ -240,11 +237,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unusual> {
-        if !self.has(b'{') {
+        if !self.has("{") {
             return visitor.visit_enum(Word(self));
         }
         let value = visitor.visit_enum(Tagged(self))?;
-        self.take(b'}')?;
+        self.take("}")?;
         Ok(value)
     }
 
@@ -258,7 +255,7 @@ struct List<'a, 'de> {
     reader: &'a mut Reader<'de>,
     /// Names that may come, in the order in which they are written.
     fields: slice::Iter<'static, &'static str>,
-    end: u8,
+    end: &'static str,
     is_begun: bool,
     is_ended: bool,
 }
@@ -271,7 +268,7 @@ impl List<'_, '_> {
             return Ok(false);
         }
         if self.is_begun {
-            self.reader.take(b',')?;
+            self.reader.take(",")?;
         }
         self.is_begun = true;
         Ok(true)
@@ -279,10 +276,9 @@ impl List<'_, '_> {
 
     /// The name that was expected, if it is the one that comes, with the colon: to compare is quicker than to look for its end.
     fn expected_name(&mut self) -> Option<&'static str> {
-        let name = *self.fields.next()?;
-        let quoted = self.reader.rest.as_bytes().strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?;
-        quoted.strip_prefix(b"\":")?;
-        self.reader.skip(name.len() + 3).ok()?;
+        let name = self.fields.next()?;
+        let behind = self.reader.rest.strip_prefix('"')?.strip_prefix(name)?.strip_prefix("\":")?;
+        self.reader.rest = behind;
         Some(name)
     }
 
@@ -302,7 +298,7 @@ impl<'de> MapAccess<'de> for &mut List<'_, 'de> {
             return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
         }
         let key = seed.deserialize(&mut *self.reader)?;
-        self.reader.take(b':')?;
+        self.reader.take(":")?;
         Ok(Some(key))
     }
 
@@ -360,7 +356,7 @@ impl<'de> EnumAccess<'de> for Tagged<'_, 'de> {
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Unusual> {
         let variant = seed.deserialize(&mut *self.0)?;
-        self.0.take(b':')?;
+        self.0.take(":")?;
         Ok((variant, self))
     }
 }
