@@ -51,7 +51,7 @@ impl Session {
             }
             Event::ToolsPrepared { facts, .. } => self.absorb_facts(facts),
             Event::ApprovalAnswered { call, answer, .. } => self.absorb_approval(trigger, &call, answer),
-            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, &outcome),
+            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, outcome),
             Event::GitChecked { report, .. } => {
                 self.asked = None;
                 if !report.formatting_due && !report.commit_due {
