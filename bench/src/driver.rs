@@ -2,6 +2,7 @@
 
 use agent_core::budget::Limits;
 use agent_core::conversation::CallId;
+use agent_core::hook::GitReport;
 use agent_core::journal::{Entry, Header, Record};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::PermissionMode;
