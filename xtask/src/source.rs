@@ -29,6 +29,13 @@ pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
     faults
 }
 
+/// Where a file writes to the terminal by itself: `:line: what`.
+pub(crate) fn terminal_faults(text: &str) -> Vec<String> {
+    let code = (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let faults = code.filter(|(_, line)| WRITING.iter().any(|word| line.contains(word)));
+    faults.map(|(number, _)| format!(":{number}: writes past `terminal.rs`, which escapes what is written")).collect()
+}
+
 /// Whether the text declares the module.
 pub(crate) fn declares(text: &str, module: &str) -> bool {
     let declaration = format!("mod {module};");
@@ -37,6 +44,21 @@ pub(crate) fn declares(text: &str, module: &str) -> bool {
     })
 }
 
+/// What writes to a terminal, or has somebody else do it.
+const WRITING: &[&str] = &[
+    "stdout()",
+    "stderr()",
+    "print!(",
+    "println!(",
+    "eprint!(",
+    "eprintln!(",
+    "dbg!(",
+    "/dev/tty",
+    "Stdio::inherit",
+    "Term::",
+    ".exit()",
+    "set_hook",
+];
 /// Spelt in two, so that this file keeps its own rules.
 const WORKPLACE: &str = concat!("/wo", "rk/");
 

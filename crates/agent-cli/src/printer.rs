@@ -2,12 +2,12 @@
 
 use crate::args::{Options, OutputFormat};
 use crate::settings::working_directory;
-use crate::terminal::put;
+use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
 use crate::wire::{Line, RunResult};
 use agent_core::permission::PermissionMode;
 use agent_runner::Notice;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 
 /// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
@@ -33,7 +33,7 @@ pub(crate) struct Init {
 impl Printer {
     pub(crate) fn new(options: &Options) -> Self {
         let format = options.output_format.unwrap_or_default();
-        let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
+        let is_live = format == OutputFormat::Text && is_watched();
         Self {
             format,
             with_partial: options.include_partial_messages,
@@ -57,7 +57,7 @@ impl Printer {
                 permission_mode: init.mode,
             };
             // A reader that is gone does not stop the work.
-            let _ = put(&line.text());
+            let _ = put_json(&line.text());
         }
     }
 
@@ -65,7 +65,7 @@ impl Printer {
         if self.format == OutputFormat::StreamJson
             && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
         {
-            let _ = put(&line.text());
+            let _ = put_json(&line.text());
         }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
@@ -97,7 +97,7 @@ impl Printer {
         self.tell(&result);
         let code = result.exit_code;
         let written = match self.format {
-            OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
+            OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
             OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
             OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
         };

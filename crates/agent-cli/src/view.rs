@@ -1,6 +1,6 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
-use crate::terminal::{Style, escaped, last_line, one_line, put, say};
+use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
 use agent_core::budget::Usd;
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::llm::Delta;
@@ -63,6 +63,9 @@ impl View {
                 self.tell("(the text above does not count)");
             }
             Notice::Message { blocks, .. } => self.message(blocks),
+            Notice::Ruled(ruling) if self.level == Level::Verbose => {
+                self.tell(&format!("permission: {}", inline(&ruling.to_string())));
+            }
             Notice::ToolStarted(call) => {
                 self.started.insert(call.id.clone());
                 self.tell(&format!("• {}", call_line(call)));
@@ -73,7 +76,7 @@ impl View {
                 }
                 self.started.clear();
             }
-            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
+            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolFinished { outcome, .. } => match outcome.status {
                 ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
                 // How a failure ended tells more than how it began.
@@ -87,7 +90,7 @@ impl View {
             }
             Notice::Formatted(report) => {
                 for path in &report.changed_paths {
-                    self.tell(&format!("formatted {}", escaped(path)));
+                    self.tell(&format!("formatted {}", inline(path)));
                 }
                 self.notes(&report.notes);
             }
@@ -99,7 +102,7 @@ impl View {
             }
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
-                self.tell(&format!("trying again in {seconds} s: {}", escaped(reason)));
+                self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
             }
             Notice::Error { message, .. } => self.error(message),
             Notice::Transition(step) if self.level == Level::Verbose => {
@@ -112,9 +115,9 @@ impl View {
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
-                self.tell(&escaped(&format!("  {verdict}: it {}", report.end)));
+                self.tell(&format!("  {verdict}: it {}", report.end));
             }
-            Notice::GapReport { text, .. } => self.tell(&escaped(text)),
+            Notice::GapReport { text, .. } => self.tell(text),
             _ => {}
         }
     }
@@ -123,14 +126,14 @@ impl View {
     pub(crate) fn tell(&mut self, line: &str) {
         if self.level > Level::Quiet {
             self.end_line();
-            say(&self.style.dim(line));
+            self.style.say(Tint::Dim, line);
         }
     }
 
     /// An error, whatever the level.
     pub(crate) fn error(&mut self, message: &str) {
         self.end_line();
-        say(&self.style.red(&format!("agent: {}", escaped(message))));
+        self.style.say(Tint::Red, &format!("agent: {message}"));
     }
 
     /// Whether the model's text is shown while it comes.
@@ -177,11 +180,10 @@ impl View {
     }
 
     fn piece(&mut self, text: &str) {
-        let shown = escaped(text);
-        self.in_line = !shown.ends_with('\n');
+        self.in_line = !text.ends_with('\n');
         self.showed_pieces = true;
         // A reader that is gone does not stop the work.
-        let _ = put(&shown);
+        let _ = put(text);
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -227,7 +229,7 @@ impl View {
 
     fn notes(&mut self, notes: &[String]) {
         for note in notes {
-            self.tell(&format!("note: {}", escaped(note)));
+            self.tell(&format!("note: {}", inline(note)));
         }
     }
 }
@@ -236,8 +238,8 @@ impl View {
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
     match telling(&arguments) {
-        Some(text) => format!("{} {}", escaped(&call.name), one_line(text, 100)),
-        None => escaped(&call.name),
+        Some(text) => format!("{} {}", inline(&call.name), one_line(text, 100)),
+        None => inline(&call.name),
     }
 }
 

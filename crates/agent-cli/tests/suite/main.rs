@@ -9,6 +9,7 @@ mod demo;
 mod exit_codes;
 mod interrupts;
 mod output;
+mod permissions;
 mod prompt;
 mod pty;
 mod schema;
