@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Go on with a session at the prompt; without an id with the newest of this directory.
     Resume(Resume),
+    /// Take back what the agent changed in its last turns; commits stay, and so does what somebody changed since.
+    Undo(Undo),
     /// Draw a machine from its table.
     Diagram(Diagram),
     /// Look for what is missing on this machine.
@@ -60,6 +62,16 @@ pub(crate) struct Demo {
     /// Write only the verdict.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Undo {
+    /// How many turns. An undo counts as one: after an undo, 1 takes it back.
+    #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) turns: u32,
+    /// In this directory's repository.
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

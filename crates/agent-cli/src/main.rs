@@ -21,6 +21,7 @@ mod setup;
 mod signals;
 mod terminal;
 mod tools;
+mod undo;
 mod units;
 mod view;
 mod wire;
@@ -61,6 +62,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
             let continue_newest = id.is_none();
             prompt::run(Options { continue_newest, session_id: id, must_exist: true, ..options }).await
         }
+        Some(Command::Undo(arguments)) => undo::run(&arguments).await,
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => Ok(doctor::run(&options)),
         Some(Command::Tools) => tools::run(),

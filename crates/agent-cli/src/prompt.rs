@@ -16,7 +16,8 @@ use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Usd};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::ports::Approver;
-use agent_core::session::{Rejected, Trigger};
+use agent_core::session::{Rejected, State, Trigger};
+use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use async_trait::async_trait;
 use std::io::{BufRead, IsTerminal};
@@ -33,9 +34,10 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let chosen = provider::choose(&settings).await?;
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
-    let Opened { runner, handle, notices, id, model, before, .. } = opened;
+    let Opened { runner, handle, notices, id, model, before, repository, .. } = opened;
     let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
-    let mut screen = Screen::new(handle.clone(), Level::of(options.quiet, options.verbose), &before.ledger);
+    let level = Level::of(options.quiet, options.verbose);
+    let mut screen = Screen::new(handle.clone(), repository, level, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
     screen.view.tell(&inline(&heading));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
@@ -58,6 +60,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
 /// What the person sees, and what the next line is for.
 struct Screen {
     handle: Handle,
+    repository: Arc<RepositoryHooks>,
     view: View,
     style: Style,
     is_idle: bool,
@@ -74,9 +77,10 @@ struct Screen {
 type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
 impl Screen {
-    fn new(handle: Handle, level: Level, before: &Ledger) -> Self {
+    fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, before: &Ledger) -> Self {
         Self {
             handle,
+            repository,
             view: View::new(true, level),
             style: Style::for_stderr(),
             is_idle: false,
@@ -136,6 +140,12 @@ impl Screen {
         match notice {
             Notice::Transition(step) => {
                 self.is_idle &= step.from == step.to;
+                // What the model is asked for is one turn, however many calls it takes.
+                if step.to == State::PreparingRequest
+                    && matches!(step.on, Trigger::UserInput | Trigger::AutoQueuedInput)
+                {
+                    self.repository.turn_started();
+                }
                 if matches!(step.on, Trigger::UserInput | Trigger::CompactionRequested) {
                     self.untaken = self.untaken.saturating_sub(1);
                 }

@@ -66,7 +66,7 @@ async fn drive(
     mut signals: mpsc::UnboundedReceiver<Signal>,
     started: Instant,
 ) -> RunResult {
-    let Opened { runner, handle, notices, id, model, tool_names, before, processes } = opened;
+    let Opened { runner, handle, notices, id, model, tool_names, before, processes, .. } = opened;
     printer.init(Init {
         session_id: id.clone(),
         model,

@@ -36,6 +36,8 @@ pub(crate) struct Opened {
     pub(crate) before: Before,
     /// What runs commands besides the tools.
     pub(crate) processes: Processes,
+    /// Is told where turns begin, for `agent undo`.
+    pub(crate) repository: Arc<RepositoryHooks>,
 }
 
 /// A session as it was left.
@@ -54,7 +56,8 @@ pub(crate) fn open(
 ) -> Result<Opened, Failure> {
     // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
     let with_signal = approver.is_none();
-    let Made { builder, model, tool_names, processes } = make(settings, options, chosen, approver, with_signal)?;
+    let Made { builder, model, tool_names, processes, repository } =
+        make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
     let (builder, id, resumed) = kept.attach(builder, &settings.directory);
@@ -72,7 +75,7 @@ pub(crate) fn open(
         }
         None => Before::default(),
     };
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes })
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes, repository })
 }
 
 /// A new session that is not begun, with its id: an attempt of a job.
@@ -89,6 +92,7 @@ struct Made {
     model: String,
     tool_names: Vec<String>,
     processes: Processes,
+    repository: Arc<RepositoryHooks>,
 }
 
 fn make(
@@ -113,17 +117,13 @@ fn make(
         ..SessionConfig::default()
     };
     let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
-    let hooks = Hooks {
-        repository: RepositoryHooks::new(
-            HooksConfig {
-                auto_commit: settings.auto_commit,
-                formatters: settings.formatters.clone(),
-                ..HooksConfig::new(settings.directory.clone())
-            },
-            Arc::new(processes.clone()),
-        ),
-        workspace,
+    let hooks_config = HooksConfig {
+        auto_commit: settings.auto_commit,
+        formatters: settings.formatters.clone(),
+        ..HooksConfig::new(settings.directory.clone())
     };
+    let repository = Arc::new(RepositoryHooks::new(hooks_config, Arc::new(processes.clone())));
+    let hooks = Hooks { repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(settings, &tool_names)?;
     let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
@@ -133,7 +133,7 @@ fn make(
     if let Some(approver) = approver {
         builder = builder.approver(approver);
     }
-    Ok(Made { builder, model, tool_names, processes })
+    Ok(Made { builder, model, tool_names, processes, repository })
 }
 
 /// A rule for a tool that does not exist is a slip of the pen: what it was meant to forbid would run.
@@ -274,7 +274,7 @@ fn failed(error: &StoreError) -> Failure {
 
 /// The repository's hooks; what a formatter changed is known to the tools afterwards.
 struct Hooks {
-    repository: RepositoryHooks,
+    repository: Arc<RepositoryHooks>,
     workspace: Arc<Workspace>,
 }
 

@@ -5,8 +5,9 @@
 
 use crate::config::{FormatterConfig, FormatterInput};
 use crate::image::Image;
+use crate::replace::replace;
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandRunner, Exit};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Output kept of one formatter; a longer one is refused.
@@ -93,7 +94,7 @@ impl Formatter<'_> {
         if Image::take(&target) != now {
             return Err(FormatError::Unfit("it changed meanwhile"));
         }
-        replace(&target, &formatted)?;
+        replace(&target, &formatted, None)?;
         Ok(Formatted::Changed)
     }
 
@@ -170,15 +171,4 @@ impl Formatter<'_> {
     fn failed(&self, found: &str) -> FormatError {
         FormatError::Failed { program: self.config.program.to_string_lossy().into_owned(), found: found.to_owned() }
     }
-}
-
-/// Replaces a file at once, with the permissions it has.
-fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
-    let directory = target.parent().unwrap_or(target);
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(content)?;
-    file.as_file().set_permissions(target.metadata()?.permissions())?;
-    file.as_file().sync_all()?;
-    file.persist(target)?;
-    Ok(())
 }

@@ -1,6 +1,7 @@
 //! The hook itself: what is due when, and what is remembered between the calls.
 
 use crate::before::BeforeImages;
+use crate::checkpoint::{self, Turn};
 use crate::commit::{self, Candidate, CommitError};
 use crate::config::{FormatterConfig, HooksConfig};
 use crate::format::{FormatError, Formatted, Formatter};
@@ -16,7 +17,7 @@ use agent_core::ports::{CancelSignal, CommandRunner, Hook};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Commits and formats in the repository of one workspace, for one session.
@@ -34,6 +35,9 @@ pub struct RepositoryHooks {
 struct Memory {
     before: BeforeImages,
     watch: HeadWatch,
+    turn: Turn,
+    /// What could not be kept of the turn, for the next report.
+    unkept: Vec<String>,
 }
 
 impl std::fmt::Debug for RepositoryHooks {
@@ -50,8 +54,13 @@ impl RepositoryHooks {
             config.workspace = workspace;
         }
         let watch = HeadWatch::start(&Discovery::look(&config.workspace));
-        let memory = Mutex::new(Memory { before: BeforeImages::default(), watch });
-        Self { config, runner, memory }
+        let memory = Memory { before: BeforeImages::default(), watch, turn: Turn::default(), unkept: Vec::new() };
+        Self { config, runner, memory: Mutex::new(memory) }
+    }
+
+    /// A new turn begins: what the agent changes from here on is taken back by one step of [`undo`](crate::undo()).
+    pub fn turn_started(&self) {
+        self.memory().turn = Turn::default();
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -65,6 +74,50 @@ impl RepositoryHooks {
 
     fn formatter_for(&self, path: &str) -> Option<&FormatterConfig> {
         self.config.formatters.iter().find(|formatter| formatter.handles(path))
+    }
+
+    /// Remembers how files are, and keeps it where it can be gone back to.
+    fn remember(&self, named: &[String]) {
+        let discovery = Discovery::look(&self.config.workspace);
+        let mut memory = self.memory();
+        for path in named.iter().filter_map(|path| paths::normalize(&self.config.workspace, path).ok()) {
+            let now = Image::take(&self.config.workspace.join(&path));
+            if let Discovery::Found(repository) = &discovery
+                && paths::check_parents(&self.config.workspace, &path).is_ok()
+                && let Some(git_path) = self.git_path(repository, &path)
+                && let Err(error) = memory.turn.before(repository, &git_path, &now)
+            {
+                memory.unkept.push(format!("{path} cannot be taken back by undo: {error}"));
+            }
+            memory.before.remember(&path, now);
+        }
+    }
+
+    /// Keeps how the agent left these files, for undo.
+    async fn keep(&self, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.memory().unkept);
+        let Discovery::Found(repository) = Discovery::look(&self.config.workspace) else {
+            return notes;
+        };
+        let git_paths: Vec<String> = paths.iter().filter_map(|path| self.git_path(&repository, path)).collect();
+        let left = git_paths.iter().map(|path| (path.as_str(), Image::take(&repository.top.join(path))));
+        let record = self.memory().turn.after(&repository, left);
+        let stored = match record {
+            Ok(None) => return notes,
+            Ok(Some(record)) => checkpoint::store(&self.git(&repository, cancel), &repository, &record).await,
+            Err(error) => Err(error.into()),
+        };
+        match stored {
+            Ok(()) => self.memory().turn.stored(),
+            Err(error) => notes.push(format!("undo does not know how the files were left: {error}")),
+        }
+        notes
+    }
+
+    /// A path of the workspace, as the repository names it.
+    fn git_path(&self, repository: &Repository, path: &str) -> Option<String> {
+        let prefix = self.config.workspace.strip_prefix(&repository.top).unwrap_or(Path::new(""));
+        prefix.join(path).to_str().map(str::to_owned)
     }
 
     /// The changed paths that are paths of this workspace; the others as notes.
@@ -126,7 +179,6 @@ impl RepositoryHooks {
 
     /// Sorts out what can be left out without asking git.
     fn candidates(&self, repository: &Repository, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> Vec<Candidate> {
-        let prefix = self.config.workspace.strip_prefix(&repository.top).map_or(PathBuf::new(), PathBuf::from);
         let memory = self.memory();
         let mut candidates = Vec::new();
         for path in paths {
@@ -135,12 +187,12 @@ impl RepositoryHooks {
             } else {
                 paths::check_parents(&self.config.workspace, path)
             };
-            match (reason, prefix.join(path).to_str()) {
+            match (reason, self.git_path(repository, path)) {
                 (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
                 (Ok(()), None) => notes.push(format!("{path} was not committed: its directory's name is not text")),
                 (Ok(()), Some(git_path)) => candidates.push(Candidate {
                     path: path.clone(),
-                    git_path: git_path.to_owned(),
+                    git_path,
                     before: memory.before.bases(path).to_vec(),
                     now: Image::take(&self.config.workspace.join(path)),
                 }),
@@ -174,15 +226,11 @@ impl Hook for RepositoryHooks {
         {
             self.memory().watch.started_at(head);
         }
-        if let Subject::Paths(named) = &inspection.subject
-            && (self.config.auto_commit || !self.config.formatters.is_empty())
-        {
-            for path in named {
-                if let Ok(path) = paths::normalize(&self.config.workspace, path) {
-                    let now = Image::take(&self.config.workspace.join(&path));
-                    self.memory().before.remember(&path, now);
-                }
-            }
+        match &inspection.subject {
+            Subject::Paths(named) => self.remember(named),
+            Subject::Command { text, .. } => self.memory().turn.command(text),
+            // Nothing that could be remembered.
+            _ => {}
         }
         HookVerdict::None
     }
@@ -199,6 +247,9 @@ impl Hook for RepositoryHooks {
         let paths = self.usable_paths(changes, &mut report.notes);
         report.formatting_due = paths.iter().any(|path| self.formatter_for(path).is_some());
         report.commit_due = self.commit_due(&discovery, &paths, &mut report.notes);
+        if !report.formatting_due {
+            report.notes.extend(self.keep(&paths, cancel).await);
+        }
 
         let mut memory = self.memory();
         memory.before.keep_only(&paths);
@@ -223,6 +274,7 @@ impl Hook for RepositoryHooks {
                 Err(error) => report.notes.push(format!("{path} was not formatted: {error}")),
             }
         }
+        report.notes.extend(self.keep(&paths, cancel).await);
         report.commit_due = self.commit_due(&Discovery::look(&self.config.workspace), &paths, &mut report.notes);
         Ok(report)
     }
@@ -270,6 +322,9 @@ fn committable(discovery: &Discovery) -> Result<&Repository, String> {
     match discovery {
         Discovery::None => Err("this is not a git repository".to_owned()),
         Discovery::Bare => Err("this is a bare repository".to_owned()),
+        Discovery::Foreign => Err("`.git` is a link to a repository that does not know this directory; \
+            if it is meant, tell the repository by `git config core.worktree`"
+            .to_owned()),
         Discovery::Found(repository) => match repository.operation_in_progress() {
             Some(operation) => Err(format!("{operation} is in progress")),
             None => Ok(repository),

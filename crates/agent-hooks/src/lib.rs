@@ -3,7 +3,7 @@
 //! [`RepositoryHooks`] implements the [`Hook`](agent_core::ports::Hook) port:
 //!
 //! ```text
-//! before_tool   remembers how the files were that a call is about to change        (no process)
+//! before_tool   remembers and keeps how the files were that a call is about to change  (no process)
 //! check_git     new commits? is formatting or committing due?                      (no process unless HEAD moved)
 //! format        the user's formatters, on files that were formatted before         (configured programs)
 //! commit        exactly what the agent changed, as one commit                      (git plumbing)
@@ -17,6 +17,7 @@
 //! [`prices`] is the table of list prices with which a host supplies the budget.
 
 mod before;
+mod checkpoint;
 mod commit;
 mod config;
 mod decide;
@@ -29,9 +30,12 @@ mod message;
 mod paths;
 pub mod prices;
 mod query;
+mod replace;
 mod repository;
 mod secrets;
+mod undo;
 mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity};
 pub use hooks::RepositoryHooks;
+pub use undo::{UndoError, Undone, undo};

@@ -29,6 +29,8 @@ pub(crate) enum Discovery {
     None,
     /// A repository without a working tree.
     Bare,
+    /// `.git` is a file or a link and names a repository that knows nothing of this directory.
+    Foreign,
     /// A repository with a working tree.
     Found(Repository),
 }
@@ -50,6 +52,9 @@ impl Discovery {
         for top in start.ancestors() {
             let dot_git = top.join(".git");
             if let Some(git_dir) = git_dir_at(&dot_git) {
+                if git_dir != dot_git && !names_back(&git_dir, top) {
+                    return Self::Foreign;
+                }
                 return Self::Found(Repository {
                     top: top.to_path_buf(),
                     common_dir: common_dir_of(&git_dir),
@@ -148,6 +153,24 @@ fn git_dir_at(dot_git: &Path) -> Option<PathBuf> {
     };
     let git_dir = git_dir.canonicalize().ok()?;
     is_git_dir(&git_dir).then_some(git_dir)
+}
+
+/// Whether a directory that a `.git` file names names that file's directory back, as those of linked worktrees and submodules do.
+///
+/// A file that anybody planted could name any repository of the user, and the agent would commit to it.
+fn names_back(git_dir: &Path, top: &Path) -> bool {
+    let same = |path: PathBuf| path.canonicalize().is_ok_and(|path| path == top);
+    if let Some(text) = read_small(&git_dir.join("gitdir")).and_then(|text| String::from_utf8(text).ok()) {
+        return same(git_dir.join(text.trim()).parent().map(Path::to_path_buf).unwrap_or_default());
+    }
+    let config = read_small(&git_dir.join("config")).and_then(|text| String::from_utf8(text).ok()).unwrap_or_default();
+    config.lines().filter_map(worktree_setting).any(|worktree| same(git_dir.join(worktree)))
+}
+
+/// `worktree = ../../..` as git writes it.
+fn worktree_setting(line: &str) -> Option<&str> {
+    let (name, value) = line.split_once('=')?;
+    name.trim().eq_ignore_ascii_case("worktree").then(|| value.trim().trim_matches('"'))
 }
 
 fn is_git_dir(directory: &Path) -> bool {

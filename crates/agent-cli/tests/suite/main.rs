@@ -17,4 +17,5 @@ mod sessions;
 mod stdio;
 mod support;
 mod terminal;
+mod undo;
 mod verify;

@@ -14,3 +14,4 @@ mod hostile;
 mod news;
 mod states;
 mod support;
+mod undo;

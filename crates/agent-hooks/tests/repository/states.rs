@@ -55,6 +55,33 @@ fn where_nothing_can_be_committed_a_note_says_why() {
     }
 }
 
+/// What an archive or a model can put there must not lead the agent to the user's other repositories.
+#[test]
+fn a_planted_link_to_another_repository_is_not_followed() {
+    type Plant = fn(&Path, &Path);
+    let plants: &[(&str, Plant)] = &[
+        ("file", |other, dot_git| {
+            fs::write(dot_git, format!("gitdir: {}\n", other.display())).unwrap();
+        }),
+        ("link", |other, dot_git| {
+            std::os::unix::fs::symlink(other, dot_git).unwrap();
+        }),
+    ];
+    for (name, plant) in plants {
+        let (Some(repo), Some(other)) = (Repo::none(), Repo::new()) else { return };
+        let before = other.git(&["for-each-ref"]);
+        plant(&other.project.join(".git"), &repo.project.join(".git"));
+        let agent = repo.agent();
+        agent.change("new.rs", Some("new\n"));
+        let report = agent.check(&["new.rs"]);
+        assert!(report.notes.iter().any(|note| note.contains("does not know this directory")), "{name}: {report:?}");
+        assert!(agent.try_commit(&["new.rs"]).unwrap().commit.is_none(), "{name}");
+        assert_eq!(other.git(&["for-each-ref"]), before, "{name}");
+        assert!(!other.project.join(".git/agent").exists(), "{name}: nothing of this workspace is kept there");
+        assert_eq!(agent.processes(), 0, "{name}");
+    }
+}
+
 fn conflict(repo: &Repo) {
     for (branch, text) in [("other", "1\n"), ("main", "2\n"), ("main", "3\n")] {
         let (known, _) = repo.try_git(&["checkout", "-q", branch]);
@@ -109,6 +136,8 @@ fn linked_worktrees_links_submodules_and_subdirectories_are_repositories() {
         ("symbolic link", |repo| {
             fs::rename(repo.project.join(".git"), repo.project.join("../moved")).unwrap();
             std::os::unix::fs::symlink("../moved", repo.project.join(".git")).unwrap();
+            // So that the repository knows where its files are: anybody can make a link to it.
+            repo.git(&["config", "core.worktree", repo.project.to_str().unwrap()]);
             ".".to_owned()
         }),
         ("submodule", |repo| {

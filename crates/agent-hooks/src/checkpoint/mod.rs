@@ -1,0 +1,159 @@
+//! Keeps how files were before a turn, so that the turn can be taken back.
+//!
+//! ```text
+//! before a call    how its files are goes into a file beside the repository's own     (no process)
+//! after a batch    how the agent left them is added, and all of it becomes a commit   (one process)
+//! ```
+//!
+//! The commit is on a reference of this working tree that no branch, push or `git log` shows. The file of the first step is there so that
+//! a crash between the two steps loses nothing: `undo` reads it too. The user's index and branches are not touched.
+//!
+//! Absent: what commands change. Nobody knows their files before they run; `undo` names the commands instead.
+
+mod stream;
+mod turns;
+
+pub(crate) use turns::{Change, import_left_behind, list, load};
+
+use crate::git::{Git, GitError};
+use crate::image::Image;
+use crate::repository::Repository;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use stream::When;
+
+/// Turns that are kept; older ones are forgotten.
+const TURNS_KEPT: usize = 200;
+/// Commands of one turn that are kept.
+const COMMANDS_KEPT: usize = 50;
+
+/// What is known of the turn under way.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    /// Its name, once something was kept.
+    name: Option<String>,
+    /// Whether its reference is there.
+    is_stored: bool,
+    paths: BTreeMap<String, Seen>,
+    /// Commands that are not kept yet: a turn of commands only has nothing to go back to.
+    commands: Vec<String>,
+    /// Those that are.
+    commands_kept: usize,
+}
+
+/// What was last seen at a path, as a digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// Kept as it was before; the agent did not change it yet.
+    Before(u64),
+    /// As the agent left it.
+    Left(u64),
+}
+
+impl Turn {
+    /// Keeps how a path is: a call is about to change it.
+    ///
+    /// What the agent left is not kept again. What somebody else wrote meanwhile is: their version is the one to go back to.
+    pub(crate) fn before(&mut self, repository: &Repository, path: &str, now: &Image) -> io::Result<()> {
+        let digest = now.digest();
+        match self.paths.get(path) {
+            Some(Seen::Before(seen) | Seen::Left(seen)) if *seen == digest => return Ok(()),
+            _ => {}
+        }
+        let mut entries = Vec::new();
+        stream::file(&mut entries, When::Before, path, now);
+        for command in self.commands.drain(..) {
+            stream::command(&mut entries, self.commands_kept, &command);
+            self.commands_kept += 1;
+        }
+        self.append(repository, &entries)?;
+        self.paths.insert(path.to_owned(), Seen::Before(digest));
+        Ok(())
+    }
+
+    /// Notes a command, whose changes are not known. It is kept with the next file.
+    pub(crate) fn command(&mut self, text: &str) {
+        if self.commands.len() + self.commands_kept < COMMANDS_KEPT {
+            self.commands.push(text.to_owned());
+        }
+    }
+
+    /// Keeps how the agent left these paths. Returns the record if there is something in it to be stored.
+    pub(crate) fn after<'a>(
+        &mut self,
+        repository: &Repository,
+        changed: impl Iterator<Item = (&'a str, Image)>,
+    ) -> io::Result<Option<PathBuf>> {
+        let mut entries = Vec::new();
+        for (path, now) in changed {
+            if let Some(seen) = self.paths.get_mut(path) {
+                stream::file(&mut entries, When::After, path, &now);
+                *seen = Seen::Left(now.digest());
+            }
+        }
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        self.append(repository, &entries).map(Some)
+    }
+
+    /// The record was stored: what comes next goes on from there.
+    pub(crate) fn stored(&mut self) {
+        self.is_stored = true;
+    }
+
+    /// Adds to the file beside the repository, by one write.
+    fn append(&mut self, repository: &Repository, entries: &[u8]) -> io::Result<PathBuf> {
+        let name = self.name.get_or_insert_with(new_name);
+        let folder = folder(repository);
+        let path = folder.join(&*name);
+        let mut bytes = Vec::new();
+        if path.symlink_metadata().is_err() {
+            fs::create_dir_all(&folder)?;
+            bytes = stream::begin(name, self.is_stored || turns::is_there(repository, name));
+        }
+        bytes.extend_from_slice(entries);
+        private_file(&path)?.write_all(&bytes)?;
+        Ok(path)
+    }
+}
+
+/// Why the record of a turn could not be stored.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ImportError {
+    /// By git.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// By the system.
+    #[error("the record of the turn: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Makes a commit of a record.
+pub(crate) async fn store(git: &Git<'_>, repository: &Repository, record: &Path) -> Result<(), ImportError> {
+    turns::import(git, record).await?;
+    turns::forget_oldest(git, repository, TURNS_KEPT).await
+}
+
+/// Where records wait to become commits.
+fn folder(repository: &Repository) -> PathBuf {
+    repository.git_dir.join("agent")
+}
+
+/// A name that sorts by time.
+fn new_name() -> String {
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    format!("{now_ms:013}-{}", std::process::id())
+}
+
+/// The files of the user are in it: nobody else reads it.
+fn private_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

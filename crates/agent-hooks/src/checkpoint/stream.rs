@@ -1,0 +1,166 @@
+//! Writes what git's `fast-import` reads: one process stores the files and moves the reference.
+//!
+//! The tree of a turn is never checked out. It holds a file for every path, its name escaped so that a file and a directory of the same
+//! name can stand side by side:
+//!
+//! ```text
+//! before/src%2Fa%2Ers          how it was before the turn
+//! before-absent/src%2Fb%2Ers   it was not there
+//! after/…, after-absent/…      how the agent left it
+//! commands/0                   a command of the turn, whose changes are not known
+//! ```
+
+use crate::image::Image;
+use std::io::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// References of this kind belong to one working tree and are not fetched or pushed.
+pub(super) const TURNS: &str = "refs/worktree/agent/turns/";
+
+/// When a file was so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Before the turn changed it.
+    Before,
+    /// After the turn changed it.
+    After,
+}
+
+impl When {
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+}
+
+/// A place in the tree of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A file or link that was there.
+    Present(When, String),
+    /// One that was not.
+    Absent(When, String),
+    /// A command.
+    Command,
+}
+
+impl Place {
+    /// Reads a name of the tree.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let (folder, rest) = name.split_once('/')?;
+        Some(match folder {
+            "before" => Self::Present(When::Before, unescape(rest)?),
+            "after" => Self::Present(When::After, unescape(rest)?),
+            "before-absent" => Self::Absent(When::Before, unescape(rest)?),
+            "after-absent" => Self::Absent(When::After, unescape(rest)?),
+            "commands" => Self::Command,
+            _ => return None,
+        })
+    }
+}
+
+/// Begins a commit on the reference of a turn; `goes_on` if the reference is there already.
+pub(super) fn begin(turn: &str, goes_on: bool) -> Vec<u8> {
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let message = "How files were before a turn of the agent, and after it\n";
+    let mut out = format!(
+        "commit {TURNS}{turn}\ncommitter agent <agent@localhost> {now_s} +0000\ndata {}\n{message}",
+        message.len()
+    );
+    if goes_on {
+        out.push_str(&format!("from {TURNS}{turn}^0\n"));
+    }
+    out.into_bytes()
+}
+
+/// Stores how a path was. What cannot be stored is left out, so that nothing is known of it.
+pub(super) fn file(out: &mut Vec<u8>, when: When, path: &str, image: &Image) {
+    let (folder, path) = (when.folder(), escape(path));
+    let present = format!("{folder}/{path}");
+    let absent = format!("{folder}-absent/{path}");
+    match image {
+        Image::Absent => {
+            remove(out, &present);
+            store(out, "100644", &absent, b"");
+        }
+        Image::File { bytes, executable } => {
+            remove(out, &absent);
+            store(out, if *executable { "100755" } else { "100644" }, &present, bytes);
+        }
+        Image::Link(target) => {
+            remove(out, &absent);
+            store(out, "120000", &present, target);
+        }
+        Image::Opaque(_) => {
+            remove(out, &present);
+            remove(out, &absent);
+        }
+    }
+}
+
+/// Stores a command.
+pub(super) fn command(out: &mut Vec<u8>, number: usize, text: &str) {
+    store(out, "100644", &format!("commands/{number}"), text.as_bytes());
+}
+
+fn remove(out: &mut Vec<u8>, name: &str) {
+    put(out, format_args!("D {name}\n"));
+}
+
+fn store(out: &mut Vec<u8>, mode: &str, name: &str, bytes: &[u8]) {
+    put(out, format_args!("M {mode} inline {name}\ndata {}\n", bytes.len()));
+    out.extend_from_slice(bytes);
+    out.push(b'\n');
+}
+
+fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to memory does not fail.
+    let _ = out.write_fmt(text);
+}
+
+/// Letters, digits, `-` and `_` stay; every other byte becomes `%` and two digits. Names that git refuses (`.git`) do not come out.
+fn escape(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn unescape(name: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        if first == b'%' {
+            let digits = str::from_utf8(tail.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for path in ["src/a.rs", ".git", "a b\"c\\%2F", "ü/–", "-x", "a\tb"] {
+            let name = escape(path);
+            assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"%-_".contains(&byte)), "{name}");
+            assert_eq!(unescape(&name).as_deref(), Some(path));
+        }
+        for damaged in ["%", "%2", "%zz", "%ff"] {
+            assert_eq!(unescape(damaged), None, "{damaged}");
+        }
+    }
+}

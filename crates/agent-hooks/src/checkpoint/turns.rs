@@ -1,0 +1,144 @@
+//! The kept turns of a repository: makes commits of the records, lists them, reads them.
+
+use super::stream::{Place, TURNS, When};
+use super::{ImportError, folder};
+use crate::git::{Git, GitError};
+use crate::image::Image;
+use crate::repository::Repository;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Bytes of files asked for in one call of git.
+const CALL_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
+/// Turns beyond the limit before any is forgotten, so that not every turn costs a process.
+const SLACK: usize = 20;
+
+/// What one turn kept, by path relative to the root of the working tree.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    /// How files were before.
+    pub(crate) before: BTreeMap<String, Image>,
+    /// How the agent left them; missing where it did not come so far.
+    pub(crate) after: BTreeMap<String, Image>,
+    /// Commands that ran; what they changed is not known.
+    pub(crate) commands: Vec<String>,
+}
+
+/// Makes a commit of a record and removes the record. Without a record there is nothing to do.
+pub(super) async fn import(git: &Git<'_>, record: &Path) -> Result<(), ImportError> {
+    let stream = match fs::read(record) {
+        Ok(stream) => stream,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    git.run(&["fast-import", "--quiet"], stream).await?;
+    Ok(fs::remove_file(record)?)
+}
+
+/// Makes commits of the records that a crash, or an agent still at work, left; says which cannot be read.
+pub(crate) async fn import_left_behind(git: &Git<'_>, repository: &Repository) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder(repository)) else { return Vec::new() };
+    let mut notes = Vec::new();
+    for entry in entries.flatten() {
+        if let Err(error) = import(git, &entry.path()).await {
+            notes.push(format!("{} cannot be used: {error}", entry.path().display()));
+        }
+    }
+    notes
+}
+
+/// The names of the kept turns, newest first.
+pub(crate) async fn list(git: &Git<'_>, limit: usize) -> Result<Vec<String>, GitError> {
+    let count = format!("--count={limit}");
+    let output =
+        git.line(&["for-each-ref", "--sort=-refname", &count, "--format=%(refname)", TURNS], Vec::new()).await?;
+    Ok(output.lines().filter_map(|line| line.strip_prefix(TURNS)).map(str::to_owned).collect())
+}
+
+/// Reads what a turn kept.
+pub(crate) async fn load(git: &Git<'_>, turn: &str) -> Result<Change, GitError> {
+    let reference = format!("{TURNS}{turn}");
+    let listing = git.run(&["ls-tree", "-r", "-l", "-z", "--full-tree", &reference], Vec::new()).await?;
+    let mut change = Change::default();
+    let mut wanted = Vec::new();
+    let mut wanted_bytes = 0;
+    // <mode> SP <type> SP <id> SP+ <size> TAB <name>
+    for line in listing.split(|byte| *byte == 0).filter_map(|line| str::from_utf8(line).ok()) {
+        let Some((fields, name)) = line.split_once('\t') else { continue };
+        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+        let (&[mode, _, id, size], Some(place)) = (&fields[..], Place::parse(name)) else { continue };
+        if let Place::Absent(when, path) = place {
+            change.put(when, path, Image::Absent);
+            continue;
+        }
+        wanted_bytes += size.parse::<u64>().unwrap_or(0);
+        wanted.push((mode.to_owned(), id.to_owned(), place));
+        if wanted_bytes > CALL_LIMIT_BYTES {
+            change.read(git, std::mem::take(&mut wanted)).await?;
+            wanted_bytes = 0;
+        }
+    }
+    change.read(git, wanted).await?;
+    Ok(change)
+}
+
+impl Change {
+    fn put(&mut self, when: When, path: String, image: Image) {
+        match when {
+            When::Before => self.before.insert(path, image),
+            When::After => self.after.insert(path, image),
+        };
+    }
+
+    async fn read(&mut self, git: &Git<'_>, wanted: Vec<(String, String, Place)>) -> Result<(), GitError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let ids: String = wanted.iter().map(|(_, id, _)| format!("{id}\n")).collect();
+        let output = git.run(&["cat-file", "--batch"], ids.into_bytes()).await?;
+        let mut rest = &output[..];
+        for (mode, _, place) in wanted {
+            let Some(bytes) = next_object(&mut rest) else { break };
+            let image = match mode.as_str() {
+                "120000" => Image::Link(bytes.into()),
+                mode => Image::File { bytes: bytes.into(), executable: mode == "100755" },
+            };
+            match place {
+                Place::Present(when, path) => self.put(when, path, image),
+                Place::Command => self.commands.push(String::from_utf8_lossy(bytes).into_owned()),
+                Place::Absent(..) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `<id> SP <type> SP <size> LF <bytes> LF`
+fn next_object<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let size: usize = str::from_utf8(&rest[..end]).ok()?.rsplit(' ').next()?.parse().ok()?;
+    let bytes = rest.get(end + 1..end + 1 + size)?;
+    *rest = rest.get(end + 2 + size..)?;
+    Some(bytes)
+}
+
+/// Whether a turn's reference is there, where references are files.
+pub(super) fn is_there(repository: &Repository, turn: &str) -> bool {
+    repository.git_dir.join(TURNS).join(turn).symlink_metadata().is_ok()
+}
+
+/// Forgets the oldest turns when there are more than `kept`.
+pub(super) async fn forget_oldest(git: &Git<'_>, repository: &Repository, kept: usize) -> Result<(), ImportError> {
+    let Ok(entries) = fs::read_dir(repository.git_dir.join(TURNS)) else { return Ok(()) };
+    let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    if names.len() <= kept + SLACK {
+        return Ok(());
+    }
+    names.sort_unstable();
+    names.truncate(names.len() - kept);
+    let lines: String = names.iter().map(|name| format!("delete {TURNS}{name}\n")).collect();
+    git.run(&["update-ref", "--stdin"], lines.into_bytes()).await?;
+    Ok(())
+}

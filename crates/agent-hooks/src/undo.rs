@@ -1,0 +1,202 @@
+//! Takes back what the agent changed in its last turns, and destroys nothing.
+//!
+//! Every path goes back to how it was before, if it is still as the agent left it. What somebody else changed since stays as it is, and is
+//! said. Before anything is touched, how it is now is kept as a turn of its own: undoing again takes the undo back. Only files are
+//! written: commits stay, and so does the index.
+
+use crate::checkpoint::{self, Change, ImportError, Turn};
+use crate::config::HooksConfig;
+use crate::git::{Git, GitError};
+use crate::image::Image;
+use crate::paths;
+use crate::replace::restore;
+use crate::repository::{Discovery, Repository};
+use agent_core::ports::{CancelSignal, CommandRunner};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Turns that are looked at and passed over because they changed nothing.
+const TURNS_WITHOUT_EFFECT: usize = 100;
+
+/// What was taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undone {
+    /// Turns that were taken back; fewer than asked for when no more are kept.
+    pub turns: usize,
+    /// Files that are as before again, relative to the root of the working tree.
+    pub restored: Vec<String>,
+    /// Files that the agent had made and that are gone again.
+    pub removed: Vec<String>,
+    /// Files that were left as they are, and why.
+    pub left: Vec<(String, String)>,
+    /// Commands of those turns. What they changed is not known and stays.
+    pub commands: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+}
+
+/// Why nothing was taken back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// Turns are kept in git repositories only.
+    #[error("undo: {0} is not in a git repository with a working tree, and only there the agent keeps how files were")]
+    NoRepository(String),
+    /// There is none.
+    #[error("undo: no turn of the agent is kept here")]
+    NoTurn,
+    /// The system or git did not do its part.
+    #[error("undo: {0}")]
+    Failed(String),
+}
+
+impl From<GitError> for UndoError {
+    fn from(error: GitError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<ImportError> for UndoError {
+    fn from(error: ImportError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Takes the last `turns` turns of the working tree at `config.workspace` back, the newest first. An undo is a turn itself.
+///
+/// # Errors
+/// [`UndoError`]; then no file was touched, except for `Failed` with the name of a file, before which others may have been restored: their
+/// former content is kept, and undoing again brings it back.
+pub async fn undo(
+    config: &HooksConfig,
+    runner: &dyn CommandRunner,
+    turns: usize,
+    cancel: &dyn CancelSignal,
+) -> Result<Undone, UndoError> {
+    let workspace = config.workspace.canonicalize().unwrap_or_else(|_| config.workspace.clone());
+    let Discovery::Found(repository) = Discovery::look(&workspace) else {
+        return Err(UndoError::NoRepository(config.workspace.display().to_string()));
+    };
+    let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
+    let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
+    let mut plan = Plan::default();
+    for name in checkpoint::list(&git, turns + TURNS_WITHOUT_EFFECT).await? {
+        if undone.turns == turns {
+            break;
+        }
+        let change = checkpoint::load(&git, &name).await?;
+        if has_effect(&change, &repository) {
+            undone.turns += 1;
+            plan.go_back(change, &mut undone);
+        }
+    }
+    if undone.turns == 0 {
+        return Err(UndoError::NoTurn);
+    }
+    let due = plan.due(&repository, &mut undone);
+    keep(&git, &repository, &due).await?;
+    for Due { path, target, .. } in due {
+        let restored = restore(&repository.top.join(&path), &target);
+        restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))?;
+        match target {
+            Image::Absent => undone.removed.push(path),
+            _ => undone.restored.push(path),
+        }
+    }
+    Ok(undone)
+}
+
+/// Whether the turn changed a file: calls that were denied or failed keep something too.
+fn has_effect(change: &Change, repository: &Repository) -> bool {
+    change.before.iter().any(|(path, before)| match change.after.get(path) {
+        Some(after) => after != before,
+        None => Image::take(&repository.top.join(path)) != *before,
+    })
+}
+
+/// How far back each path goes.
+#[derive(Default)]
+struct Plan {
+    paths: BTreeMap<String, Way>,
+}
+
+struct Way {
+    /// How the agent left it in the newest of the turns; nothing when it did not come so far.
+    expected: Option<Image>,
+    /// How it is to be.
+    target: Image,
+    /// Somebody else changed it between two of the turns: it goes no further back.
+    is_broken: bool,
+}
+
+/// A path whose file changes.
+struct Due {
+    path: String,
+    now: Image,
+    target: Image,
+}
+
+impl Plan {
+    /// Goes one turn further back.
+    fn go_back(&mut self, mut change: Change, undone: &mut Undone) {
+        undone.commands.append(&mut change.commands);
+        for (path, before) in change.before {
+            let after = change.after.remove(&path);
+            match self.paths.get_mut(&path) {
+                None => drop(self.paths.insert(path, Way { expected: after, target: before, is_broken: false })),
+                Some(way) if way.is_broken => {}
+                Some(way) if after.as_ref().is_none_or(|after| *after == way.target) => way.target = before,
+                Some(way) => {
+                    way.is_broken = true;
+                    undone
+                        .notes
+                        .push(format!("{path} was changed by somebody else between the turns: taken back to there"));
+                }
+            }
+        }
+    }
+
+    fn due(self, repository: &Repository, undone: &mut Undone) -> Vec<Due> {
+        let mut due = Vec::new();
+        for (path, way) in self.paths {
+            let now = Image::take(&repository.top.join(&path));
+            if now == way.target {
+                continue;
+            }
+            match obstacle(repository, &path, &way, &now) {
+                Some(reason) => undone.left.push((path, reason)),
+                None => due.push(Due { path, now, target: way.target }),
+            }
+        }
+        due
+    }
+}
+
+/// Why a file is better left alone.
+fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Option<String> {
+    if let Err(reason) = paths::check_parents(&repository.top, path) {
+        return Some(reason.to_owned());
+    }
+    if let Image::Opaque(reason) = now {
+        return Some((*reason).to_owned());
+    }
+    match &way.expected {
+        Some(expected) if expected != now => Some("it was changed since".to_owned()),
+        _ => None,
+    }
+}
+
+/// Keeps how the files are now and how they will be, as a turn of its own.
+async fn keep(git: &Git<'_>, repository: &Repository, due: &[Due]) -> Result<(), UndoError> {
+    let failed = |error: io::Error| UndoError::Failed(format!("keep how the files are now: {error}"));
+    let mut turn = Turn::default();
+    for Due { path, now, .. } in due {
+        turn.before(repository, path, now).map_err(failed)?;
+    }
+    let targets = due.iter().map(|due| (due.path.as_str(), due.target.clone()));
+    match turn.after(repository, targets).map_err(failed)? {
+        Some(record) => Ok(checkpoint::store(git, repository, &record).await?),
+        None => Ok(()),
+    }
+}
