@@ -191,9 +191,13 @@ mod tests {
         {
             assert_eq!(source::terminal_faults(line).len(), 1, "{line}");
         }
-        for line in
-            ["// println!(x)", "terminal::say(text);", "command.stdout(Stdio::piped());", "io::stdin().is_terminal()"]
-        {
+        for line in [
+            "// println!(x)",
+            "terminal::say(text);",
+            "command.stdout(Stdio::piped());",
+            "io::stdin().is_terminal()",
+            "error.use_stderr()",
+        ] {
             assert_eq!(source::terminal_faults(line).len(), 0, "{line}");
         }
     }

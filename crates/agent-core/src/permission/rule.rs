@@ -5,7 +5,8 @@ use crate::tool::Subject;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Names calls: a tool, or a tool and a pattern over what the call is about.
 ///
@@ -14,8 +15,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
 /// `bash(rm:*)`, and whatever is not known to be plain commands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
     pattern: Option<String>,
@@ -172,23 +172,35 @@ enum Written {
     Said { rule: String, source: RuleSource },
 }
 
-impl TryFrom<Written> for Rule {
-    type Error = RuleError;
-
-    fn try_from(written: Written) -> Result<Self, RuleError> {
-        match written {
-            Written::Text(text) => text.parse(),
-            Written::Said { rule, source } => rule.parse().map(|rule: Self| rule.said_by(source)),
-        }
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (rule, source) = (self.to_string(), self.source);
+        let written = if source == RuleSource::Host { Written::Text(rule) } else { Written::Said { rule, source } };
+        written.serialize(serializer)
     }
 }
 
-impl From<Rule> for Written {
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (text, source) = match Written::deserialize(deserializer)? {
+            Written::Text(text) => (text, RuleSource::Host),
+            Written::Said { rule, source } => (rule, source),
+        };
+        text.parse().map(|rule: Self| rule.said_by(source)).map_err(D::Error::custom)
+    }
+}
+
+impl TryFrom<String> for Rule {
+    type Error = RuleError;
+
+    fn try_from(text: String) -> Result<Self, RuleError> {
+        text.parse()
+    }
+}
+
+impl From<Rule> for String {
     fn from(rule: Rule) -> Self {
-        match rule.source {
-            RuleSource::Host => Self::Text(rule.to_string()),
-            source => Self::Said { rule: rule.to_string(), source },
-        }
+        rule.to_string()
     }
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
             };
             let is_edited = matches!(answer, ApprovalAnswer::Allow { arguments: Some(_), .. });
             // A driver that forgets to look is one more to reckon with.
-            let looked = is_edited && b / 5 % 4 != 0;
+            let looked = is_edited && !(b / 5).is_multiple_of(4);
             let changed = looked.then(|| Box::new(facts(slice::from_ref(&question.call), b / 20).remove(0)));
             Event::ApprovalAnswered { ticket: *ticket, call, answer, changed }
         }
