@@ -2,7 +2,7 @@
 
 use agent_core::budget::Limits;
 use agent_core::conversation::CallId;
-use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
+use agent_core::journal::{Entry, Header, Record};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::PermissionMode;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
@@ -115,13 +115,7 @@ pub fn journal(events: usize) -> String {
         driver.round();
     }
     let started = [Event::Started, Event::UserInput { text: "go".into() }];
-    let header = Header {
-        format_version: FORMAT_VERSION,
-        session_id: "bench".into(),
-        program: "bench".into(),
-        directory: "/tmp".into(),
-        config: config(),
-    };
+    let header = Header::new("bench", "bench", "/tmp", config());
     let entries = started.into_iter().chain(driver.events.take().unwrap_or_default()).map(Entry::Event);
     let mut lines = String::new();
     for (seq, entry) in (0..).zip(std::iter::once(Entry::Header(Box::new(header))).chain(entries)) {

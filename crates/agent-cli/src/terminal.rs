@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Write};
 
 /// The text with everything that a terminal would act on made visible: control characters other than newline and tab, and characters
 /// that change the direction of text or hide it. A carriage return before a newline is left out.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut before = None;

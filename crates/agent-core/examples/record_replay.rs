@@ -6,7 +6,7 @@
 //! and not answered, with the same ticket.
 #![expect(clippy::print_stdout, reason = "the terminal is this host's user interface")]
 
-use agent_core::journal::{self, Entry, FORMAT_VERSION, Header, Record, ReplayError};
+use agent_core::journal::{self, Entry, Header, Record, ReplayError};
 use agent_core::llm::LlmResponse;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State, Ticket};
 use std::error::Error;
@@ -20,13 +20,7 @@ struct Recorded {
 
 impl Recorded {
     fn new(config: SessionConfig) -> Result<Self, serde_json::Error> {
-        let header = Header {
-            format_version: FORMAT_VERSION,
-            session_id: "example".into(),
-            program: "record_replay".into(),
-            directory: "/tmp".into(),
-            config: config.clone(),
-        };
+        let header = Header::new("example", "record_replay", "/tmp", config.clone());
         let mut recorded = Self { session: Session::new(config), lines: String::new(), records: 0 };
         recorded.append(Entry::Header(Box::new(header)))?;
         Ok(recorded)
