@@ -3,12 +3,12 @@
 use crate::args::{Options, OutputFormat};
 use crate::hint::resume_command;
 use crate::settings::working_directory;
-use crate::terminal::{escaped, put};
+use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
 use crate::wire::{Line, RunResult};
 use agent_core::permission::PermissionMode;
 use agent_runner::Notice;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 
 /// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
@@ -34,7 +34,7 @@ pub(crate) struct Init {
 impl Printer {
     pub(crate) fn new(options: &Options) -> Self {
         let format = options.output_format.unwrap_or_default();
-        let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
+        let is_live = format == OutputFormat::Text && is_watched();
         Self {
             format,
             with_partial: options.include_partial_messages,
@@ -58,7 +58,7 @@ impl Printer {
                 permission_mode: init.mode,
             };
             // A reader that is gone does not stop the work.
-            let _ = put(&line.text());
+            let _ = put_json(&line.text());
         }
     }
 
@@ -66,7 +66,7 @@ impl Printer {
         if self.format == OutputFormat::StreamJson
             && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
         {
-            let _ = put(&line.text());
+            let _ = put_json(&line.text());
         }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
@@ -98,7 +98,7 @@ impl Printer {
         self.tell(&result, options);
         let code = result.exit_code;
         let written = match self.format {
-            OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
+            OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
             OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
             OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
         };
@@ -126,7 +126,7 @@ impl Printer {
         }
         if !result.session_id.is_empty() && result.is_error {
             let command = resume_command(&result.session_id, options);
-            self.view.tell(&escaped(&format!("to go on with this session: {command}")));
+            self.view.tell(&format!("to go on with this session: {command}"));
         }
         self.view.end_line();
     }

@@ -3,15 +3,17 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+use crate::answer;
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
+use crate::kept_rules;
 use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, escaped, one_line, say};
+use crate::terminal::{Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::link::Turns;
@@ -40,7 +42,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
-    screen.view.tell(&escaped(&heading));
+    screen.view.tell(&inline(&heading));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
@@ -50,7 +52,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.end_line();
     screen.view.spent(session.ledger());
     if !id.is_empty() {
-        screen.view.tell(&escaped(&format!("go on with: {}", resume_command(&id, &options))));
+        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options)));
     }
     match end {
         End::JournalFailed(error) => Err(Failure::internal(error)),
@@ -138,7 +140,8 @@ impl Screen {
                 line = lines.recv(), if !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
-                    None => self.end_input(),
+                    None if self.end_input() => return self.exit_code(),
+                    None => {}
                 },
             }
             // Whoever pipes lines in wants them all answered first.
@@ -188,7 +191,7 @@ impl Screen {
             }
             Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
                 for text in texts {
-                    self.view.tell(&format!("not sent: {}", escaped(text)));
+                    self.view.tell(&format!("not sent: {text}"));
                 }
             }
             _ => {}
@@ -255,11 +258,12 @@ impl Screen {
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
-            match read_answer(line, &question) {
+            match answer::read(line, &question) {
                 // An approval that was withdrawn meanwhile needs no answer.
-                Some(given) => drop(answer.send(given)),
-                None => {
-                    self.prompt(ANSWERS);
+                Ok(given) => drop(answer.send(self.keeping(given))),
+                Err(why) => {
+                    self.style.say(Tint::Dim, &format!("  {why}"));
+                    self.prompt(ANSWER);
                     self.question = Some((question, answer));
                 }
             }
@@ -288,7 +292,7 @@ impl Screen {
                 self.prompt_if_idle();
             }
             unknown if unknown.starts_with('/') && !unknown.contains(' ') => {
-                self.view.tell(&format!("there is no command {}; /help lists them", escaped(unknown)));
+                self.view.tell(&format!("there is no command {unknown}; /help lists them"));
                 self.prompt_if_idle();
             }
             text => {
@@ -307,12 +311,33 @@ impl Screen {
             return;
         }
         self.view.end_line();
-        // However quiet: nobody can answer a question that was not put.
-        say(&self.style.bold(&format!("may this run? {}", call_line(&question.0.call))));
-        say(&self.style.dim(&format!("  {}", escaped(question.0.call.arguments.as_str()))));
         forget_half_typed_line();
-        self.prompt(ANSWERS);
+        let asked = &question.0;
+        // However quiet: nobody can answer a question that was not put.
+        self.style.say(Tint::Bold, &format!("may this run? {}", call_line(&asked.call)));
+        self.style.say(Tint::Dim, &format!("  {}", answer::shown_arguments(&asked.call)));
+        self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
+        for line in answer::choices(asked, &kept_rules::place()) {
+            self.style.say(Tint::Dim, &line);
+        }
+        self.prompt(ANSWER);
         self.question = Some(question);
+    }
+
+    /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
+    fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
+        let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rule), arguments } = answer else { return answer };
+        let scope = match kept_rules::keep(&rule) {
+            Ok(()) => {
+                self.view.tell(&format!("kept in {}", inline(&kept_rules::place())));
+                ApprovalScope::Always(rule)
+            }
+            Err(error) => {
+                self.view.error(&format!("{error}; it holds for this session"));
+                ApprovalScope::Session(rule)
+            }
+        };
+        ApprovalAnswer::Allow { scope, arguments }
     }
 
     /// What the person asked for and cannot have.
@@ -333,12 +358,18 @@ impl Screen {
         }
     }
 
-    /// Nobody is left who could answer an open question.
-    fn end_input(&mut self) {
+    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming.
+    /// Behind a pipe nobody is left who could ever answer.
+    fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
+        if self.question.is_some() && std::io::stdin().is_terminal() {
+            self.view.tell("the question stays open");
+            return true;
+        }
         if let Some((_, answer)) = self.question.take() {
             let _ = answer.send(ApprovalAnswer::Nobody);
         }
+        false
     }
 
     /// Without a limit on money somebody should see where it goes.
@@ -370,22 +401,6 @@ const fn next_notice(nano_usd: u64) -> u64 {
     (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
 }
 
-/// An answer, or nothing for a line that is none: what is not clearly a yes or a no is asked again.
-fn read_answer(line: &str, question: &ApprovalQuestion) -> Option<ApprovalAnswer> {
-    let allow = |scope| Some(ApprovalAnswer::Allow { scope, arguments: None });
-    let (word, reason) = line.split_once(' ').unwrap_or((line, ""));
-    match (word, reason.trim()) {
-        ("y" | "yes", "") => allow(ApprovalScope::Once),
-        ("a" | "all", "") => match question.call.name.parse() {
-            Ok(rule) => allow(ApprovalScope::Session(rule)),
-            // A name that no rule can carry is allowed this once.
-            Err(_) => allow(ApprovalScope::Once),
-        },
-        ("n" | "no", reason) => Some(ApprovalAnswer::Deny { reason: reason.to_owned() }),
-        _ => None,
-    }
-}
-
 /// What stands half typed, or half pasted, when a question appears must not become its answer.
 fn forget_half_typed_line() {
     let stdin = std::io::stdin();
@@ -411,10 +426,13 @@ impl ScreenApprover {
 impl Approver for ScreenApprover {
     async fn ask(&self, question: &ApprovalQuestion) -> ApprovalAnswer {
         let (sender, answer) = oneshot::channel();
-        if self.questions.send((question.clone(), sender)).is_err() {
-            return ApprovalAnswer::Nobody;
+        // Where the screen is gone already, the same comes of it as of one that goes: no answer.
+        let _ = self.questions.send((question.clone(), sender));
+        match answer.await {
+            Ok(answer) => answer,
+            // The screen is gone without an answer, which is leaving: the question stays open.
+            Err(_) => std::future::pending().await,
         }
-        answer.await.unwrap_or(ApprovalAnswer::Nobody)
     }
 }
 
@@ -435,5 +453,5 @@ fn raised(limits: &Limits, times: u64) -> Limits {
 
 const UNUSABLE_INPUT: u8 = 42;
 const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
-const ANSWERS: &str = "  y = yes, a = yes to all calls of this tool in this session, n = no, n REASON = no, and why: ";
+const ANSWER: &str = "  answer: ";
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

@@ -1,6 +1,6 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
-use crate::terminal::{Style, escaped, last_line, one_line, put, say};
+use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
 use agent_core::budget::Usd;
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::llm::Delta;
@@ -81,6 +81,9 @@ impl View {
                 self.tell("(the text above does not count)");
             }
             Notice::Message { blocks, .. } => self.message(blocks),
+            Notice::Ruled(ruling) if self.level == Level::Verbose => {
+                self.tell(&format!("permission: {}", inline(&ruling.to_string())));
+            }
             Notice::ToolStarted(call) => {
                 let line = call_line(call);
                 self.tell(&format!("• {line}"));
@@ -94,7 +97,7 @@ impl View {
                 self.started.clear();
                 self.is_resumed = false;
             }
-            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
+            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { call, outcome } => {
                 let whose = self.whose(call);
@@ -112,7 +115,7 @@ impl View {
             }
             Notice::Formatted(report) => {
                 for path in &report.changed_paths {
-                    self.tell(&format!("formatted {}", escaped(path)));
+                    self.tell(&format!("formatted {}", inline(path)));
                 }
                 self.notes(&report.notes);
             }
@@ -124,7 +127,7 @@ impl View {
             }
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
-                self.tell(&format!("trying again in {seconds} s: {}", escaped(reason)));
+                self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
             }
             Notice::Error { message, .. } => self.error(message),
             Notice::Transition(step) if self.level == Level::Verbose => {
@@ -137,9 +140,9 @@ impl View {
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
-                self.tell(&escaped(&format!("  {verdict}: it {}", report.end)));
+                self.tell(&format!("  {verdict}: it {}", report.end));
             }
-            Notice::GapReport { text, .. } => self.tell(&escaped(text)),
+            Notice::GapReport { text, .. } => self.tell(text),
             _ => {}
         }
     }
@@ -148,14 +151,14 @@ impl View {
     pub(crate) fn tell(&mut self, line: &str) {
         if self.level > Level::Quiet {
             self.end_line();
-            say(&self.style.dim(line));
+            self.style.say(Tint::Dim, line);
         }
     }
 
     /// An error, whatever the level.
     pub(crate) fn error(&mut self, message: &str) {
         self.end_line();
-        say(&self.style.red(&format!("agent: {}", escaped(message))));
+        self.style.say(Tint::Red, &format!("agent: {message}"));
     }
 
     /// Whether some of the answer was lost on its way out.
@@ -207,11 +210,10 @@ impl View {
     }
 
     fn piece(&mut self, text: &str) {
-        let shown = escaped(text);
-        self.in_line = !shown.ends_with('\n');
+        self.in_line = !text.ends_with('\n');
         self.showed_pieces = true;
         // It does not stop the work.
-        self.lost_output |= put(&shown).is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+        self.lost_output |= put(text).is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -278,7 +280,7 @@ impl View {
 
     fn notes(&mut self, notes: &[String]) {
         for note in notes {
-            self.tell(&format!("note: {}", escaped(note)));
+            self.tell(&format!("note: {}", inline(note)));
         }
     }
 }
@@ -287,8 +289,8 @@ impl View {
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
     match telling(&arguments) {
-        Some(text) => format!("{} {}", escaped(&call.name), one_line(text, 100)),
-        None => escaped(&call.name),
+        Some(text) => format!("{} {}", inline(&call.name), one_line(text, 100)),
+        None => inline(&call.name),
     }
 }
 

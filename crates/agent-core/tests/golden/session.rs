@@ -277,7 +277,7 @@ impl Story {
         let Some(Action::RequestApproval { ticket, questions }) = self.outstanding().next() else {
             panic!("no question")
         };
-        self.take(Event::ApprovalAnswered { ticket, call: questions[0].call.id.clone(), answer });
+        self.take(Event::ApprovalAnswered { ticket, call: questions[0].call.id.clone(), answer, changed: None });
     }
 
     fn tool(&mut self, call: &str, outcome: ToolOutcome) {
