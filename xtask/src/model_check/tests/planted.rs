@@ -31,7 +31,7 @@ fn found_between(name: &str, steps: Steppers) -> Fault {
 }
 
 /// Of a fault that breaks several invariants, the nearest is found.
-fn assert_found(found: Fault, expected: &[Invariant]) {
+fn assert_found(found: &Fault, expected: &[Invariant]) {
     assert!(expected.contains(&found.invariant), "{found:?}");
 }
 
@@ -63,11 +63,11 @@ fn a_queue_that_loses_a_message_is_found() {
         let is_input = matches!(event, Event::UserInput { .. });
         and_then(session, event, |session, _| {
             if is_input {
-                spoil(session, "/queue", json!([]))
+                spoil(session, "/queue", json!([]));
             }
         })
     };
-    assert_found(found("tools", step), &[Invariant::InputKept]);
+    assert_found(&found("tools", step), &[Invariant::InputKept]);
 }
 
 #[test]
@@ -76,11 +76,11 @@ fn a_failure_that_forgets_what_was_asked_is_found() {
         let is_failure = matches!(event, Event::LlmFailed { .. });
         and_then(session, event, |session, _| {
             if is_failure {
-                spoil(session, "/pending", json!([]))
+                spoil(session, "/pending", json!([]));
             }
         })
     };
-    assert_found(found("tools", step), &[Invariant::InputKept]);
+    assert_found(&found("tools", step), &[Invariant::InputKept]);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_result_that_says_that_nothing_ran_is_found() {
         }
         true_step(session, event)
     };
-    assert_found(found("tools", step), &[Invariant::CallsAnswered]);
+    assert_found(&found("tools", step), &[Invariant::CallsAnswered]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_request_without_the_history_is_found() {
             }
         })
     };
-    assert_found(found("tools", step), &[Invariant::ValidForMessages, Invariant::InputKept]);
+    assert_found(&found("tools", step), &[Invariant::ValidForMessages, Invariant::InputKept]);
 }
 
 #[test]
@@ -118,14 +118,14 @@ fn retries_that_are_not_counted_are_found() {
             }
         })
     };
-    assert_found(found("tools", step), &[Invariant::RetriesBounded]);
+    assert_found(&found("tools", step), &[Invariant::RetriesBounded]);
 }
 
 #[test]
 fn calls_that_are_not_charged_are_found() {
     let step: Stepper =
         |session, event| and_then(session, event, |session, _| spoil(session, "/ledger/model_calls", json!(0)));
-    assert_found(found("limits", step), &[Invariant::WithinLimits]);
+    assert_found(&found("limits", step), &[Invariant::WithinLimits]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_cancel_that_is_forgotten_is_found() {
             }
         })
     };
-    assert_found(found("tools", step), &[Invariant::CancelStopsAll, Invariant::CancelArrives]);
+    assert_found(&found("tools", step), &[Invariant::CancelStopsAll, Invariant::CancelArrives]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn an_answer_that_is_taken_whatever_its_ticket_is_found() {
         }
         true_step(session, event)
     };
-    assert_found(found("tools", step), &[Invariant::StaleRefused, Invariant::RefusalChangesNothing]);
+    assert_found(&found("tools", step), &[Invariant::StaleRefused, Invariant::RefusalChangesNothing]);
 }
 
 #[test]
@@ -167,14 +167,14 @@ fn a_call_that_runs_without_all_its_arguments_is_found() {
         }
         true_step(session, event)
     };
-    assert_found(found("tools", step), &[Invariant::RunsCompleteCalls, Invariant::CallsAnswered]);
+    assert_found(&found("tools", step), &[Invariant::RunsCompleteCalls, Invariant::CallsAnswered]);
 }
 
 #[test]
 fn a_refusal_that_changes_something_is_found() {
     let step: Stepper =
         |session, event| true_step(session, event).inspect_err(|_| spoil(session, "/next_call", json!(7)));
-    assert_found(found("tools", step), &[Invariant::RefusalChangesNothing]);
+    assert_found(&found("tools", step), &[Invariant::RefusalChangesNothing]);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_shutdown_that_keeps_the_messages_is_found() {
             step.actions.retain(|action| !matches!(action, Action::ReturnQueuedInput { .. }));
         })
     };
-    assert_found(found("tools", step), &[Invariant::ShutdownArrives, Invariant::InputKept, Invariant::CancelStopsAll]);
+    assert_found(&found("tools", step), &[Invariant::ShutdownArrives, Invariant::InputKept, Invariant::CancelStopsAll]);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn tickets_that_outstanding_does_not_know_are_found() {
             }
         })
     };
-    assert_found(found("tools", step), &[Invariant::OutstandingAgrees]);
+    assert_found(&found("tools", step), &[Invariant::OutstandingAgrees]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_panic_is_found() {
         Event::ToolCompleted { .. } => panic!("planted"),
         event => true_step(session, event),
     };
-    assert_found(found("tools", step), &[Invariant::NoPanic]);
+    assert_found(&found("tools", step), &[Invariant::NoPanic]);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_step_that_remembers_what_is_in_no_event_is_found() {
         let number = STEPS.fetch_add(1, Ordering::Relaxed);
         and_then(session, event, |session, _| spoil(session, "/next_call", json!(number)))
     };
-    assert_found(found("tools", step), &[Invariant::ReplayEqual, Invariant::RefusalChangesNothing]);
+    assert_found(&found("tools", step), &[Invariant::ReplayEqual, Invariant::RefusalChangesNothing]);
 }
 
 type AgentStep = Result<lifecycle::Step, lifecycle::Rejected>;
@@ -235,7 +235,10 @@ fn a_failed_check_that_counts_as_kept_is_found() {
         }
         agent_step(agent, event)
     };
-    assert_found(found_between("bound-alone", Steppers { agent, ..Steppers::default() }), &[Invariant::ClaimsVerified]);
+    assert_found(
+        &found_between("bound-alone", Steppers { agent, ..Steppers::default() }),
+        &[Invariant::ClaimsVerified],
+    );
 }
 
 #[test]
@@ -245,7 +248,7 @@ fn a_report_that_is_not_sent_is_found() {
         step.actions.retain(|action| !matches!(action, lifecycle::Action::SendGapReport { .. }));
         Ok(step)
     };
-    assert_found(found_between("bound-alone", Steppers { agent, ..Steppers::default() }), &[Invariant::NoDeadlock]);
+    assert_found(&found_between("bound-alone", Steppers { agent, ..Steppers::default() }), &[Invariant::NoDeadlock]);
 }
 
 #[test]
@@ -257,7 +260,7 @@ fn rounds_that_are_not_counted_are_found() {
         *agent = serde_json::from_value(all).unwrap();
         Ok(step)
     };
-    assert_found(found_between("bound-alone", Steppers { agent, ..Steppers::default() }), &[Invariant::RoundsBounded]);
+    assert_found(&found_between("bound-alone", Steppers { agent, ..Steppers::default() }), &[Invariant::RoundsBounded]);
 }
 
 #[test]
@@ -269,7 +272,7 @@ fn the_end_of_an_older_turn_that_counts_is_found() {
         agent_step(agent, event)
     };
     let found = found_between("unbound", Steppers { agent, ..Steppers::default() });
-    assert_found(found, &[Invariant::RestsTogether]);
+    assert_found(&found, &[Invariant::RestsTogether]);
 }
 
 #[test]
@@ -286,7 +289,7 @@ fn a_message_that_the_session_swallows_is_found() {
         })
     };
     let found = found_between("unbound", Steppers { session, ..Steppers::default() });
-    assert_found(found, &[Invariant::NoDeadlock, Invariant::RestsTogether]);
+    assert_found(&found, &[Invariant::NoDeadlock, Invariant::RestsTogether]);
 }
 
 #[test]
@@ -297,5 +300,5 @@ fn an_agent_that_cannot_be_dismissed_is_found() {
         }
         event => agent_step(agent, event),
     };
-    assert_found(found_between("unbound", Steppers { agent, ..Steppers::default() }), &[Invariant::DismissalArrives]);
+    assert_found(&found_between("unbound", Steppers { agent, ..Steppers::default() }), &[Invariant::DismissalArrives]);
 }
