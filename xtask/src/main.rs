@@ -1,9 +1,12 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
 mod api;
+mod big_trees;
 mod docs;
 mod figures;
+mod fuzz;
 mod instructions;
+mod long;
 mod model_check;
 mod mutants;
 mod proof;
@@ -29,7 +32,12 @@ fn main() -> ExitCode {
         ["mutate-rows"] => rowmutation::run(),
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
+        ["fuzz", words @ ..] => fuzz::run(words),
         ["instructions"] => instructions::run(),
+        ["big-trees"] => big_trees::run(),
+        ["kill-loop"] => long::kill_loop(2_000),
+        ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
+        ["journal-damage"] => long::journal_damage(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -51,4 +59,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [K/N … | --again | --report] | instructions | model-check [--smoke] …";
+    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-trees | fuzz [SECONDS] | model-check [--smoke] …";

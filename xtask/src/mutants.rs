@@ -1,95 +1,123 @@
-//! Mutation of the code of `agent-core` with cargo-mutants: runs it part by part, keeps its figures, and demands a reason for whatever no test
-//! noticed.
+//! Mutation of the code of `agent-core`: cargo-mutants says what small changes there are, the tests are run on each, the figures are kept, and
+//! whatever no test noticed needs a reason in `docs/mutants.md`.
 //!
-//! Every part runs with the quick tests of its own machine first; what these miss gets a second look with all tests of the crate. Parts and
-//! shards keep their results in `target/mutants`, so that a run of hours can be done in pieces.
+//! All mutants are compiled in at once, so that one costs a run of the tests and no build. Results are kept in `target/mutants` as they are
+//! found: a run that was broken off is taken up again.
 
 mod found;
+mod list;
+mod page;
+mod tree;
+mod trial;
+mod weave;
 
-use crate::figures::Figures;
-use found::Found;
+use crate::figures::{self, Figures};
+use crate::say;
+use found::{Found, Outcome};
+use list::{INSTALL, Mutant, cargo_mutants};
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use trial::Trial;
 
-/// Without arguments everything is run; `K/N …` runs these shards, `--again` only takes the second look, `--report` only counts.
+/// Without arguments everything is tried that has not been; with `--again` also what was missed, for tests that are new; with `--only TEXT …`
+/// just the mutants with one of these in their names, whatever is known of them; with `--report` nothing.
 ///
 /// # Errors
-/// When cargo-mutants cannot be run, or a missed mutant has no reason in `docs/mutants.md`.
+/// When cargo-mutants cannot be run, something is still to be tried, or a missed mutant has no reason.
 pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
-    match arguments {
-        ["--report"] => {}
-        ["--again"] => look_again()?,
-        [] => {
-            run_shard("0/1")?;
-            look_again()?;
-        }
-        shards => {
-            shards.iter().try_for_each(|shard| run_shard(shard))?;
-            look_again()?;
-        }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root.canonicalize().map_err(|error| format!("find {}: {error}", root.display()))?;
+    let mutants = list::all(&root)?;
+    let hash = sources_hash()?;
+    let mut found = Found::open(&root.join("target/mutants/results.tsv"), &hash)?;
+    let is_due = |mutant: &Mutant| match (arguments, found.get(&mutant.name)) {
+        (["--report"], _) | ([], Some(_)) => false,
+        (["--only", parts @ ..], _) => parts.iter().any(|part| mutant.name.contains(part)),
+        (["--again"], Some(outcome)) => *outcome == Outcome::Missed,
+        (_, None) => true,
+        (_, Some(_)) => false,
+    };
+    let due: BTreeSet<usize> =
+        (1..).zip(&mutants).filter(|(_, mutant)| is_due(mutant)).map(|(number, _)| number).collect();
+    if !due.is_empty() {
+        attempt(&root, &mutants, &due, &mut found)?;
     }
-    let found = Found::read(&output())?;
-    let all = listed()?;
-    Figures::of_today("cargo xtask mutants", found.figures(all)).keep("cargo-mutants")?;
-    let reasons = fs::read_to_string(root().join(REASONS)).unwrap_or_default();
-    let unexplained: Vec<&String> = found.missed.iter().filter(|name| !reasons.contains(&found::place(name))).collect();
-    if unexplained.is_empty() { Ok(()) } else { Err(format!("no reason in {REASONS} for {unexplained:#?}")) }
+    let left = mutants.iter().filter(|mutant| found.get(&mutant.name).is_none()).count();
+    if left > 0 {
+        return Err(format!("{left} of {} mutants are still to be tried: run `{COMMAND}` again", mutants.len()));
+    }
+    report(&root, &found, hash)
 }
 
-fn run_shard(shard: &str) -> Result<(), String> {
-    fs::create_dir_all(output()).map_err(|error| format!("create {}: {error}", output().display()))?;
-    for Part { name, only, but, tests } in PARTS {
-        let mut command = mutants();
-        let directory = output().join(format!("{name}-{}", shard.replace('/', "-of-")));
-        command.args(["--shard", shard, "--sharding", "round-robin", "--output"]).arg(directory);
-        command.args(only.iter().flat_map(|glob| ["--file".to_owned(), format!("{SOURCES}{glob}")]));
-        command.args(but.iter().flat_map(|glob| ["--exclude".to_owned(), format!("{SOURCES}{glob}")]));
-        command.arg("--").args(*tests).arg("--").args(SLOW.iter().flat_map(|test| ["--skip", test]));
-        perform(command)?;
-    }
-    Ok(())
+fn report(root: &Path, found: &Found, hash: String) -> Result<(), String> {
+    let figures = Figures::of_sources(hash, COMMAND, found.figures());
+    figures.keep("cargo-mutants")?;
+    let path = root.join(PAGE);
+    let page = page::page(&fs::read_to_string(&path).unwrap_or_default(), found.missed(), &figures);
+    fs::write(&path, page.text).map_err(|error| format!("write {PAGE}: {error}"))?;
+    if page.unexplained.is_empty() { Ok(()) } else { Err(format!("no reason in {PAGE} for {:#?}", page.unexplained)) }
 }
 
-/// All tests for what the quick ones missed.
-fn look_again() -> Result<(), String> {
-    let directory = output().join("again");
-    if directory.exists() {
-        // What it noticed before is tried once more: tests may have changed.
-        fs::remove_dir_all(&directory).map_err(|error| format!("remove {}: {error}", directory.display()))?;
+/// Tries the mutants of these numbers, which count from 1.
+fn attempt(root: &Path, mutants: &[Mutant], due: &BTreeSet<usize>, found: &mut Found) -> Result<(), String> {
+    let is_unviable = |mutant: &Mutant| found.get(&mutant.name) == Some(&Outcome::Unviable);
+    let unviable = (1..).zip(mutants).filter(|(_, mutant)| is_unviable(mutant)).map(|(number, _)| number).collect();
+    let tests = tree::build(root, mutants, unviable)?;
+    for number in due.intersection(&tests.unviable) {
+        found.add(&mutants[number - 1].name, Outcome::Unviable)?;
     }
-    let found = Found::read(&output())?;
-    if found.missed.is_empty() {
+    let chosen: Vec<&usize> = due.intersection(&tests.woven).collect();
+    let trial = Trial::prepare(&tests)?;
+    let mut unnoticed = Vec::new();
+    for number in chosen {
+        let Mutant { name, file, .. } = &mutants[number - 1];
+        match trial.run(*number, file, false)? {
+            Outcome::Missed => {
+                say(&format!("not noticed by the quick tests: {name}\n"));
+                unnoticed.push(*number);
+            }
+            outcome => found.add(name, outcome)?,
+        }
+    }
+    for number in unnoticed {
+        let Mutant { name, file, .. } = &mutants[number - 1];
+        let outcome = trial.run(number, file, true)?;
+        say(&format!("{outcome:?}: {name}\n"));
+        found.add(name, outcome)?;
+    }
+    let is_alone = |number: &&usize| !tests.woven.contains(number) && !tests.unviable.contains(number);
+    let left: Vec<&Mutant> = due.iter().filter(is_alone).map(|number| &mutants[number - 1]).collect();
+    alone(root, &left, found)
+}
+
+/// Leaves to cargo-mutants what cannot be chosen at run time.
+fn alone(root: &Path, mutants: &[&Mutant], found: &mut Found) -> Result<(), String> {
+    if mutants.is_empty() {
         return Ok(());
     }
-    let mut command = mutants();
-    let patterns = found.missed.iter().map(|name| format!("^{}$", escaped(name)));
-    command.args(patterns.flat_map(|pattern| ["--re".to_owned(), pattern]));
-    command.arg("--output").arg(&directory).args(["--", "--lib", "--tests"]);
-    perform(command)
-}
-
-fn perform(mut command: Command) -> Result<(), String> {
+    let directory = root.join("target/mutants/alone");
+    let patterns = mutants.iter().map(|mutant| format!("^{}$", escaped(&mutant.name)));
+    let mut command = cargo_mutants(root);
+    command.args(patterns.flat_map(|pattern| ["--re".to_owned(), pattern])).arg("--output").arg(&directory);
+    command.args(["--cap-lints", "true", "--", "--lib", "--tests"]);
     let status = command.status().map_err(|error| format!("run cargo mutants: {error} ({INSTALL})"))?;
     // 2 and 3: some were missed, or ran out of time.
-    if matches!(status.code(), Some(0 | 2 | 3)) {
-        Ok(())
-    } else {
-        Err(format!("cargo mutants failed: {status} ({INSTALL})"))
+    if !matches!(status.code(), Some(0 | 2 | 3)) {
+        return Err(format!("cargo mutants failed: {status} ({INSTALL})"));
     }
-}
-
-/// How many mutants there are.
-fn listed() -> Result<usize, String> {
-    let output = mutants().arg("--list").output().map_err(|error| format!("run cargo mutants: {error} ({INSTALL})"))?;
-    let count = String::from_utf8_lossy(&output.stdout).lines().count();
-    if count == 0 { Err(format!("list the mutants: {INSTALL}")) } else { Ok(count) }
-}
-
-fn mutants() -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["mutants", "--package", "agent-core", "--no-times", "--colors", "never"]).current_dir(root());
-    command
+    let by = || "cargo-mutants".to_owned();
+    let lists = [
+        ("caught.txt", Outcome::Caught(by())),
+        ("timeout.txt", Outcome::TimedOut(by())),
+        ("missed.txt", Outcome::Missed),
+        ("unviable.txt", Outcome::Unviable),
+    ];
+    for (list, outcome) in lists {
+        let text = fs::read_to_string(directory.join("mutants.out").join(list)).unwrap_or_default();
+        text.lines().try_for_each(|name| found.add(name, outcome.clone()))?;
+    }
+    Ok(())
 }
 
 /// A text as a pattern that only it matches.
@@ -98,65 +126,40 @@ fn escaped(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-fn output() -> PathBuf {
-    root().join("target/mutants")
+/// Hash of the sources of `agent-core` without their tests.
+pub(crate) fn sources_hash() -> Result<String, String> {
+    let code = |(path, text): (String, String)| {
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        format!("{path}\n{code}")
+    };
+    let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?.into_iter();
+    Ok(figures::hash(&files.filter(|(path, _)| !path.ends_with("/tests.rs")).map(code).collect::<String>()))
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+/// The Rust files of `agent-core`, sorted: paths in the workspace, and texts.
+fn sources(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let (mut found, mut left) = (Vec::new(), vec![root.join(tree::SOURCES)]);
+    let wrong = |path: &PathBuf, error| format!("read {}: {error}", path.display());
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            for entry in fs::read_dir(&path).map_err(|error| wrong(&path, error))? {
+                left.push(entry.map_err(|error| wrong(&path, error))?.path());
+            }
+        } else if is_rust(&path) {
+            let text = fs::read_to_string(&path).map_err(|error| wrong(&path, error))?;
+            found.push((path.strip_prefix(root).unwrap_or(&path).display().to_string(), text));
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
-/// Files whose mutants are tried with some of the tests first.
-struct Part {
-    name: &'static str,
-    only: &'static [&'static str],
-    but: &'static [&'static str],
-    tests: &'static [&'static str],
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
 }
 
-const PARTS: &[Part] = &[
-    Part {
-        name: "session",
-        only: &["session/**", "budget.rs", "llm.rs", "hook.rs", "tool.rs", "journal.rs", "ports.rs"],
-        but: &[],
-        tests: &["--test", "session"],
-    },
-    Part {
-        name: "lifecycle",
-        only: &["lifecycle/**", "link.rs", "link/**"],
-        but: &[],
-        tests: &["--test", "lifecycle"],
-    },
-    Part {
-        name: "job",
-        only: &["job/**"],
-        but: &["job/time.rs", "job/routing.rs", "job/verdict.rs"],
-        tests: &["--test", "job"],
-    },
-    Part {
-        name: "units",
-        only: &[
-            "conversation/**",
-            "diagram.rs",
-            "diagram/**",
-            "job/routing.rs",
-            "job/time.rs",
-            "job/verdict.rs",
-            "permission.rs",
-            "permission/**",
-            "retry.rs",
-            "table.rs",
-            "table/**",
-        ],
-        but: &[],
-        tests: &["--lib"],
-    },
-];
-const SOURCES: &str = "crates/agent-core/src/";
-/// Tests that take many seconds: left for the second look.
-const SLOW: &[&str] = &["properties", "coverage", "every_change_of_the_table_is_noticed"];
-const REASONS: &str = "docs/mutants.md";
-const INSTALL: &str = "install it with `cargo install cargo-mutants --locked`";
+const COMMAND: &str = "cargo xtask mutants";
+const PAGE: &str = "docs/mutants.md";
 
 #[cfg(test)]
 mod tests {

@@ -25,6 +25,16 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Go on with a session at the prompt; without an id with the newest of this directory.
     Resume(Resume),
+    /// Look at kept sessions: list, show, export, verify, remove.
+    Sessions(crate::sessions::args::Sessions),
+    /// Tell a session again from its journal, record by record.
+    Replay(crate::sessions::args::Replay),
+    /// Tell why a session stopped, and what it took.
+    Explain(crate::sessions::args::Explain),
+    /// Make a new session of the first records of another one.
+    Branch(crate::sessions::args::Branch),
+    /// Go back in a session: a new one with its first records. The original stays.
+    Rewind(crate::sessions::args::Rewind),
     /// Take back what the agent changed in its last turns; commits stay, and so does what somebody changed since.
     Undo(Undo),
     /// Draw a machine from its table.
@@ -33,6 +43,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// List the tools with their parameters.
     Tools,
+    /// Look at what holds commands back on this machine.
+    Sandbox(SandboxArguments),
 }
 
 #[derive(Debug, Args)]
@@ -79,6 +91,36 @@ pub(crate) struct Doctor {
     /// Look at this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArguments {
+    #[command(subcommand)]
+    pub(crate) command: SandboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    /// Try what a sandbox should refuse, inside and outside of it, and print what is really enforced; exit code 0 when all of it is.
+    Check(SandboxCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxCheck {
+    /// Check this one instead of the strongest that works.
+    #[arg(long, value_enum)]
+    pub(crate) with: Option<SandboxKind>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxKind {
+    /// Namespaces made by the program `bwrap`, and a filter of system calls.
+    Bubblewrap,
+    /// Landlock and a filter of system calls: weaker.
+    Landlock,
 }
 
 #[derive(Debug, Args)]
@@ -132,6 +174,15 @@ pub(crate) struct Options {
     /// Where the provider is; alone it means `--provider openai`. OpenAI URLs end in `/v1`, Anthropic ones do not.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// Record the model calls in this new file, for `--replay`. Keys are kept out of it.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Play the model calls of a recording, without key or network; the model is the recorded one unless said otherwise.
+    #[arg(long, value_name = "FILE", conflicts_with = "base_url", required_if_eq("provider", "replay"))]
+    pub(crate) replay: Option<PathBuf>,
+    /// When a request counts as a recorded one.
+    #[arg(long, value_enum, value_name = "HOW", default_value = "exact", requires = "replay")]
+    pub(crate) replay_match: ReplayMatch,
     /// Model that takes over when the first is overloaded or exhausted; repeatable.
     #[arg(long, value_name = "ID")]
     pub(crate) fallback_model: Vec<String>,
@@ -159,7 +210,7 @@ pub(crate) struct Options {
     /// A call that never runs, whatever else is said; repeatable.
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<Rule>,
-    /// What commands may touch. This version enforces nothing: only `off` is possible.
+    /// What commands may touch. Default: `workspace-write` where that can be enforced; what is asked for and cannot be is an error.
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
     /// Commit what the agent changed after every batch of changes.
@@ -192,6 +243,9 @@ pub(crate) struct Options {
     /// Id of the session: an existing one goes on, otherwise a new one gets it.
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
+    /// Go on in a new session with the records of the old one, which stays as it is.
+    #[arg(long)]
+    pub(crate) fork_session: bool,
     /// Whether the named session has to exist; set by `resume`.
     #[arg(skip)]
     pub(crate) must_exist: bool,
@@ -219,6 +273,18 @@ pub(crate) enum ProviderName {
     #[value(name = "openai-responses")]
     #[serde(rename = "openai-responses")]
     OpenAiResponses,
+    /// None: the recording that `--replay` names.
+    #[serde(skip)]
+    Replay,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayMatch {
+    /// When it says the same, word by word.
+    #[default]
+    Exact,
+    /// When the same was said and called; prompts, tools, ids and results may differ.
+    Lenient,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -244,12 +310,14 @@ impl From<Mode> for PermissionMode {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// What commands may touch, from the strictest to the loosest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Sandbox {
-    /// Commands write in the workspace only.
-    WorkspaceWrite,
-    /// Commands write nowhere.
+    /// Commands write in a temporary directory only, and have no network.
     ReadOnly,
+    /// Commands write in the workspace, too.
+    WorkspaceWrite,
     /// Commands run as the user.
     Off,
 }

@@ -1,6 +1,6 @@
 //! Configuration files: what a user may say in one, and how one is read.
 
-use crate::args::ProviderName;
+use crate::args::{ProviderName, Sandbox};
 use crate::failure::Failure;
 use crate::units;
 use agent_core::permission::{PermissionMode, Rule};
@@ -21,6 +21,8 @@ pub(crate) struct UserConfig {
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) allow: Vec<Rule>,
     pub(crate) deny: Vec<Rule>,
+    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) sandbox_writable: Vec<PathBuf>,
     pub(crate) auto_commit: Option<bool>,
     pub(crate) format_on_edit: Option<bool>,
     pub(crate) limits: LimitsConfig,
@@ -171,7 +173,7 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 }
 
 /// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
-fn config_home() -> Option<PathBuf> {
+pub(crate) fn config_home() -> Option<PathBuf> {
     from_environment("AGENT_CONFIG_HOME", ".config/agent")
 }
 

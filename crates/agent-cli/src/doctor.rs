@@ -4,6 +4,7 @@ use crate::args::{Doctor, ProviderName};
 use crate::config_file::{self, UserConfig, state_home};
 use crate::provider::{base_url_variable, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
+use crate::sandbox;
 use crate::settings::working_directory;
 use crate::terminal::{escaped, put};
 use std::path::Path;
@@ -19,11 +20,13 @@ pub(crate) fn run(options: &Doctor) -> u8 {
     report.keys();
     report.configuration();
     match working_directory(options.directory.as_deref()) {
-        Ok(directory) => report.directory(&directory),
+        Ok(directory) => {
+            report.directory(&directory);
+            report.sandbox(&directory);
+        }
         Err(failure) => report.bad(&failure.message),
     }
     report.state();
-    report.note("sandbox: none in this version; commands that are allowed run as you");
     let _ = put(&format!("{}\n", report.lines.join("\n")));
     u8::from(report.is_bad)
 }
@@ -96,6 +99,14 @@ impl Report {
         config.refused.iter().for_each(|refused| self.bad(refused));
         if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
             self.note("it is not in a git repository: nothing is committed");
+        }
+    }
+
+    fn sandbox(&mut self, directory: &Path) {
+        match sandbox::strongest(directory, Vec::new()) {
+            Ok(found) if found.mechanism().weaknesses().is_empty() => self.good(&format!("sandbox: {found}")),
+            Ok(found) => self.note(&format!("sandbox: {found}")),
+            Err(why) => self.note(&format!("sandbox: {why}; commands that are allowed run as you")),
         }
     }
 

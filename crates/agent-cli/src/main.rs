@@ -14,9 +14,12 @@ mod prompt;
 mod provider;
 mod repository_config;
 mod run;
+mod sandbox;
+mod sessions;
 mod settings;
 mod setup;
 mod signals;
+mod tape;
 mod terminal;
 mod tools;
 mod undo;
@@ -30,6 +33,11 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before anything else: commands are prepared, and watched over, by this program started anew.
+    if let Some(code) = agent_exec::help() {
+        return code;
+    }
+    agent_exec::keep_to_itself();
     let cli = Cli::parse();
     // One thread is enough: the work is waiting, and what computes runs on threads of its own.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -44,7 +52,13 @@ fn main() -> ExitCode {
 
 async fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
-        None => prompt::run(cli.options).await,
+        None => {
+            let options = cli.options;
+            if options.fork_session && !options.continue_newest && options.session_id.is_none() {
+                return Err(Failure::usage("`--fork-session` goes with `--continue` or `--session-id`"));
+            }
+            prompt::run(options).await
+        }
         Some(Command::Run(arguments)) => Ok(run::run(arguments).await),
         Some(Command::Job(arguments)) => job::dispatch(arguments).await,
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
@@ -56,10 +70,16 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
             let continue_newest = id.is_none();
             prompt::run(Options { continue_newest, session_id: id, must_exist: true, ..options }).await
         }
+        Some(Command::Sessions(arguments)) => sessions::dispatch(&arguments),
+        Some(Command::Replay(arguments)) => sessions::replay(&arguments),
+        Some(Command::Explain(arguments)) => sessions::explain(&arguments),
+        Some(Command::Branch(arguments)) => sessions::branch(&arguments),
+        Some(Command::Rewind(arguments)) => sessions::rewind(&arguments),
         Some(Command::Undo(arguments)) => undo::run(&arguments).await,
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => Ok(doctor::run(&options)),
         Some(Command::Tools) => tools::run(),
+        Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
     }
 }
 

@@ -3,10 +3,13 @@
 use crate::args::ProviderName;
 use crate::failure::Failure;
 use crate::settings::Settings;
+use crate::tape::Tape;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
-use agent_llm::{AnthropicProvider, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig};
+use agent_llm::{
+    AnthropicProvider, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,22 +21,25 @@ pub(crate) struct Chosen {
     pub(crate) secrets: Vec<String>,
 }
 
-/// Chooses by flag, configuration, or the only key that is set.
+/// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
+    // The keys of other providers are secrets too.
+    let keys =
+        [ProviderName::Anthropic, ProviderName::OpenAi].into_iter().filter_map(|name| variable(key_variable(name)));
+    let secrets: Vec<String> = keys.collect();
+    if let Tape::Replay(provider, recorded) = &settings.tape {
+        let models = recorded_models(settings, recorded)?;
+        return Ok(Chosen { provider: Arc::<ReplayProvider>::clone(provider), models, secrets });
+    }
     let name = name(settings)?;
     let key = variable(key_variable(name));
-    let base_url = (settings.base_url.clone())
-        .or_else(|| variable(base_url_variable(name)))
-        .or_else(|| settings.user.base_url.clone())
-        .unwrap_or_default();
-    if key.is_none() && !is_loopback(&base_url) {
+    let (base_url, from) = base_url(settings, name);
+    let mut config = ProviderConfig { base_url, api_key: key, ..ProviderConfig::default() };
+    let is_local = config.is_local().map_err(|error| Failure::config(format!("{error}; it comes from {from}")))?;
+    if config.api_key.is_none() && !is_local {
         return Err(no_key(name));
     }
-    // The other provider's key is a secret too.
-    let secrets =
-        [ProviderName::Anthropic, ProviderName::OpenAi].into_iter().filter_map(|name| variable(key_variable(name)));
-    let secrets = secrets.collect();
-    let config = ProviderConfig { base_url, api_key: key, ..ProviderConfig::default() };
+    config.recorder = settings.tape.recorder(&secrets)?;
     match name {
         ProviderName::Anthropic => {
             let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
@@ -50,7 +56,31 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
             let models = models_of(settings, provider.list_models()).await?;
             Ok(Chosen { provider: Arc::new(provider), models, secrets })
         }
+        ProviderName::Replay => Err(Failure::config("replay a recording: say which, with `--replay FILE`")),
     }
+}
+
+/// Where the provider is, and who says so.
+fn base_url(settings: &Settings, name: ProviderName) -> (String, String) {
+    if let Some(url) = &settings.base_url {
+        return (url.clone(), "`--base-url`".to_owned());
+    }
+    let from = base_url_variable(name);
+    match variable(from) {
+        Some(url) => (url, from.to_owned()),
+        None => (settings.user.base_url.clone().unwrap_or_default(), "the configuration".to_owned()),
+    }
+}
+
+/// The models of a recording: it was made with those, unless others are named.
+fn recorded_models(settings: &Settings, recorded: &[String]) -> Result<Vec<ModelConfig>, Failure> {
+    let first = settings.model.as_ref().or_else(|| recorded.first());
+    let first = first.ok_or_else(|| Failure::input("replay the recording: it has no calls"))?;
+    if settings.fallback_models.is_empty() {
+        let others = recorded.iter().filter(|other| *other != first);
+        return models(settings, first, others);
+    }
+    models(settings, first, settings.fallback_models.iter())
 }
 
 /// The models that were named, or the only one that the server lists. The list is asked for only when it is needed.
@@ -62,7 +92,7 @@ async fn models_of(
         Some(id) => id.clone(),
         None => only_model(listing).await?,
     };
-    models(settings, &id)
+    models(settings, &id, settings.fallback_models.iter())
 }
 
 fn name(settings: &Settings) -> Result<ProviderName, Failure> {
@@ -134,8 +164,12 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
 }
 
 /// The models with what is known about them: the user's configuration before the built-in prices.
-fn models(settings: &Settings, first: &str) -> Result<Vec<ModelConfig>, Failure> {
-    let ids = std::iter::once(first).chain(settings.fallback_models.iter().map(String::as_str));
+fn models<'a>(
+    settings: &Settings,
+    first: &'a str,
+    others: impl Iterator<Item = &'a String>,
+) -> Result<Vec<ModelConfig>, Failure> {
+    let ids = std::iter::once(first).chain(others.map(String::as_str));
     let known = ids.map(|id| {
         let mut model = known_model(id);
         if let Some(entry) = settings.user.models.get(id) {
@@ -171,6 +205,7 @@ pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
     match name {
         ProviderName::Anthropic => "ANTHROPIC_API_KEY",
         ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_API_KEY",
+        ProviderName::Replay => "",
     }
 }
 
@@ -178,6 +213,7 @@ pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
     match name {
         ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
         ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_BASE_URL",
+        ProviderName::Replay => "",
     }
 }
 
@@ -195,46 +231,16 @@ pub(crate) fn shown_url(url: &str) -> String {
     format!("{scheme}{colon}{host}{path}")
 }
 
-/// A server on this machine needs no key.
-fn is_loopback(url: &str) -> bool {
-    let authority =
-        url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 const LISTING: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
-    use super::{is_loopback, shown_url};
+    use super::shown_url;
 
     #[test]
     fn a_url_is_shown_without_what_may_be_secret() {
         assert_eq!(shown_url("https://me:pass@example.com/v1?key=abc"), "https://example.com/v1");
         assert_eq!(shown_url("http://127.0.0.1:8080/v1"), "http://127.0.0.1:8080/v1");
         assert_eq!(shown_url("me:pass@example.com"), "example.com");
-    }
-
-    #[test]
-    fn only_this_machine_needs_no_key() {
-        for url in ["http://127.0.0.1:8080/v1", "http://localhost:11434/v1", "http://[::1]:1/v1", "http://127.9.9.9"] {
-            assert!(is_loopback(url), "{url}");
-        }
-        for url in [
-            "",
-            "https://api.openai.com/v1",
-            "http://127.0.0.1.example.com/",
-            "http://127.0.0.1@example.com/",
-            "http://localhost.example.com",
-            "http://example.com?@localhost",
-            "http://example.com#@localhost",
-        ] {
-            assert!(!is_loopback(url), "{url}");
-        }
     }
 }

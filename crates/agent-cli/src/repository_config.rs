@@ -1,5 +1,6 @@
 //! The repository's configuration: untrusted, so it may only tighten, and a part of it that cannot be used takes no other part with it.
 
+use crate::args::Sandbox;
 use crate::config_file::{LimitsConfig, read};
 use crate::failure::Failure;
 use crate::project;
@@ -14,6 +15,8 @@ use toml::{Table, Value};
 pub(crate) struct RepositoryConfig {
     pub(crate) modes: Vec<PermissionMode>,
     pub(crate) deny: Vec<Rule>,
+    /// The strictest sandbox that was asked for.
+    pub(crate) sandbox: Option<Sandbox>,
     pub(crate) limits: Vec<Limits>,
     /// Files that were found.
     pub(crate) paths: Vec<PathBuf>,
@@ -51,6 +54,10 @@ impl RepositoryConfig {
     fn take_entry(&mut self, key: &str, value: Value) -> Result<(), String> {
         match key {
             "permission_mode" => self.modes.push(value.try_into().map_err(text)?),
+            "sandbox" => {
+                let wanted: Sandbox = value.try_into().map_err(text)?;
+                self.sandbox = Some(self.sandbox.map_or(wanted, |found| found.min(wanted)));
+            }
             "limits" => {
                 let limits: LimitsConfig = value.try_into().map_err(text)?;
                 self.limits.push(limits_of(&limits)?);
@@ -70,7 +77,7 @@ impl RepositoryConfig {
             }
             _ => {
                 return Err(String::from(
-                    "a repository may only set `deny`, a stricter `permission_mode` and lower `limits`",
+                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, and lower `limits`",
                 ));
             }
         }

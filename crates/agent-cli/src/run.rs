@@ -26,6 +26,10 @@ pub(crate) async fn run(arguments: Run) -> u8 {
         say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
         return WRONG_USAGE;
     }
+    if options.fork_session && !options.continue_newest && options.session_id.is_none() {
+        say("agent: `--fork-session` goes with `--continue` or `--session-id`");
+        return WRONG_USAGE;
+    }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
     let result = match signals::listen() {
@@ -107,10 +111,28 @@ async fn drive(
     agent.detach();
     match task.await {
         Ok(Supervised { end, session, outcome, .. }) => {
+            let remarks = guesses(&before.ledger, session.ledger());
+            remarks.iter().for_each(|remark| printer.say(remark));
             conclude(&end, &session, outcome, signalled, &id, &before.ledger, started)
         }
         Err(error) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
+}
+
+/// What of the tokens and the cost is not known, said once.
+fn guesses(before: &agent_core::budget::Ledger, after: &agent_core::budget::Ledger) -> Vec<String> {
+    let calls = after.model_calls - before.model_calls;
+    let estimated = after.estimated_calls - before.estimated_calls;
+    let unpriced = after.unpriced_calls - before.unpriced_calls;
+    let said = [
+        (estimated, "the provider did not say how many tokens were used: they are estimated"),
+        (
+            unpriced,
+            "the price of the model is not known: the cost is not known (set it in the configuration, under `[models]`)",
+        ),
+    ];
+    let said = said.into_iter().filter(|(count, _)| *count > 0);
+    said.map(|(count, text)| format!("for {count} of {calls} model calls {text}")).collect()
 }
 
 /// The one outcome. A signal that left at once stands above what the session says.

@@ -1,9 +1,11 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
-use crate::args::{Options, ProviderName, Sandbox};
+use crate::args::{Options, ProviderName};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::repository_config::RepositoryConfig;
+use crate::sandbox;
+use crate::tape::Tape;
 use crate::terminal::say;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions};
@@ -19,8 +21,11 @@ pub(crate) struct Settings {
     pub(crate) base_url: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
+    pub(crate) tape: Tape,
     pub(crate) limits: Limits,
     pub(crate) permissions: Permissions,
+    /// What commands run in, where they do.
+    pub(crate) sandbox: Option<agent_exec::Sandbox>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) user: UserConfig,
@@ -57,8 +62,9 @@ impl Settings {
         // A repository may narrow what everybody else said, and nothing else.
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
+        let sandbox = sandbox::for_session(options, &user, repository.sandbox, &directory)?;
         let permissions = permissions(options, &user, repository);
-        sandbox(options)?;
+        let tape = Tape::of(options)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let formatters =
             if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
@@ -68,14 +74,17 @@ impl Settings {
         Ok(Self {
             provider: options.provider.or(user.provider),
             base_url: options.base_url.clone(),
-            model: options.model.clone().or_else(|| user.model.clone()),
-            fallback_models: if options.fallback_model.is_empty() {
+            // A recording stands above the configuration: it was made with its models.
+            model: options.model.clone().or_else(|| user.model.clone().filter(|_| !tape.is_played())),
+            fallback_models: if options.fallback_model.is_empty() && !tape.is_played() {
                 user.fallback_models.clone()
             } else {
                 options.fallback_model.clone()
             },
+            tape,
             limits,
             permissions,
+            sandbox,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
             directory,
@@ -121,22 +130,6 @@ fn stricter(a: PermissionMode, b: PermissionMode) -> PermissionMode {
         PermissionMode::Bypass => 3,
     };
     if rank(a) <= rank(b) { a } else { b }
-}
-
-/// There is no sandbox yet: asking for one is an error, and not asking is told.
-fn sandbox(options: &Options) -> Result<(), Failure> {
-    match options.sandbox {
-        Some(Sandbox::Off) => Ok(()),
-        Some(Sandbox::WorkspaceWrite | Sandbox::ReadOnly) => Err(Failure::config(
-            "enforce the sandbox: this version has none; `--sandbox off` runs commands as you, and permission rules still hold",
-        )),
-        None => {
-            if !options.quiet {
-                say("agent: no sandbox: commands that are allowed run as you (`--sandbox off` says that you know)");
-            }
-            Ok(())
-        }
-    }
 }
 
 fn formatters(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {

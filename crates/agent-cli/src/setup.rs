@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::args::Options;
-use crate::config_file::state_home;
+use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
@@ -10,12 +10,12 @@ use crate::terminal::{escaped, say};
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Conversation, ToolCall};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
-use agent_core::journal::replay;
+use agent_core::journal::{Rebuilt, ToolPrint};
 use agent_core::permission::Rule;
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
-use agent_core::session::{Session, SessionConfig, State};
+use agent_core::session::{SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_exec::Processes;
+use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
-    /// What runs commands besides the tools.
+    /// What runs commands besides the tools, as the tools run theirs.
     pub(crate) processes: Processes,
     /// Is told where turns begin, for `agent undo`.
     pub(crate) repository: Arc<RepositoryHooks>,
@@ -100,8 +100,14 @@ fn make(
     with_signal: bool,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    let workspace = Arc::new(workspace);
-    let processes = Processes::new();
+    // Where these lie in the workspace (a home directory, say), no tool writes them.
+    let own = [config_home(), state_home()].into_iter().flatten();
+    let workspace = Arc::new(workspace.protecting(own));
+    let unconfined = Processes::new().watched_by(Helper::own_program());
+    let processes = match &settings.sandbox {
+        Some(sandbox) => unconfined.clone().in_sandbox(sandbox.clone()),
+        None => unconfined.clone(),
+    };
     let mut tools = standard_tools(&workspace, processes.clone());
     if with_signal {
         tools.push(signal_tool());
@@ -119,7 +125,10 @@ fn make(
         formatters: settings.formatters.clone(),
         ..HooksConfig::new(settings.directory.clone())
     };
-    let repository = Arc::new(RepositoryHooks::new(hooks_config, Arc::new(processes.clone())));
+    // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
+    let scratch = settings.sandbox.as_ref().map(|sandbox| sandbox.scratch().to_path_buf());
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined));
+    let repository = Arc::new(repository.formatting_with(Arc::new(processes.clone()), scratch));
     let hooks = Hooks { repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(options, settings, &tool_names)?;
@@ -157,8 +166,40 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
         let text = format!("agent: going on with the model {} (before: {})", id(new), id(old));
         say(&escaped(&text));
     }
+    let changed = ToolChanges::between(old, new);
+    for (word, names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+        if !names.is_empty() {
+            say(&escaped(&format!("agent: tools that are {word} since: {}", names.join(", "))));
+        }
+    }
+    if old.limits != new.limits {
+        say("agent: going on with other limits than before");
+    }
     if old.permissions.mode != new.permissions.mode {
         say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
+    }
+}
+
+/// Which tools are not what they were.
+struct ToolChanges {
+    new: Vec<String>,
+    gone: Vec<String>,
+    other: Vec<String>,
+}
+
+impl ToolChanges {
+    fn between(old: &SessionConfig, new: &SessionConfig) -> Self {
+        let prints = |config: &SessionConfig| config.tools.iter().map(ToolPrint::of).collect::<Vec<_>>();
+        let (before, now) = (prints(old), prints(new));
+        let lacks = |tools: &[ToolPrint], tool: &ToolPrint| tools.iter().all(|other| other.name != tool.name);
+        let names = |tools: &[ToolPrint], differs: &dyn Fn(&ToolPrint) -> bool| {
+            tools.iter().filter(|tool| differs(tool)).map(|tool| tool.name.clone()).collect()
+        };
+        Self {
+            new: names(&now, &|tool| lacks(&before, tool)),
+            gone: names(&before, &|tool| lacks(&now, tool)),
+            other: names(&now, &|tool| !lacks(&before, tool) && !before.contains(tool)),
+        }
     }
 }
 
@@ -173,8 +214,7 @@ enum Kept {
     Old {
         id: String,
         journal: FileJournal,
-        session: Box<Session>,
-        next_seq: u64,
+        rebuilt: Box<Rebuilt>,
     },
 }
 
@@ -204,6 +244,12 @@ impl Kept {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
             return Ok(Self::New { id, journal });
         };
+        if options.fork_session {
+            let fork = SessionStore::new_id();
+            store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
+            say(&format!("agent: going on with {id} in a new session, {fork}"));
+            return Self::resume(&store, fork, true);
+        }
         let path = store.path(&id).map_err(|error| failed(&error))?;
         if !options.continue_newest && !options.must_exist && !path.exists() {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
@@ -220,20 +266,22 @@ impl Kept {
                 recovered.torn_bytes
             ));
         }
-        let next_seq = recovered.records.len() as u64;
-        if next_seq == 0 && !must_exist {
+        let is_empty = recovered.records.is_empty();
+        if is_empty && !must_exist {
             // Cut before its first record: there is nothing to lose and nothing to go on with.
             return Ok(Self::New { id, journal });
         }
-        if next_seq == 0 {
+        if is_empty {
             return Err(Failure::input(format!("resume the session {id}: its journal is empty")));
         }
-        let (_, session) =
-            replay(recovered.records).map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
-        if session.state() == State::ShuttingDown {
-            return Err(Failure::input(format!("resume the session {id}: it was ended for good")));
+        let rebuilt =
+            recovered.rebuild().map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
+        if rebuilt.session.state() == State::ShuttingDown {
+            return Err(Failure::input(format!(
+                "resume the session {id}: it was ended for good; `--fork-session` goes on in a new one"
+            )));
         }
-        Ok(Self::Old { id, journal, session: Box::new(session), next_seq })
+        Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
     }
 
     fn attach(self, builder: Builder, directory: &Path) -> (Builder, String, Option<Resumed>) {
@@ -244,10 +292,12 @@ impl Kept {
         match self {
             Self::No => (identify(builder, ""), String::new(), None),
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
-            Self::Old { id, journal, session, next_seq } => {
+            Self::Old { id, journal, rebuilt } => {
+                let Rebuilt { session, next_seq, begun, .. } = *rebuilt;
                 let before = Before { ledger: *session.ledger(), conversation: session.conversation().clone() };
                 let resumed = Resumed { config: session.config().clone(), before };
-                (identify(builder, &id).journal(Box::new(journal)).resume(*session, next_seq), id, Some(resumed))
+                let builder = identify(builder, &id).journal(Box::new(journal));
+                (builder.resume(session, next_seq).begun(begun), id, Some(resumed))
             }
         }
     }
@@ -277,6 +327,10 @@ struct Hooks {
 
 #[async_trait]
 impl Hook for Hooks {
+    fn acts_before_tools(&self) -> bool {
+        self.repository.acts_before_tools()
+    }
+
     async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         self.repository.before_tool(call, inspection).await
     }

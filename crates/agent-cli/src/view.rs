@@ -6,7 +6,8 @@ use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCal
 use agent_core::llm::Delta;
 use agent_core::tool::ToolStatus;
 use agent_runner::Notice;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Writes for a person.
 pub(crate) struct View {
@@ -18,8 +19,8 @@ pub(crate) struct View {
     in_line: bool,
     /// Whether pieces of the answer that is being written were shown.
     showed_pieces: bool,
-    /// Calls of this round that were seen to start.
-    started: BTreeSet<CallId>,
+    /// Calls of this round that were seen to start, and when something was last told of them.
+    started: BTreeMap<CallId, Instant>,
 }
 
 /// How much is said beside the answer.
@@ -51,7 +52,7 @@ impl View {
             level,
             in_line: false,
             showed_pieces: false,
-            started: BTreeSet::new(),
+            started: BTreeMap::new(),
         }
     }
 
@@ -64,7 +65,7 @@ impl View {
             }
             Notice::Message { blocks, .. } => self.message(blocks),
             Notice::ToolStarted(call) => {
-                self.started.insert(call.id.clone());
+                self.started.insert(call.id.clone(), Instant::now());
                 self.tell(&format!("• {}", call_line(call)));
             }
             Notice::RoundClosed(item) => {
@@ -74,6 +75,7 @@ impl View {
                 self.started.clear();
             }
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
+            Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { outcome, .. } => match outcome.status {
                 ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
                 // How a failure ended tells more than how it began.
@@ -197,10 +199,21 @@ impl View {
         self.end_line();
     }
 
+    /// What a long call has reported last, now and then.
+    fn still_running(&mut self, call: &CallId, text: &str) {
+        let told = self.started.get_mut(call).filter(|told| told.elapsed() >= BETWEEN_REPORTS);
+        if let Some(told) = told
+            && !text.trim().is_empty()
+        {
+            *told = Instant::now();
+            self.tell(&format!("  … {}", last_line(text, 100)));
+        }
+    }
+
     /// Calls of the model that never ran, and why.
     fn not_run(&mut self, round: &Round) {
         for (call, result) in round.answer().calls().zip(round.results()) {
-            if !self.started.contains(&call.id) {
+            if !self.started.contains_key(&call.id) {
                 self.tell(&format!("• {}", call_line(call)));
                 self.tell(&format!("  {}", one_line(result.content(), 100)));
             }
@@ -249,3 +262,6 @@ pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }
+
+/// How long a call must have been silent before a report of it is shown.
+const BETWEEN_REPORTS: Duration = Duration::from_secs(1);

@@ -160,7 +160,7 @@ async fn what_does_not_validate_leaves_a_record_too() {
     for (config, arguments, code) in [
         ("", &["--model", "m", " "] as &[&str], 42),
         ("", &["--model", "m", "--job-max-retries", "101", "fix it"], 42),
-        ("", &["--model", "m", "--sandbox", "read-only", "fix it"], 52),
+        ("sandbox = \"sometimes\"", &["--model", "m", "fix it"], 52),
         ("", &["--model", "m", "-C", "nowhere", "fix it"], 42),
         ("nonsense = 1", &["--model", "m", "fix it"], 52),
         ("[jobs]\nbase_delay = \"soon\"", &["--model", "m", "fix it"], 52),

@@ -1,13 +1,26 @@
 //! The journal: what happened in a session, in order, enough to rebuild it.
 //!
-//! The first record is the [`Header`]; every other is an event with its time. Replaying the events through a session made from the header
-//! gives the same session, because the machine reads nothing else. Refused events are recorded too, and refused again.
+//! The first record is the [`Header`]; every other is an event with its time, or a note that an effect is about to begin. Replaying the
+//! events through a session made from the header gives the same session, because the machine reads nothing else. Refused events are
+//! recorded too, and refused again.
+//!
+//! [`Replayer`] takes records one by one, in little memory; [`replay`] takes them all. [`Format`] reads the lines that this and earlier
+//! versions wrote.
 
+mod format;
 mod line;
+mod replay;
 
-use crate::session::{Event, Session, SessionConfig};
+pub use format::{Format, FormatError};
+pub use replay::{Begun, Rebuilt, ReplayError, Replayed, Replayer, replay};
+
+use crate::conversation::CallId;
+use crate::session::{Action, Event, SessionConfig, Ticket};
+use crate::tool::ToolSpec;
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// One line of a journal.
@@ -21,20 +34,6 @@ pub struct Record {
     pub entry: Entry,
 }
 
-impl Record {
-    /// Reads a record from its line, with or without the end of the line. `serde` reads the same from any JSON; this is quicker where the line
-    /// is as `serde_json` writes it.
-    ///
-    /// # Errors
-    /// What `serde_json` found wrong.
-    pub fn from_line(line: &str) -> Result<Self, serde_json::Error> {
-        match line::read(line) {
-            Some(record) => Ok(record),
-            None => serde_json::from_str(line),
-        }
-    }
-}
-
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -43,6 +42,8 @@ pub enum Entry {
     Header(Box<Header>),
     /// Something happened.
     Event(Event),
+    /// Something that the last event asked for is about to begin. Replaying passes over it.
+    ActionStarted(ActionStarted),
 }
 
 /// How a session was made.
@@ -56,65 +57,150 @@ pub struct Header {
     pub program: String,
     /// Directory the session works in.
     pub directory: String,
+    /// The session that this one was branched off, and where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// The tools, in the order in which they are offered, each with a fingerprint of what the model is told of it.
+    pub tools: Vec<ToolPrint>,
     /// What the session was told.
     pub config: SessionConfig,
 }
 
-/// The format that this version writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
-
-/// Rebuilds a session from its records.
-///
-/// # Errors
-/// [`ReplayError`] when the records do not make a session: no header, another format, a gap in the numbers.
-pub fn replay<I: IntoIterator<Item = Record>>(records: I) -> Result<(Header, Session), ReplayError> {
-    let mut records = records.into_iter();
-    let header = match records.next() {
-        Some(Record { seq: 0, entry: Entry::Header(header), .. }) => *header,
-        Some(_) | None => return Err(ReplayError::NoHeader),
-    };
-    if header.format_version != FORMAT_VERSION {
-        return Err(ReplayError::Version { found: header.format_version });
-    }
-    let mut session = Session::new(header.config.clone());
-    for (expected, record) in (1_u64..).zip(records) {
-        if record.seq != expected {
-            return Err(ReplayError::Gap { expected, found: record.seq });
-        }
-        match record.entry {
-            Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
-            // A refusal was a refusal then, too.
-            Entry::Event(event) => drop(session.step(record.at_ms, event)),
+impl Header {
+    /// The header of a new session, in today's format.
+    #[must_use]
+    pub fn new(
+        session_id: impl Into<String>,
+        program: impl Into<String>,
+        directory: impl Into<String>,
+        config: SessionConfig,
+    ) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            session_id: session_id.into(),
+            program: program.into(),
+            directory: directory.into(),
+            parent: None,
+            tools: config.tools.iter().map(ToolPrint::of).collect(),
+            config,
         }
     }
-    Ok((header, session))
 }
 
-/// Why records do not make a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// Where a session was branched off another. The records up to there are in both journals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The other session's id.
+    pub session_id: String,
+    /// The last record that both have.
+    pub seq: u64,
+}
+
+/// A tool by its name and a fingerprint: enough to tell whether it is still the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolPrint {
+    /// The tool's name.
+    pub name: String,
+    /// FNV-1a of its description and its schema, in 16 hexadecimal digits. Recognises a change, not a forger.
+    pub schema_hash: String,
+}
+
+impl ToolPrint {
+    /// The fingerprint of a tool.
+    #[must_use]
+    pub fn of(spec: &ToolSpec) -> Self {
+        let schema = spec.input_schema.to_string();
+        // A byte that stands in no text keeps the two apart.
+        let bytes = spec.description.bytes().chain([0xFF]).chain(schema.bytes());
+        let hash = bytes
+            .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3));
+        Self { name: spec.name.to_string(), schema_hash: format!("{hash:016x}") }
+    }
+}
+
+/// An effect that is about to begin. It stands in the journal before the effect begins, so that one that does not stand there has not begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum ReplayError {
-    /// The first record is not a header.
-    #[error("replay the journal: the first record is not a header")]
-    NoHeader,
-    /// It was written by a version with another format.
-    #[error("replay the journal: it has format {found}, this program reads format {FORMAT_VERSION}")]
-    Version {
-        /// The format's number.
-        found: u32,
+pub enum ActionStarted {
+    /// A model call, which costs money.
+    SendLlmRequest {
+        /// Of the call.
+        ticket: Ticket,
     },
-    /// A record is missing or stands twice.
-    #[error("replay the journal: record {expected} expected, {found} found")]
-    Gap {
-        /// The number that should come.
-        expected: u64,
-        /// The number that came.
-        found: u64,
+    /// A group of tool calls.
+    ExecuteTools {
+        /// Of the group.
+        ticket: Ticket,
+        /// The calls that begin.
+        calls: Vec<CallId>,
     },
-    /// There is a second header.
-    #[error("replay the journal: record {seq} is a second header")]
-    SecondHeader {
-        /// Its number.
-        seq: u64,
+    /// The formatters.
+    RunAutoformatters {
+        /// Of the run.
+        ticket: Ticket,
+    },
+    /// A commit.
+    CommitChanges {
+        /// Of the commit.
+        ticket: Ticket,
     },
 }
+
+impl ActionStarted {
+    /// The note for an action; nothing for one that has no effect outside the program and its screen.
+    #[must_use]
+    pub fn of(action: &Action) -> Option<Self> {
+        match action {
+            Action::SendLlmRequest { ticket, .. } => Some(Self::SendLlmRequest { ticket: *ticket }),
+            Action::ExecuteTools { ticket, calls } => {
+                Some(Self::ExecuteTools { ticket: *ticket, calls: calls.iter().map(|call| call.id.clone()).collect() })
+            }
+            Action::RunAutoformatters { ticket, .. } => Some(Self::RunAutoformatters { ticket: *ticket }),
+            Action::CommitChanges { ticket, .. } => Some(Self::CommitChanges { ticket: *ticket }),
+            Action::CancelLlmRequest { .. }
+            | Action::PrepareTools { .. }
+            | Action::RequestApproval { .. }
+            | Action::WithdrawApproval { .. }
+            | Action::CancelTools { .. }
+            | Action::CheckGitCommits { .. }
+            | Action::CancelHooks { .. }
+            | Action::ScheduleRetry { .. }
+            | Action::CancelRetry { .. }
+            | Action::StartDeadline { .. }
+            | Action::HoldDeadline { .. }
+            | Action::DisplayText { .. }
+            | Action::DisplayProgress { .. }
+            | Action::DisplayMessage { .. }
+            | Action::DisplayError { .. }
+            | Action::DiscardPartial
+            | Action::PromptForInput
+            | Action::ReturnQueuedInput { .. }
+            | Action::Shutdown => None,
+        }
+    }
+
+    /// The ticket of the action.
+    #[must_use]
+    pub const fn ticket(&self) -> Ticket {
+        match self {
+            Self::SendLlmRequest { ticket }
+            | Self::ExecuteTools { ticket, .. }
+            | Self::RunAutoformatters { ticket }
+            | Self::CommitChanges { ticket } => *ticket,
+        }
+    }
+
+    /// The name of the action.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::SendLlmRequest { .. } => "SendLlmRequest",
+            Self::ExecuteTools { .. } => "ExecuteTools",
+            Self::RunAutoformatters { .. } => "RunAutoformatters",
+            Self::CommitChanges { .. } => "CommitChanges",
+        }
+    }
+}
+
+/// The format that this version writes. It reads the earlier ones, too.
+pub const FORMAT_VERSION: u32 = 2;

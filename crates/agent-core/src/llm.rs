@@ -299,3 +299,14 @@ pub enum Delta {
     /// Reasoning.
     Thinking(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LlmErrorFacts, Wait};
+
+    #[test]
+    fn one_fact_is_something_known() {
+        assert!(LlmErrorFacts::default().is_empty());
+        assert!(!LlmErrorFacts { wait: Some(Wait::Connect), ..LlmErrorFacts::default() }.is_empty());
+    }
+}

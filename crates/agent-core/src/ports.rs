@@ -91,6 +91,12 @@ pub trait CancelSignal: Send + Sync {
 /// Every method has a default that does nothing. When the signal fires, a hook stops and returns an error.
 #[async_trait]
 pub trait Hook: Send + Sync {
+    /// Whether [`before_tool`](Self::before_tool) may change anything outside the program, as a command that it runs may. If not, the answer
+    /// that holds the calls need not be on the disk before it is asked.
+    fn acts_before_tools(&self) -> bool {
+        true
+    }
+
     /// A verdict on one call before it runs.
     async fn before_tool(&self, _call: &ToolCall, _inspection: &Inspection) -> HookVerdict {
         HookVerdict::None
@@ -115,12 +121,20 @@ pub trait Hook: Send + Sync {
 /// Keeps the session's records.
 #[async_trait]
 pub trait Journal: Send {
-    /// Appends a record. When this returns `Ok` the record survives a crash of the program and of the machine: the driver acts on it
-    /// only then.
+    /// Puts a record behind the others. When this returns `Ok` the record survives the end of the program; whether it survives the end
+    /// of the machine is decided by [`sync`](Self::sync).
     ///
     /// # Errors
-    /// A [`JournalError`]; the driver then performs nothing more and detaches.
+    /// A [`JournalError`] when the record is not in the journal, or nobody knows; the driver then performs nothing more and detaches.
     async fn append(&mut self, record: &Record) -> Result<(), JournalError>;
+
+    /// Makes every record so far survive a crash of the machine, too. The driver acts on a record outside the program, and tells anybody
+    /// that it was taken, only behind this. A journal whose `append` does as much already has nothing to do here.
+    ///
+    /// # Errors
+    /// A [`JournalError`] when the records may be lost; the driver then performs nothing more and detaches. What was lost is not known
+    /// after an error, so it must not be tried again.
+    async fn sync(&mut self) -> Result<(), JournalError>;
 }
 
 /// Why a record could not be kept.
@@ -220,4 +234,37 @@ pub trait Clock: Send + Sync {
 
     /// Resolves after so many milliseconds.
     async fn sleep_ms(&self, duration_ms: u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CancelSignal, ProgressSink, ToolContext};
+    use alloc::boxed::Box;
+    use alloc::format;
+    use alloc::sync::Arc;
+    use async_trait::async_trait;
+
+    /// A signal that was given, or was not.
+    struct Given(bool);
+
+    #[async_trait]
+    impl CancelSignal for Given {
+        fn is_cancelled(&self) -> bool {
+            self.0
+        }
+
+        async fn cancelled(&self) {}
+    }
+
+    impl ProgressSink for Given {
+        fn report(&self, _text: &str) {}
+    }
+
+    #[test]
+    fn a_context_shows_whether_it_is_cancelled() {
+        for given in [false, true] {
+            let context = ToolContext { progress: Arc::new(Given(given)), cancel: Arc::new(Given(given)) };
+            assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
+        }
+    }
 }

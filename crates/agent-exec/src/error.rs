@@ -34,6 +34,9 @@ pub enum StartError {
     /// The arguments and the environment are longer than the system takes.
     #[error("the arguments are longer than the system takes")]
     TooLong,
+    /// It was to run in a sandbox, and what prepares that could not do it.
+    #[error("{0}")]
+    NotPrepared(String),
     /// Anything else that the system said.
     #[error("{0}")]
     System(#[from] io::Error),

@@ -4,7 +4,7 @@
 //! that left its process group or its session, not a stopped process.
 //!
 //! ```text
-//! start   clean environment + a marker, own process group, no descriptor of ours
+//! start   clean environment + a marker, own process group, no descriptor of ours, perhaps in a sandbox
 //! wait    for the program, the clock and the signal, while the output is drained (head and tail are kept, the rest is counted)
 //! end     TERM to the whole tree, a short grace, KILL until nothing is left
 //! ```
@@ -13,21 +13,36 @@
 //! 2. Memory is bounded by the output limit, whatever the program prints; a program that prints is never blocked by us.
 //! 3. A process that the host started by itself is neither signalled nor reaped. One exception cannot be told apart: a child of the host
 //!    that begins a session of its own while a run is going on looks like a daemon of that run, and is ended with it.
+//! 4. Nothing is done between `fork` and `exec`: what has to be done there does a [`Helper`].
 //!
-//! Absent: shells (the caller names a program), sandboxes, signal handlers.
+//! A [`Sandbox`] holds commands to a [`Policy`]; [`check`](check()) finds out what it really enforces on a machine.
+//!
+//! Absent: shells (the caller names a program), signal handlers, opinions about what a command may touch.
 
 mod capture;
+#[cfg(target_os = "linux")]
+mod check;
 mod environment;
 mod error;
+mod harden;
+mod helper;
+mod lasting;
+mod limits;
 mod program;
 mod pump;
 mod run;
+mod sandbox;
 mod start;
 mod tree;
 
 pub use capture::Captured;
+#[cfg(target_os = "linux")]
+pub use check::{CheckError, Finding, Held, Report, check};
 pub use environment::Environment;
 pub use error::StartError;
+pub use harden::keep_to_itself;
+pub use helper::{Helper, help, help_with};
 pub use pump::OnOutput;
 pub use run::{Finished, Processes, Streams, SystemRunner};
+pub use sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable};
 pub use tree::LIMIT_OF_ENDING;

@@ -3,9 +3,12 @@
 use crate::capture::Captured;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::helper::launch::not_started;
+use crate::helper::{Helper, watch};
 use crate::program;
 use crate::pump::OnOutput;
-use crate::start::{Started, start};
+use crate::sandbox::Sandbox;
+use crate::start::{Started, Surroundings, start};
 use crate::tree::{Ended, become_subreaper};
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
 use async_trait::async_trait;
@@ -21,6 +24,8 @@ use tokio::process::Child;
 pub struct Processes {
     environment: Arc<Environment>,
     new_session: Option<Arc<PathBuf>>,
+    helper: Option<Arc<Helper>>,
+    sandbox: Option<Sandbox>,
 }
 
 /// The runner as adapters and drivers know it: [`Processes`] behind [`CommandRunner`].
@@ -41,7 +46,7 @@ impl Processes {
     pub fn with_environment(environment: Environment) -> Self {
         become_subreaper();
         let has_terminal = std::fs::File::open("/dev/tty").is_ok();
-        let mut processes = Self { environment: Arc::new(environment), new_session: None };
+        let mut processes = Self { environment: Arc::new(environment), new_session: None, helper: None, sandbox: None };
         if has_terminal {
             processes = processes.in_new_sessions();
         }
@@ -53,6 +58,35 @@ impl Processes {
     pub fn in_new_sessions(mut self) -> Self {
         self.new_session = program::find("setsid", self.environment.value("PATH")).ok().map(Arc::new);
         self
+    }
+
+    /// Ends what these programs leave behind also when this process is killed: the helper watches for that. Without one, they live on then.
+    #[must_use]
+    pub fn watched_by(mut self, helper: Helper) -> Self {
+        self.helper = Some(Arc::new(helper));
+        self
+    }
+
+    /// Runs every program in a sandbox.
+    ///
+    /// What a program leaves behind is then ended by the kernel, where the sandbox has a pid namespace, and not counted in
+    /// [`Finished::left_behind`]; a program that a signal ended is reported as shells do, with 128 and the signal's number.
+    #[must_use]
+    pub fn in_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// The sandbox that programs run in.
+    #[must_use]
+    pub fn sandbox(&self) -> Option<&Sandbox> {
+        self.sandbox.as_ref()
+    }
+
+    /// What programs find in their environment.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Runs a command to its end, its time-out or the signal, and leaves no process behind. Dropping the future does the same at once.
@@ -72,10 +106,16 @@ impl Processes {
         if cancel.is_cancelled() {
             return Ok(Finished::not_started());
         }
-        let new_session = self.new_session.as_deref().map(PathBuf::as_path);
+        if let Some(helper) = &self.helper {
+            watch::begin(helper);
+        }
+        let surroundings = Surroundings {
+            environment: &self.environment,
+            new_session: self.new_session.as_deref().map(PathBuf::as_path),
+            sandbox: self.sandbox.as_ref(),
+        };
         // The order of these matters when the future is dropped: the tree is ended before the child is given up.
-        let Started { mut pump, mut child, mut tree } =
-            start(command, &self.environment, new_session, streams, on_output)?;
+        let Started { mut pump, mut child, mut tree } = start(command, surroundings, streams, on_output)?;
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);
         let ending = pump.alongside(ending).await;
@@ -98,7 +138,11 @@ impl Processes {
         };
         pump.settle(PATIENCE_FOR_EOF).await;
         let (stdout, stderr) = pump.finish();
-        Ok(Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors })
+        let finished = Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors };
+        match &self.sandbox {
+            Some(sandbox) => finished.of_sandboxed(sandbox.has_namespace()),
+            None => Ok(finished),
+        }
     }
 }
 
@@ -149,6 +193,20 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// What was seen of the helper and of the namespace's first process is not the program's.
+    fn of_sandboxed(mut self, has_namespace: bool) -> Result<Self, StartError> {
+        let errors = if self.stderr.head.is_empty() { &self.stdout.head } else { &self.stderr.head };
+        if let Exit::Code(code) = self.exit
+            && let Some(why) = not_started(code, errors)
+        {
+            return Err(StartError::NotPrepared(why));
+        }
+        if has_namespace {
+            self.left_behind = 0;
+        }
+        Ok(self)
+    }
+
     fn not_started() -> Self {
         Self {
             exit: Exit::Cancelled,

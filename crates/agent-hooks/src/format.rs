@@ -60,6 +60,8 @@ pub(crate) enum FormatError {
 pub(crate) struct Formatter<'a> {
     pub(crate) config: &'a FormatterConfig,
     pub(crate) runner: &'a dyn CommandRunner,
+    /// Where the runner's programs can write; without one, where every program can.
+    pub(crate) scratch: Option<&'a Path>,
     pub(crate) workspace: &'a Path,
     pub(crate) cancel: &'a dyn CancelSignal,
 }
@@ -122,7 +124,8 @@ impl Formatter<'_> {
                 self.checked(output, text)
             }
             FormatterInput::File => {
-                let scratch = tempfile::Builder::new().prefix("agent-hooks-").tempdir()?;
+                let directory = self.scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
+                let scratch = tempfile::Builder::new().prefix("agent-hooks-").tempdir_in(directory)?;
                 let copy = scratch.path().join(Path::new(path).file_name().unwrap_or_default());
                 std::fs::write(&copy, text)?;
                 self.call(&copy, Vec::new()).await?;

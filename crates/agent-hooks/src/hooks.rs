@@ -17,7 +17,7 @@ use agent_core::ports::{CancelSignal, CommandRunner, Hook};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Commits and formats in the repository of one workspace, for one session.
@@ -28,6 +28,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct RepositoryHooks {
     config: HooksConfig,
     runner: Arc<dyn CommandRunner>,
+    format_runner: Arc<dyn CommandRunner>,
+    format_scratch: Option<PathBuf>,
     memory: Mutex<Memory>,
 }
 
@@ -55,7 +57,17 @@ impl RepositoryHooks {
         }
         let watch = HeadWatch::start(&Discovery::look(&config.workspace));
         let memory = Memory { before: BeforeImages::default(), watch, turn: Turn::default(), unkept: Vec::new() };
-        Self { config, runner, memory: Mutex::new(memory) }
+        let memory = Mutex::new(memory);
+        Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
+    }
+
+    /// Runs the formatters with another runner, such as one with a sandbox, and gives them copies in this directory, which that one can
+    /// write and which has the same path there.
+    #[must_use]
+    pub fn formatting_with(mut self, runner: Arc<dyn CommandRunner>, scratch: Option<PathBuf>) -> Self {
+        self.format_runner = runner;
+        self.format_scratch = scratch;
+        self
     }
 
     /// A new turn begins: what the agent changes from here on is taken back by one step of [`undo`](crate::undo()).
@@ -207,13 +219,24 @@ impl RepositoryHooks {
         };
         paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
         let before = self.memory().before.bases(path).to_vec();
-        let formatter = Formatter { config, runner: &*self.runner, workspace: &self.config.workspace, cancel };
+        let formatter = Formatter {
+            config,
+            runner: &*self.format_runner,
+            scratch: self.format_scratch.as_deref(),
+            workspace: &self.config.workspace,
+            cancel,
+        };
         formatter.format(path, &before).await
     }
 }
 
 #[async_trait]
 impl Hook for RepositoryHooks {
+    /// It looks at files, keeps what they were, and asks git where it stands: as true when the calls are forgotten.
+    fn acts_before_tools(&self) -> bool {
+        false
+    }
+
     /// Remembers how the files are that the call would change. It has no opinion on the call.
     async fn before_tool(&self, _call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         if inspection.effect == Effect::Reads {

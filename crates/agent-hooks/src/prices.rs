@@ -1,11 +1,13 @@
 //! List prices of common models, for the session's budget.
 //!
-//! The prices are those that Anthropic (`docs.claude.com`, "Pricing") and OpenAI (`platform.openai.com`, "Pricing") published for their
-//! interfaces as of [`AS_OF`], in the standard tier, without batch discounts and surcharges for long contexts. A host that knows better
-//! gives the budget its own prices; for a model that is not listed there is no price, rather than a guess.
+//! The prices are those that Anthropic (`platform.claude.com`, "Pricing") and OpenAI (`developers.openai.com`, "Pricing") publish for their
+//! interfaces, in the standard tier, without batch discounts and surcharges for long contexts. They were compared on [`AS_OF`] with stored
+//! copies of those pages, not with the pages of that day: Anthropic's as they were in October 2026, OpenAI's at second hand, as others
+//! quoted them in April and June 2026. A model whose price depends on the length of the prompt (Claude Haiku 5.5) is left out. A host that
+//! knows better gives the budget its own prices; for a model that is not listed there is no price, rather than a guess.
 
-/// The day of the prices.
-pub const AS_OF: &str = "2026-03-21";
+/// The day on which the prices were last compared with their sources.
+pub const AS_OF: &str = "2026-11-22";
 
 /// What a model costs, in nano-USD per token: 3,000 is 3 USD for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +57,17 @@ const fn price(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Mo
 
 /// Id; input, output, cache read, cache write. Anthropic's cache writes are those that live five minutes; OpenAI's cost what input costs.
 const PRICES: &[(&str, ModelPrice)] = &[
+    ("claude-opus-5-5", price(4_000, 20_000, 200, 5_000)),
+    ("claude-opus-5", price(5_000, 25_000, 500, 6_250)),
+    ("claude-opus-4-8", price(5_000, 25_000, 500, 6_250)),
+    ("claude-opus-4-7", price(5_000, 25_000, 500, 6_250)),
     ("claude-opus-4-6", price(5_000, 25_000, 500, 6_250)),
     ("claude-opus-4-5", price(5_000, 25_000, 500, 6_250)),
     ("claude-opus-4-1", price(15_000, 75_000, 1_500, 18_750)),
     ("claude-opus-4", price(15_000, 75_000, 1_500, 18_750)),
     ("claude-opus-4-0", price(15_000, 75_000, 1_500, 18_750)),
+    ("claude-sonnet-5-5", price(2_000, 10_000, 100, 2_500)),
+    ("claude-sonnet-5", price(2_000, 10_000, 200, 2_500)),
     ("claude-sonnet-4-6", price(3_000, 15_000, 300, 3_750)),
     ("claude-sonnet-4-5", price(3_000, 15_000, 300, 3_750)),
     ("claude-sonnet-4", price(3_000, 15_000, 300, 3_750)),
@@ -67,7 +75,11 @@ const PRICES: &[(&str, ModelPrice)] = &[
     ("claude-haiku-4-5", price(1_000, 5_000, 100, 1_250)),
     ("claude-3-7-sonnet", price(3_000, 15_000, 300, 3_750)),
     ("claude-3-5-haiku", price(800, 4_000, 80, 1_000)),
+    ("gpt-5.5", price(5_000, 30_000, 500, 5_000)),
     ("gpt-5.4", price(2_500, 15_000, 250, 2_500)),
+    ("gpt-5.4-mini", price(750, 4_500, 75, 750)),
+    ("gpt-5.4-nano", price(200, 1_250, 20, 200)),
+    ("gpt-5.3-codex", price(1_750, 14_000, 175, 1_750)),
     ("gpt-5.2", price(1_750, 14_000, 175, 1_750)),
     ("gpt-5.2-codex", price(1_750, 14_000, 175, 1_750)),
     ("gpt-5.1", price(1_250, 10_000, 125, 1_250)),
@@ -110,6 +122,7 @@ mod tests {
             ("gpt-5-turbo", None),
             ("gpt-5.9", None),
             ("claude-opus-4-9", None),
+            ("claude-haiku-5-5", None),
             ("gpt-5-2025-08", None),
             ("gpt-5-2025-08-07-x", None),
             ("-20250929", None),

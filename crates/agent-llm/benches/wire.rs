@@ -4,6 +4,8 @@
 //! Reading is measured without the network: pieces of 16 KiB, as they come from a
 //! socket, through the scanner and the assembly to typed deltas; beside it, in the same run, `eventsource-stream` and a typed
 //! `serde_json` for the same bytes.
+//!
+//! `-- event 8` and `-- stream openai` do one of these readings once and print nothing, for a program that counts instructions.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "it is a program for the terminal")]
 
@@ -19,15 +21,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 fn main() {
+    if once() {
+        return;
+    }
     // `cargo test --benches` only wants to know that it runs.
     let is_test = std::env::args().any(|argument| argument == "--test");
     let megabytes = if is_test { 1 } else { 4 };
     let runs = if is_test { 1 } else { 100 };
-    for (format, name) in [
-        (Format::Anthropic, "anthropic"),
-        (Format::OpenAiChat, "openai"),
-        (Format::OpenAiResponses, "openai-responses"),
-    ] {
+    for (format, name) in FORMATS {
         let body = text_stream(format, megabytes * 1_000_000);
         let (time, deltas) = best(runs, || read(format, body.chunks(PIECE_BYTES)));
         println!("read {name:<20} {:>8.0} MB/s   {deltas} deltas", rate(body.len(), time));
@@ -47,13 +48,9 @@ fn main() {
         before = Some(time);
     }
 
-    for (format, name) in [
-        (Format::Anthropic, "anthropic"),
-        (Format::OpenAiChat, "openai"),
-        (Format::OpenAiResponses, "openai-responses"),
-    ] {
+    for (format, name) in FORMATS {
         let request = history(1_000_000);
-        let writer = Writer::new(format);
+        let writer = Writer::new(format, "");
         let (first, body) = best(1, || writer.write(&request).unwrap());
         let (kept, _) = best(runs * 10, || writer.write(&request).unwrap().len());
         let (copied, _) = best(runs * 10, || black_box(body.clone()).len());
@@ -66,6 +63,24 @@ fn main() {
             kept.as_secs_f64() / copied.as_secs_f64(),
         );
     }
+}
+
+/// Does what the words of the command line ask for, if they do.
+fn once() -> bool {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["event", mebibytes] => {
+            let body = one_event(mebibytes.parse::<usize>().unwrap() * 1024 * 1024);
+            black_box(read(Format::Anthropic, body.chunks(512)));
+        }
+        ["stream", name] => {
+            let (format, _) = FORMATS.into_iter().find(|(_, known)| known == name).unwrap();
+            let body = text_stream(format, 1_000_000);
+            black_box(read(format, body.chunks(PIECE_BYTES)));
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// The shortest time of several runs, and what the last one gave.
@@ -109,7 +124,7 @@ fn text_stream(format: Format, bytes: usize) -> Vec<u8> {
         ),
     };
     let mut out = start.as_bytes().to_vec();
-    for word in words.iter().cycle() {
+    for (number, word) in words.iter().cycle().enumerate() {
         if out.len() >= bytes {
             break;
         }
@@ -121,7 +136,7 @@ fn text_stream(format: Format, bytes: usize) -> Vec<u8> {
                 "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1735689600,\"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{word}\"}},\"finish_reason\":null}}]}}\n\n"
             ),
             Format::OpenAiResponses => format!(
-                "event: response.output_text.delta\ndata: {{\"type\":\"response.output_text.delta\",\"sequence_number\":7,\"item_id\":\"msg_1\",\"output_index\":0,\"content_index\":0,\"delta\":\"{word}\"}}\n\n"
+                "event: response.output_text.delta\ndata: {{\"type\":\"response.output_text.delta\",\"sequence_number\":{number},\"item_id\":\"msg_1\",\"output_index\":0,\"content_index\":0,\"delta\":\"{word}\"}}\n\n"
             ),
         };
         out.extend_from_slice(event.as_bytes());
@@ -190,5 +205,8 @@ fn peer(body: &[u8]) -> usize {
     black_box(whole);
     count
 }
+
+const FORMATS: [(Format, &str); 3] =
+    [(Format::Anthropic, "anthropic"), (Format::OpenAiChat, "openai"), (Format::OpenAiResponses, "openai-responses")];
 
 const PIECE_BYTES: usize = 16 * 1024;

@@ -1,22 +1,11 @@
-//! The two ends of a provider without the network between them, for `benches/`.
+//! The two ends of a provider without the network between them, for `benches/` and for tests from outside.
 
-use crate::history::Fragments;
-use crate::reader::{Assemble, Broken};
+pub use crate::format::{Format, Writer};
+use crate::reader::{Assemble, Broken, Progress};
 use crate::sse::Scanner;
 use crate::{anthropic, openai, responses};
-use agent_core::llm::LlmRequest;
+use agent_core::llm::{Delta, LlmResponse};
 use std::collections::VecDeque;
-
-/// A wire format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Anthropic Messages.
-    Anthropic,
-    /// OpenAI Chat Completions.
-    OpenAiChat,
-    /// OpenAI Responses.
-    OpenAiResponses,
-}
 
 /// Reads a stream that comes in pieces and counts its deltas.
 ///
@@ -48,34 +37,41 @@ fn read_by<'a>(mut assembly: impl Assemble, pieces: impl Iterator<Item = &'a [u8
     count
 }
 
-/// Writes requests and keeps what it wrote.
-#[derive(Debug)]
-pub struct Writer {
+/// Reads a stream of whatever bytes and gives what came of it, for `tests/fuzz.rs`: the text of the deltas, and the answer or the reason
+/// why there is none.
+pub fn outcome<'a>(
     format: Format,
-    fragments: Fragments,
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> (String, Result<Option<LlmResponse>, String>) {
+    match format {
+        Format::Anthropic => outcome_by(anthropic::Assembly::default(), pieces),
+        Format::OpenAiChat => outcome_by(openai::Assembly::default(), pieces),
+        Format::OpenAiResponses => outcome_by(responses::Assembly::default(), pieces),
+    }
 }
 
-impl Writer {
-    /// A writer that has written nothing.
-    #[must_use]
-    pub fn new(format: Format) -> Self {
-        let fragments = match format {
-            Format::Anthropic => anthropic::fragments(),
-            Format::OpenAiChat => openai::fragments(openai::Accent::of_host("")),
-            Format::OpenAiResponses => responses::fragments(),
-        };
-        Self { format, fragments }
-    }
-
-    /// The body of a request.
-    ///
-    /// # Errors
-    /// When something in it cannot be written as JSON.
-    pub fn write(&self, request: &LlmRequest) -> serde_json::Result<Vec<u8>> {
-        match self.format {
-            Format::Anthropic => anthropic::body(request, &self.fragments),
-            Format::OpenAiChat => openai::body(request, openai::Accent::of_host(""), &self.fragments),
-            Format::OpenAiResponses => responses::body(request, &self.fragments),
+fn outcome_by<'a>(
+    mut assembly: impl Assemble,
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> (String, Result<Option<LlmResponse>, String>) {
+    let mut scanner = Scanner::default();
+    let mut deltas = VecDeque::new();
+    let mut failure = None;
+    for piece in pieces {
+        let read = scanner.feed(piece, &mut |event| assembly.event(event.data, &mut deltas).map(|_| ()));
+        if let Err(broken) = read {
+            failure = Some(match broken {
+                Broken::Reported(detail) => format!("reported: {detail:?}"),
+                Broken::Malformed(found) => format!("malformed: {found}"),
+            });
+            break;
         }
     }
+    let shown = deltas.iter().map(|(Delta::Text(text) | Delta::Thinking(text))| text.as_str()).collect();
+    let answer = match (failure, assembly.progress()) {
+        (Some(failure), _) => Err(failure),
+        (None, Progress::Open) => Ok(None),
+        (None, Progress::Enough | Progress::Ended) => Ok(Some(assembly.finish())),
+    };
+    (shown, answer)
 }

@@ -1,5 +1,7 @@
 //! What a provider has to be told: where the server is, the key, and how long to wait.
 
+use crate::cassette::{CassetteError, Recorder};
+use crate::client::base::is_local;
 use core::fmt;
 use core::time::Duration;
 
@@ -32,6 +34,18 @@ pub struct ProviderConfig {
     pub headers: Vec<(String, String)>,
     /// How long to wait.
     pub timeouts: Timeouts,
+    /// Where model calls are recorded, if they are to be.
+    pub recorder: Option<Recorder>,
+}
+
+impl ProviderConfig {
+    /// Whether the base URL names this machine: servers there need no key.
+    ///
+    /// # Errors
+    /// [`ConfigError::BaseUrl`] when it is no URL that a provider can be reached at.
+    pub fn is_local(&self) -> Result<bool, ConfigError> {
+        is_local(&self.base_url)
+    }
 }
 
 impl fmt::Debug for ProviderConfig {
@@ -41,6 +55,7 @@ impl fmt::Debug for ProviderConfig {
             .field("has_key", &self.api_key.is_some())
             .field("header_names", &header_names)
             .field("timeouts", &self.timeouts)
+            .field("recorder", &self.recorder)
             // The base URL is left out too: it may carry a password.
             .finish_non_exhaustive()
     }
@@ -102,6 +117,9 @@ pub enum ConfigError {
         /// What the system said.
         found: String,
     },
+    /// The recording cannot be begun.
+    #[error(transparent)]
+    Recorder(CassetteError),
     /// The HTTP client cannot be set up.
     #[error("set up the HTTP client: {found}")]
     Client {

@@ -5,6 +5,7 @@
 //! | [`AnthropicProvider`] | Anthropic Messages, dialect `anthropic` | llama-server, gateways |
 //! | [`OpenAiProvider`] | OpenAI Chat Completions, dialect `openai` | Ollama, llama-server, vLLM, OpenRouter, Mistral, Groq, DeepSeek, … |
 //! | [`OpenAiResponsesProvider`] | OpenAI Responses, dialect `openai-responses` | llama-server, OpenRouter, … |
+//! | [`ReplayProvider`] | whatever a [`Cassette`] was recorded in | no network: what a [`Recorder`] wrote |
 //!
 //! The way of one model call:
 //!
@@ -25,22 +26,30 @@ extern crate alloc;
 mod anthropic;
 #[doc(hidden)]
 pub mod bench;
+mod cassette;
 mod client;
 mod config;
 mod failure;
+mod format;
 mod frame;
 mod history;
 mod messages;
 mod models;
 mod opaque;
 mod openai;
+mod quick;
 mod reader;
+mod replay;
 mod responses;
+#[cfg(test)]
+mod sample;
 mod secret;
 pub mod sse;
 mod wire;
 
 pub use anthropic::AnthropicProvider;
+pub use cassette::{Cassette, CassetteError, Matching, Recorder};
 pub use config::{ConfigError, ProviderConfig, Timeouts};
 pub use openai::OpenAiProvider;
+pub use replay::ReplayProvider;
 pub use responses::OpenAiResponsesProvider;

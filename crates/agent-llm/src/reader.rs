@@ -84,12 +84,13 @@ pub(crate) async fn ask<A: Assemble>(
     read(client.post(path, body).await?, assembly).await
 }
 
-async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -> Result<LlmStream, LlmError> {
+pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -> Result<LlmStream, LlmError> {
     if answered.content_type_has("json") {
         // The server does not stream.
         let body = answered.whole_body(ANSWER_LIMIT_BYTES).await?;
         let outcome = assembly.document(&body);
-        let outcome = outcome.map_err(|broken| error_of(&answered, &broken));
+        let outcome =
+            outcome.map_err(|broken| error_of(&answered, &broken)).inspect_err(|error| answered.body.failed(error));
         let chunk = outcome.map(|()| LlmChunk::Completed(assembly.finish()));
         return Ok(Box::pin(stream::iter([chunk])));
     }
@@ -144,7 +145,7 @@ impl<A: Assemble> Reader<A> {
                 return Ok(LlmChunk::Delta(delta));
             }
             if let Some(failure) = self.failure.take() {
-                return Err(failure);
+                return Err(self.answered.failed(failure));
             }
             match self.assembly.progress() {
                 Progress::Ended => {
@@ -163,7 +164,7 @@ impl<A: Assemble> Reader<A> {
     /// Reads one piece of the body. What goes wrong becomes `failure`, or the end when the answer is complete already.
     async fn read_piece(&mut self) {
         let due = self.due.min(self.answered.total_due);
-        let outcome = match timeout_at(due, self.answered.response.chunk()).await {
+        let outcome = match timeout_at(due, self.answered.body.chunk()).await {
             // A server that never stops sending would not let the time-out have its turn.
             Ok(Ok(Some(_))) if Instant::now() >= due => self.overdue(),
             Ok(Ok(Some(piece))) => {
@@ -174,7 +175,7 @@ impl<A: Assemble> Reader<A> {
                 self.take_end();
                 return;
             }
-            Ok(Err(error)) => self.answered.reporter.transport(&self.answered.attempted, &error),
+            Ok(Err(error)) => self.answered.reporter.broke(&self.answered.attempted, error),
             Err(_) => self.overdue(),
         };
         if self.assembly.progress() == Progress::Open {
@@ -230,7 +231,7 @@ impl<A: Assemble> Reader<A> {
     async fn drain(&mut self) {
         let due = Instant::now() + DRAIN_WAIT;
         while !self.at_end && self.bytes_read <= ANSWER_LIMIT_BYTES {
-            match timeout_at(due, self.answered.response.chunk()).await {
+            match timeout_at(due, self.answered.body.chunk()).await {
                 Ok(Ok(Some(piece))) => self.bytes_read += piece.len(),
                 Ok(Ok(None) | Err(_)) | Err(_) => self.at_end = true,
             }

@@ -7,7 +7,7 @@ use crate::redact::Redactor;
 use crate::runner::{Handle, Runner};
 use crate::tool_calls::Toolbox;
 use agent_core::budget::Limits;
-use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record};
+use agent_core::journal::{Begun, Entry, Header, Record};
 use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
 use agent_core::retry::RetryPolicy;
 use agent_core::session::table::TABLE;
@@ -36,6 +36,7 @@ pub struct Builder {
     directory: String,
     program: String,
     resumed: Option<(Session, u64)>,
+    begun: Begun,
     table: &'static SessionTable,
     chance: Option<Box<dyn FnMut() -> u16 + Send>>,
 }
@@ -59,6 +60,7 @@ impl Builder {
             directory: String::new(),
             program: format!("agent-runner {}", env!("CARGO_PKG_VERSION")),
             resumed: None,
+            begun: Begun::unknown(),
             table: &TABLE,
             chance: None,
         }
@@ -156,6 +158,14 @@ impl Builder {
         self
     }
 
+    /// What of the outstanding had begun, as the journal of a resumed session says. A call that may change something is
+    /// reported as not run, or as interrupted if it had begun. Without this everything may have begun.
+    #[must_use]
+    pub fn begun(mut self, begun: Begun) -> Self {
+        self.begun = begun;
+        self
+    }
+
     /// Where numbers from 0 to 1000 for the jitter of retries come from. Default: chance.
     #[must_use]
     pub fn chance(mut self, chance: Box<dyn FnMut() -> u16 + Send>) -> Self {
@@ -203,13 +213,7 @@ impl Builder {
         let (handle, handles_gone) = Handle::new(inbox_sender.clone());
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
-        let header = Header {
-            format_version: FORMAT_VERSION,
-            session_id: self.session_id,
-            program: self.program,
-            directory: self.directory,
-            config: config.clone(),
-        };
+        let header = Header::new(self.session_id, self.program, self.directory, config.clone());
         let header = Record { seq: 0, at_ms: clock.now_ms(), entry: Entry::Header(Box::new(header)) };
         let (session, next_seq, header) = match self.resumed {
             Some((session, next_seq)) => (session, next_seq, None),
@@ -236,6 +240,7 @@ impl Builder {
             notices,
             journal: self.journal,
             next_seq,
+            begun: self.begun,
             redactor,
             observers: observe(self.observers)?,
             header,
@@ -290,4 +295,8 @@ fn chance() -> u16 {
 struct NoHook;
 
 #[async_trait]
-impl Hook for NoHook {}
+impl Hook for NoHook {
+    fn acts_before_tools(&self) -> bool {
+        false
+    }
+}

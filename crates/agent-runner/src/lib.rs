@@ -19,6 +19,7 @@ mod agent;
 mod builder;
 mod checks;
 mod clock;
+mod durability;
 mod hooks;
 pub mod job;
 pub mod journal;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -60,10 +60,12 @@ impl Performer {
             }
             Action::ExecuteTools { ticket, calls } => {
                 let stop = self.token(ticket);
+                let width = Arc::new(Semaphore::new(tool_calls::WIDTH));
                 for call in calls {
                     self.show(Notice::ToolStarted(call.clone()));
                     let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
-                    self.tasks.spawn(tool_calls::run(self.toolbox.clone(), call, progress, stop.clone()));
+                    let toolbox = self.toolbox.clone();
+                    self.tasks.spawn(tool_calls::run(toolbox, call, progress, width.clone(), stop.clone()));
                 }
             }
             Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),

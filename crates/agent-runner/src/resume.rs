@@ -1,11 +1,15 @@
 //! Going on with a session that was rebuilt from its journal.
 //!
 //! What was asked and not answered is treated by its kind: model calls, questions, timers and hooks are asked again; calls that only read
-//! may be run again; a call that may have changed something is reported as interrupted and never run again by itself.
+//! may be run again; a call that may have changed something is reported as interrupted and never run again by itself. One that the
+//! journal does not say to have begun is reported as not run.
 
 use crate::notice::Notice;
 use crate::runner::Runner;
-use agent_core::session::{Action, Event, State};
+use agent_core::conversation::ToolCall;
+use agent_core::journal::{ActionStarted, Begun};
+use agent_core::ports::JournalError;
+use agent_core::session::{Action, Event, State, Ticket};
 use agent_core::tool::{CallFacts, Finding, HookVerdict, ToolOutcome};
 
 impl Runner {
@@ -17,38 +21,48 @@ impl Runner {
         }
     }
 
-    /// Asks again what can be asked again. Returns the answers to what cannot.
-    pub(crate) fn go_on(&mut self) -> Vec<Event> {
+    /// Asks again what can be asked again. Returns the answers to what cannot. What begins again is noted before it does.
+    pub(crate) async fn go_on(&mut self) -> Result<Vec<Event>, JournalError> {
         let mut answers = Vec::new();
+        let mut again = Vec::new();
         if self.session.state() == State::Ready {
             answers.push(Event::Started);
         }
         for open in self.session.outstanding() {
-            if open.is_cancelled {
-                answers.extend(stopped(open.action));
-                continue;
-            }
             match open.action {
+                action if open.is_cancelled => answers.extend(stopped(action)),
                 Action::ExecuteTools { ticket, calls } => {
                     let toolbox = &self.performer.toolbox;
-                    let (again, lost): (Vec<_>, Vec<_>) =
+                    let (calls, lost): (Vec<_>, Vec<_>) =
                         calls.into_iter().partition(|call| toolbox.may_be_repeated(call));
-                    answers.extend(lost.into_iter().map(|call| Event::ToolCompleted {
-                        ticket,
-                        call: call.id,
-                        outcome: ToolOutcome::interrupted(
-                            "The program ended while this call ran. Look at what it did before you repeat it.",
-                        ),
-                    }));
-                    if !again.is_empty() {
-                        self.performer.perform(Action::ExecuteTools { ticket, calls: again }, &self.session);
+                    answers.extend(lost.into_iter().map(|call| lost_call(ticket, call, &self.begun)));
+                    if !calls.is_empty() {
+                        again.push(Action::ExecuteTools { ticket, calls });
                     }
                 }
-                other => self.performer.perform(other, &self.session),
+                other => again.push(other),
             }
         }
-        answers
+        for started in again.iter().filter_map(ActionStarted::of) {
+            self.note(started).await?;
+        }
+        self.sync().await?;
+        for action in again {
+            self.performer.perform(action, &self.session);
+        }
+        Ok(answers)
     }
+}
+
+/// The answer to a call that may change something. One that has not begun is not begun now either: it was allowed in another life, with
+/// other settings perhaps, and the model can call it again.
+fn lost_call(ticket: Ticket, call: ToolCall, begun: &Begun) -> Event {
+    let outcome = if begun.has_call(ticket, &call.id) {
+        ToolOutcome::interrupted("The program ended while this call ran. Look at what it did before you repeat it.")
+    } else {
+        ToolOutcome::failed("not run: the program ended before this call began; it can be repeated")
+    };
+    Event::ToolCompleted { ticket, call: call.id, outcome }
 }
 
 /// The answers of a driver that was told to stop something and finds it gone.
@@ -58,7 +72,7 @@ fn stopped(action: Action) -> Vec<Event> {
             vec![Event::LlmAborted { ticket, partial_text: String::new() }]
         }
         Action::PrepareTools { ticket, calls } => {
-            let fact = |call: agent_core::conversation::ToolCall| CallFacts {
+            let fact = |call: ToolCall| CallFacts {
                 call: call.id,
                 finding: Finding::InvalidArguments { message: String::from("not run: cancelled") },
                 verdict: HookVerdict::None,
@@ -66,7 +80,7 @@ fn stopped(action: Action) -> Vec<Event> {
             vec![Event::ToolsPrepared { ticket, facts: calls.into_iter().map(fact).collect() }]
         }
         Action::ExecuteTools { ticket, calls } => {
-            let answer = |call: agent_core::conversation::ToolCall| Event::ToolCompleted {
+            let answer = |call: ToolCall| Event::ToolCompleted {
                 ticket,
                 call: call.id,
                 outcome: ToolOutcome::interrupted("stopped by the user"),

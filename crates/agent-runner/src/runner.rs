@@ -1,13 +1,14 @@
 //! The loop: take in, record, step, perform.
 
+use crate::durability::{self, Wait};
 use crate::notice::Notice;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use agent_core::budget::Limits;
 use agent_core::conversation::Item;
-use agent_core::journal::{Entry, Record};
+use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::ports::{Journal, JournalError};
-use agent_core::session::{Event, Session, SessionConfig, State, Step};
+use agent_core::session::{Action, Event, Session, SessionConfig, State, Step};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -20,6 +21,8 @@ pub struct Runner {
     pub(crate) notices: mpsc::UnboundedSender<Notice>,
     pub(crate) journal: Option<Box<dyn Journal>>,
     pub(crate) next_seq: u64,
+    /// What of the outstanding had begun when the journal of an earlier life ended.
+    pub(crate) begun: Begun,
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
     pub(crate) header: Option<Record>,
@@ -32,7 +35,7 @@ impl Runner {
     /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
     pub async fn run(mut self) -> (End, Session) {
         let end = match self.drive().await {
-            Ok(end) => end,
+            Ok(end) => self.sync().await.map_or_else(End::JournalFailed, |()| end),
             Err(error) => End::JournalFailed(error),
         };
         self.performer.stop_everything().await;
@@ -71,13 +74,13 @@ impl Runner {
             return self.take(Event::Started).await;
         }
         self.prompt_again();
-        for event in self.go_on() {
+        for event in self.go_on().await? {
             self.take(event).await?;
         }
         Ok(())
     }
 
-    /// One event: redacted, recorded, stepped, performed.
+    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
     async fn take(&mut self, event: Event) -> Result<(), JournalError> {
         let event = self.redactor.event(event);
         let at_ms = self.performer.now_ms();
@@ -87,8 +90,10 @@ impl Runner {
         }
         let items = self.session.conversation().len();
         let report = Notice::of(&event);
+        let wait = Wait::of(&event);
         match self.session.step(at_ms, event) {
             Ok(step) => {
+                self.make_durable(wait, &step.actions).await?;
                 if let Some(report) = report {
                     self.notify(report);
                 }
@@ -101,6 +106,30 @@ impl Runner {
             Err(rejected) => self.notify(Notice::Refused(rejected)),
         }
         Ok(())
+    }
+
+    /// What begins is noted before it does, and is on the disk together with the event that asked for it.
+    async fn make_durable(&mut self, wait: Wait, actions: &[Action]) -> Result<(), JournalError> {
+        for started in actions.iter().filter_map(ActionStarted::of) {
+            self.note(started).await?;
+        }
+        if durability::is_due(wait, actions, self.performer.hook.acts_before_tools()) {
+            self.sync().await
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(crate) async fn note(&mut self, started: ActionStarted) -> Result<(), JournalError> {
+        let entry = Entry::ActionStarted(started);
+        self.append(&Record { seq: self.next_seq, at_ms: self.performer.now_ms(), entry }).await
+    }
+
+    pub(crate) async fn sync(&mut self) -> Result<(), JournalError> {
+        match &mut self.journal {
+            Some(journal) => journal.sync().await,
+            None => Ok(()),
+        }
     }
 
     async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
@@ -143,7 +172,8 @@ pub enum End {
     ShutDown,
     /// The host left; the session can be resumed.
     Detached,
-    /// A record could not be written. What runs was stopped, and everything acknowledged is in the journal.
+    /// A record could not be written or made durable. What runs was stopped, and everything acknowledged is in the journal. The session
+    /// that comes with it may be one event ahead of the journal.
     JournalFailed(JournalError),
 }
 

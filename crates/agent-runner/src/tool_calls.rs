@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// The tools by name, in the order in which they are offered.
@@ -78,11 +79,23 @@ pub(crate) async fn prepare(
     send(&inbox, Event::ToolsPrepared { ticket, facts });
 }
 
-/// Runs a call and reports what it came to. After a cancel it has a moment to end by itself; then it is dropped.
-pub(crate) async fn run(toolbox: Arc<Toolbox>, call: ToolCall, progress: Progress, stop: CancellationToken) {
+/// Runs a call when there is room beside the others of its group, and reports what it came to. After a cancel it has a moment to end by
+/// itself; then it is dropped.
+pub(crate) async fn run(
+    toolbox: Arc<Toolbox>,
+    call: ToolCall,
+    progress: Progress,
+    width: Arc<Semaphore>,
+    stop: CancellationToken,
+) {
     let progress = Arc::new(progress);
     let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())) };
     let work = async {
+        let _room = tokio::select! {
+            biased;
+            () = stop.cancelled() => return ToolOutcome::interrupted("stopped by the user before it began"),
+            room = width.acquire() => room,
+        };
         match toolbox.find(&call.name) {
             Some(tool) => tool.run(&call, &context).await,
             None => ToolOutcome::failed(toolbox.unknown(&call.name)),
@@ -118,5 +131,7 @@ impl CancelSignal for Stop {
     }
 }
 
+/// How many calls of one group run at a time.
+pub(crate) const WIDTH: usize = 8;
 /// How long a tool or hook may take to end after a cancel, in milliseconds.
 pub(crate) const GRACE_MS: u64 = 180;

@@ -1,5 +1,7 @@
 //! `bash`: a shell command in the workspace.
 
+use crate::arguments::read_arguments;
+use crate::background::Background;
 use crate::plain_commands::{plain_commands, touch_nothing};
 use crate::spec::tool_spec;
 use crate::text::{join_cut, lossy, split_incomplete};
@@ -19,6 +21,7 @@ pub(crate) struct Bash {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
     processes: Processes,
+    background: Background,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,25 +29,61 @@ pub(crate) struct Bash {
 struct BashArguments {
     /// The command, for `bash -c`.
     command: String,
-    /// Milliseconds after which it is ended, with everything it started. Default: 120000; at most 600000.
+    /// Milliseconds after which it is ended, with everything it started. Default: 120000; at most 600000. In the background: 14400000 for
+    /// both.
     timeout_ms: Option<u64>,
+    /// Do not wait for its end: the answer is an id for `bash_output` and `bash_kill`. Default: false.
+    run_in_background: Option<bool>,
+}
+
+impl BashArguments {
+    fn is_background(&self) -> bool {
+        self.run_in_background.unwrap_or(false)
+    }
+
+    /// The one that holds, and the longest there may be.
+    fn timeout_ms(&self) -> (u64, u64) {
+        let (default, longest) = match self.is_background() {
+            true => (LONGEST_BACKGROUND_MS, LONGEST_BACKGROUND_MS),
+            false => (DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS),
+        };
+        (self.timeout_ms.unwrap_or(default), longest)
+    }
 }
 
 impl Bash {
-    pub(crate) fn new(workspace: Arc<Workspace>, processes: Processes) -> Self {
-        Self { spec: tool_spec::<BashArguments>(NAME, DESCRIPTION), workspace, processes }
+    pub(crate) fn new(workspace: Arc<Workspace>, processes: Processes, background: Background) -> Self {
+        Self { spec: tool_spec::<BashArguments>(NAME, DESCRIPTION), workspace, processes, background }
     }
 
-    async fn finish(&self, arguments: &BashArguments, context: &ToolContext) -> Result<Finished, StartError> {
-        let command = Command {
+    fn read(&self, arguments: &Arguments) -> Result<BashArguments, String> {
+        let arguments: BashArguments = read_arguments(&self.spec, arguments)?;
+        check(&arguments).map(|()| arguments)
+    }
+
+    fn command(&self, arguments: &BashArguments) -> Command {
+        Command {
             program: NAME.into(),
             arguments: vec!["-c".into(), arguments.command.clone()],
             directory: self.workspace.root().to_string_lossy().into_owned(),
             environment: Vec::new(),
             stdin: Vec::new(),
-            timeout_ms: arguments.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+            timeout_ms: arguments.timeout_ms().0,
             output_limit_bytes: OUTPUT_LIMIT_BYTES,
-        };
+        }
+    }
+
+    fn start(&self, arguments: &BashArguments) -> ToolOutcome {
+        match self.background.start(self.processes.clone(), self.command(arguments)) {
+            Ok(id) => ToolOutcome::ok(format!(
+                "started in the background as `{id}`: read it with `bash_output`, end it with `bash_kill`\n"
+            )),
+            Err(message) => ToolOutcome::failed(message),
+        }
+    }
+
+    async fn finish(&self, arguments: &BashArguments, context: &ToolContext) -> Result<Finished, StartError> {
+        let command = self.command(arguments);
         let progress = Progress::new(&*context.progress);
         let report = |chunk: &[u8]| progress.push(chunk);
         self.processes.run_streaming(&command, Streams::Merged, &*context.cancel, &report).await
@@ -58,7 +97,7 @@ impl Tool for Bash {
     }
 
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
-        let arguments = read(arguments)?;
+        let arguments = self.read(arguments)?;
         let plain = plain_commands(&arguments.command);
         // What is not known to touch nothing may change anything.
         let touches_nothing = plain.as_ref().is_some_and(|plain| touch_nothing(plain));
@@ -67,10 +106,13 @@ impl Tool for Bash {
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
-        let arguments = match read(&call.arguments) {
+        let arguments = match self.read(&call.arguments) {
             Ok(arguments) => arguments,
             Err(message) => return ToolOutcome::failed(message),
         };
+        if arguments.is_background() && !context.cancel.is_cancelled() {
+            return self.start(&arguments);
+        }
         match self.finish(&arguments, context).await {
             Ok(finished) => outcome(&finished, &arguments),
             Err(error) => ToolOutcome::failed(format!("the command could not be started: {error}")),
@@ -78,8 +120,7 @@ impl Tool for Bash {
     }
 }
 
-fn read(arguments: &Arguments) -> Result<BashArguments, String> {
-    let arguments: BashArguments = arguments.read().map_err(|error| error.to_string())?;
+fn check(arguments: &BashArguments) -> Result<(), String> {
     let command = &arguments.command;
     if command.trim().is_empty() {
         return Err("the command is empty".into());
@@ -93,12 +134,11 @@ fn read(arguments: &Arguments) -> Result<BashArguments, String> {
             command.len()
         ));
     }
-    match arguments.timeout_ms {
-        Some(timeout_ms) if !(1..=LONGEST_TIMEOUT_MS).contains(&timeout_ms) => {
-            Err(format!("`timeout_ms` must be between 1 and {LONGEST_TIMEOUT_MS}"))
-        }
-        Some(_) | None => Ok(arguments),
+    let (timeout_ms, longest) = arguments.timeout_ms();
+    if (1..=longest).contains(&timeout_ms) {
+        return Ok(());
     }
+    Err(format!("`timeout_ms` must be between 1 and {longest}"))
 }
 
 fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
@@ -109,6 +149,12 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
     if !text.ends_with('\n') {
         text.push('\n');
     }
+    let (timeout_ms, _) = arguments.timeout_ms();
+    ending(text, finished, &format!("its {timeout_ms} ms were up"))
+}
+
+/// An output with how the command ended.
+pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> ToolOutcome {
     let mut note = |note: &str| {
         let _ = writeln!(text, "[{note}]");
     };
@@ -126,11 +172,10 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
         Exit::Code(code) => note(&format!("exit status {code}")),
         Exit::Signal(signal) => note(&format!("killed by signal {}", signal_name(signal))),
         Exit::TimedOut => {
-            let timeout_ms = arguments.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
-            note(&format!("ended after {timeout_ms} ms because its time was up; the output above may be incomplete"));
+            note(&format!("ended because {timed_out}; the output above may be incomplete"));
         }
         Exit::Cancelled => {
-            note("cancelled; the output above may be incomplete");
+            note("ended on request; the output above may be incomplete");
             return ToolOutcome::interrupted(text);
         }
         _ => note("ended in an unknown way"),
@@ -210,9 +255,10 @@ impl Drop for Progress<'_> {
 const NAME: &str = "bash";
 const DESCRIPTION: &str = "Runs a shell command with `bash -c` in the root of the workspace. Standard input is empty and there is no \
     terminal, so it must not ask for anything. Both outputs come together; of more than 30000 bytes the beginning and the end. When the \
-    command ends, its background processes are ended, too. Prefer the other tools for reading, searching and editing files.";
+    command ends, its background processes are ended, too; what is to go on, such as a server, needs `run_in_background`. Prefer the other tools for reading, searching and editing files.";
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;
+const LONGEST_BACKGROUND_MS: u64 = 4 * 60 * 60 * 1_000;
 const OUTPUT_LIMIT_BYTES: usize = 30_000;
 /// Linux takes 128 KiB for one argument, with its end mark.
 const LONGEST_COMMAND_BYTES: usize = 128 * 1024 - 1;

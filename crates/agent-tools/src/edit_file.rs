@@ -1,15 +1,14 @@
 //! `edit_file`: one exact piece of a file replaced.
 
 use crate::edit::{edit, line_of};
-use crate::file_tool::{Operation, Stop};
-use crate::read_file::BOM;
-use crate::text::{Encoding, encoding, first_chars};
-use crate::workspace::{Target, Workspace};
+use crate::editable::Editable;
+use crate::file_tool::{Operation, Watch};
+use crate::text::first_chars;
+use crate::workspace::Workspace;
 use agent_core::tool::{Effect, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;
-use std::io::Read as _;
 
 pub(crate) struct EditFile;
 
@@ -34,8 +33,8 @@ impl Operation for EditFile {
     const EFFECT: Effect = Effect::Changes;
     type Arguments = EditFileArguments;
 
-    fn path(arguments: &Self::Arguments) -> &str {
-        &arguments.path
+    fn paths(arguments: &Self::Arguments) -> Vec<&str> {
+        vec![&arguments.path]
     }
 
     fn check(arguments: &Self::Arguments) -> Result<(), String> {
@@ -48,7 +47,7 @@ impl Operation for EditFile {
         Ok(())
     }
 
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, _stop: &Stop) -> ToolOutcome {
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
         match change(workspace, arguments) {
             Ok(outcome) => outcome,
             Err(message) => ToolOutcome::failed(message),
@@ -57,49 +56,19 @@ impl Operation for EditFile {
 }
 
 fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOutcome, String> {
-    let path = workspace.relative(&arguments.path).map_err(|error| error.to_string())?;
-    let target = workspace.open_target(&path).map_err(|error| error.to_string())?;
-    let bytes = content(&target).map_err(|reason| format!("`{path}` {reason}"))?;
-    let (bom, bytes) = match bytes.strip_prefix(BOM) {
-        Some(rest) => (BOM, rest),
-        None => (&[][..], &*bytes),
-    };
-    let text = text(bytes).map_err(|reason| format!("`{path}` {reason}"))?;
+    let path = &arguments.path;
+    let file = Editable::open(workspace, path)?;
     let all = arguments.replace_all.unwrap_or(false);
-    let edited =
-        edit(text, &arguments.old_string, &arguments.new_string, all).map_err(|error| format!("`{path}`: {error}"))?;
-    let new_content = [bom, edited.text.as_bytes()].concat();
-    workspace.replace(&path, &target, &new_content).map_err(|error| error.to_string())?;
-    let real = target.opened.real.to_string_lossy().into_owned();
+    let edited = edit(&file.text, &arguments.old_string, &arguments.new_string, all)
+        .map_err(|error| format!("`{path}`: {error}"))?;
+    let staged = file.stage(workspace, &edited.text)?;
+    let real = staged.real().to_string();
+    staged.commit().map_err(|error| error.to_string())?;
     let shown = context(&edited.text, edited.first);
     let count = edited.replacements;
     let times = if count == 1 { "place" } else { "places" };
     let message = format!("changed `{path}` in {count} {times}:\n{shown}");
     Ok(ToolOutcome::ok(message).with_changed_paths(vec![real]))
-}
-
-fn content(target: &Target) -> Result<Vec<u8>, String> {
-    let size = target.opened.metadata.len();
-    if size > MOST_BYTES {
-        return Err(format!("has {size} bytes, more than the {MOST_BYTES} that can be edited: use a command"));
-    }
-    let mut bytes = Vec::new();
-    (&target.opened.file)
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("cannot be read: {error}"))?;
-    Ok(bytes)
-}
-
-fn text(bytes: &[u8]) -> Result<&str, String> {
-    let reason = match encoding(bytes) {
-        Encoding::Utf16 => "is UTF-16 text, which cannot be edited here: use a command",
-        Encoding::Binary => "is binary, not text",
-        Encoding::Utf8 | Encoding::Unknown => {
-            "is not UTF-8 (perhaps Latin-1), and writing it would damage it: convert it or use a command"
-        }
-    };
-    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| reason.to_string())
 }
 
 /// The lines around the first change, numbered as `read_file` does.
@@ -121,7 +90,6 @@ fn context(text: &str, (start, end): (usize, usize)) -> String {
     shown
 }
 
-const MOST_BYTES: u64 = 32 * 1024 * 1024;
 const CONTEXT_LINES: usize = 3;
 const MOST_LINES: usize = 30;
 const LINE_CHARS: usize = 500;

@@ -1,16 +1,18 @@
 //! What all file tools share: arguments in, blocking work off the async threads, stopping.
 
+use crate::arguments::read_arguments;
 use crate::spec::tool_spec;
 use crate::workspace::Workspace;
 use agent_core::conversation::{Arguments, ToolCall};
-use agent_core::ports::{Tool, ToolContext};
+use agent_core::ports::{ProgressSink, Tool, ToolContext};
 use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// One file tool.
 pub(crate) trait Operation: Send + Sync + 'static {
@@ -19,31 +21,54 @@ pub(crate) trait Operation: Send + Sync + 'static {
     const EFFECT: Effect;
     type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
 
-    /// The path that a call is about.
-    fn path(arguments: &Self::Arguments) -> &str;
+    /// The paths that a call is about.
+    fn paths(arguments: &Self::Arguments) -> Vec<&str>;
 
     /// Further checks that need nothing but the arguments.
     fn check(_arguments: &Self::Arguments) -> Result<(), String> {
         Ok(())
     }
 
-    /// The work. Long work looks at `stop` and returns an interrupted outcome when it is set.
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome;
+    /// The work. Long work looks at `watch`, tells what it is doing, and returns an interrupted outcome when it is to stop.
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome;
 }
 
-/// Tells blocking work to stop.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+/// What long work on a thread of its own has to do with the outside.
+#[derive(Clone)]
+pub(crate) struct Watch {
+    is_stopped: Arc<AtomicBool>,
+    progress: Arc<dyn ProgressSink>,
+    last_told: Arc<Mutex<Instant>>,
+}
 
-impl Stop {
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+impl Watch {
+    fn new(progress: Arc<dyn ProgressSink>) -> Self {
+        Self { is_stopped: Arc::default(), progress, last_told: Arc::new(Mutex::new(Instant::now())) }
     }
 
-    fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+    /// Whether the work is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Tells how far the work is, at most so often, and never of short work.
+    pub(crate) fn tell(&self, how_far: impl FnOnce() -> String) {
+        let Ok(mut last_told) = self.last_told.try_lock() else {
+            return;
+        };
+        if last_told.elapsed() >= PAUSE {
+            *last_told = Instant::now();
+            self.progress.report(&how_far());
+        }
+    }
+
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 }
+
+/// How long work must go on before it tells something, and then again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// An operation as a tool.
 pub(crate) fn boxed<O: Operation>(workspace: &Arc<Workspace>) -> Arc<dyn Tool> {
@@ -67,30 +92,37 @@ impl<O: Operation> Tool for FileTool<O> {
     }
 
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
-        let arguments = read::<O>(arguments)?;
-        let paths = self.workspace.subjects(O::path(&arguments)).map_err(|error| error.to_string())?;
-        Ok(Inspection { effect: O::EFFECT, subject: Subject::Paths(paths) })
+        let arguments = read::<O>(&self.spec, arguments)?;
+        let mut subjects = Vec::new();
+        for path in O::paths(&arguments) {
+            if O::EFFECT == Effect::Changes {
+                let path = self.workspace.relative(path).map_err(|error| error.to_string())?;
+                // Nobody is asked for what would be refused anyway.
+                self.workspace.must_be_writable(&path).map_err(|error| error.to_string())?;
+            }
+            subjects.extend(self.workspace.subjects(path).map_err(|error| error.to_string())?);
+        }
+        Ok(Inspection { effect: O::EFFECT, subject: Subject::Paths(subjects) })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
-        let arguments = match read::<O>(&call.arguments) {
+        let arguments = match read::<O>(&self.spec, &call.arguments) {
             Ok(arguments) => arguments,
             Err(message) => return ToolOutcome::failed(message),
         };
         if context.cancel.is_cancelled() {
             return ToolOutcome::interrupted("cancelled before it began");
         }
-        let stop = Stop::default();
+        let watch = Watch::new(Arc::clone(&context.progress));
         // A dropped future stops the work, too.
-        let _guard = StopOnDrop(stop.clone());
+        let guard = StopOnDrop(watch.clone());
         let workspace = Arc::clone(&self.workspace);
-        let stop_for_work = stop.clone();
-        let mut work = tokio::task::spawn_blocking(move || O::perform(&workspace, &arguments, &stop_for_work));
+        let mut work = tokio::task::spawn_blocking(move || O::perform(&workspace, &arguments, &watch));
         let outcome = tokio::select! {
             biased;
             outcome = &mut work => outcome,
             () = context.cancel.cancelled() => {
-                stop.set();
+                guard.0.stop();
                 work.await
             }
         };
@@ -98,16 +130,16 @@ impl<O: Operation> Tool for FileTool<O> {
     }
 }
 
-fn read<O: Operation>(arguments: &Arguments) -> Result<O::Arguments, String> {
-    let arguments = arguments.read::<O::Arguments>().map_err(|error| error.to_string())?;
+fn read<O: Operation>(spec: &ToolSpec, arguments: &Arguments) -> Result<O::Arguments, String> {
+    let arguments = read_arguments::<O::Arguments>(spec, arguments)?;
     O::check(&arguments)?;
     Ok(arguments)
 }
 
-struct StopOnDrop(Stop);
+struct StopOnDrop(Watch);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.set();
+        self.0.stop();
     }
 }

@@ -1,8 +1,8 @@
 //! `glob`: files by a pattern over their paths.
 
-use crate::file_tool::{Operation, Stop};
+use crate::file_tool::{Operation, Watch};
 use crate::list_files::Listing;
-use crate::walk::walk;
+use crate::walk::{Kind, walk};
 use crate::workspace::Workspace;
 use agent_core::tool::{Effect, ToolOutcome};
 use globset::{GlobBuilder, GlobMatcher};
@@ -29,27 +29,27 @@ impl Operation for Glob {
     const EFFECT: Effect = Effect::Reads;
     type Arguments = GlobArguments;
 
-    fn path(arguments: &Self::Arguments) -> &str {
-        arguments.path.as_deref().unwrap_or(".")
+    fn paths(arguments: &Self::Arguments) -> Vec<&str> {
+        vec![arguments.path.as_deref().unwrap_or(".")]
     }
 
     fn check(arguments: &Self::Arguments) -> Result<(), String> {
         PathPattern::new(&arguments.pattern).map(drop)
     }
 
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome {
-        find(workspace, arguments, stop).unwrap_or_else(ToolOutcome::failed)
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome {
+        find(workspace, arguments, watch).unwrap_or_else(ToolOutcome::failed)
     }
 }
 
-fn find(workspace: &Workspace, arguments: &GlobArguments, stop: &Stop) -> Result<ToolOutcome, String> {
+fn find(workspace: &Workspace, arguments: &GlobArguments, watch: &Watch) -> Result<ToolOutcome, String> {
     let pattern = PathPattern::new(&arguments.pattern)?;
-    let start = workspace.relative(Glob::path(arguments)).map_err(|error| error.to_string())?;
+    let start = workspace.relative(arguments.path.as_deref().unwrap_or(".")).map_err(|error| error.to_string())?;
     let base = workspace.existing(&start).map_err(|error| error.to_string())?;
     let mut listing = Listing::default();
-    let walked = walk(workspace, &start, None, stop, |path, entry| {
-        if !entry.file_type().is_some_and(|kind| kind.is_dir()) && pattern.matches(path, base.as_path()) {
-            listing.push(path);
+    let walked = walk(workspace, &start, None, watch, |entry| {
+        if entry.kind != Kind::Directory && pattern.matches(entry.path, base.as_path()) {
+            listing.push(entry.path, "");
         }
     })
     .map_err(|error| error.to_string())?;

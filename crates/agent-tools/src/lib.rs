@@ -11,39 +11,52 @@
 //!
 //! Absent: escaping for terminals (the program that prints does it) and permission (the session decides from what `inspect` says).
 
+mod apply_patch;
+mod arguments;
+mod background;
 mod bash;
+mod bash_later;
 mod edit;
 mod edit_file;
+mod editable;
 mod file_tool;
 mod glob;
 mod grep;
 mod list_files;
+mod patch;
 mod plain_commands;
 mod read_file;
 mod signal;
 mod spec;
 mod text;
+mod todo_write;
 mod walk;
 mod workspace;
 mod write_file;
 
 pub use signal::signal_tool;
-pub use workspace::{OpenError, Workspace};
+pub use workspace::{OpenError, Workspace, protected_names};
 
 use agent_core::ports::Tool;
 use agent_exec::Processes;
+use background::Background;
 use std::sync::Arc;
 
 /// The tools, always in the same order: the prompt cache of a provider keys on it.
 #[must_use]
 pub fn standard_tools(workspace: &Arc<Workspace>, processes: Processes) -> Vec<Arc<dyn Tool>> {
+    let background = Background::default();
     vec![
         file_tool::boxed::<read_file::ReadFile>(workspace),
         file_tool::boxed::<write_file::WriteFile>(workspace),
         file_tool::boxed::<edit_file::EditFile>(workspace),
+        file_tool::boxed::<apply_patch::ApplyPatch>(workspace),
         file_tool::boxed::<list_files::ListFiles>(workspace),
         file_tool::boxed::<glob::Glob>(workspace),
         file_tool::boxed::<grep::Grep>(workspace),
-        Arc::new(bash::Bash::new(Arc::clone(workspace), processes)),
+        Arc::new(bash::Bash::new(Arc::clone(workspace), processes, background.clone())),
+        Arc::new(bash_later::BashOutput::new(background.clone())),
+        Arc::new(bash_later::BashKill::new(background)),
+        Arc::new(todo_write::TodoWrite::new()),
     ]
 }

@@ -1,7 +1,7 @@
 //! `list_files`: what is in a directory.
 
-use crate::file_tool::{Operation, Stop};
-use crate::walk::walk;
+use crate::file_tool::{Operation, Watch};
+use crate::walk::{Kind, walk};
 use crate::workspace::{FileError, Workspace};
 use agent_core::tool::{Effect, ToolOutcome};
 use schemars::JsonSchema;
@@ -25,8 +25,8 @@ impl Operation for ListFiles {
     const EFFECT: Effect = Effect::Reads;
     type Arguments = ListFilesArguments;
 
-    fn path(arguments: &Self::Arguments) -> &str {
-        arguments.path.as_deref().unwrap_or(".")
+    fn paths(arguments: &Self::Arguments) -> Vec<&str> {
+        vec![start(arguments)]
     }
 
     fn check(arguments: &Self::Arguments) -> Result<(), String> {
@@ -36,25 +36,26 @@ impl Operation for ListFiles {
         }
     }
 
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome {
-        list(workspace, arguments, stop).unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome {
+        list(workspace, arguments, watch).unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
     }
 }
 
-fn list(workspace: &Workspace, arguments: &ListFilesArguments, stop: &Stop) -> Result<ToolOutcome, FileError> {
-    let start = workspace.relative(ListFiles::path(arguments))?;
+fn start(arguments: &ListFilesArguments) -> &str {
+    arguments.path.as_deref().unwrap_or(".")
+}
+
+fn list(workspace: &Workspace, arguments: &ListFilesArguments, watch: &Watch) -> Result<ToolOutcome, FileError> {
+    let start = workspace.relative(start(arguments))?;
     let depth = arguments.depth.unwrap_or(DEFAULT_DEPTH) as usize;
     let mut listing = Listing::default();
-    let walked = walk(workspace, &start, Some(depth), stop, |path, entry| {
-        let kind = entry.file_type();
-        let mark = if kind.is_some_and(|kind| kind.is_dir()) {
-            "/"
-        } else if kind.is_some_and(|kind| kind.is_symlink()) {
-            "@"
-        } else {
-            ""
+    let walked = walk(workspace, &start, Some(depth), watch, |entry| {
+        let mark = match entry.kind {
+            Kind::Directory => "/",
+            Kind::Link => "@",
+            Kind::File | Kind::Special => "",
         };
-        listing.push(&format!("{path}{mark}"));
+        listing.push(entry.path, mark);
     })?;
     let text = listing.finish("[nothing here]") + &walked.notice();
     Ok(match walked.is_stopped {
@@ -72,13 +73,14 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    pub(crate) fn push(&mut self, path: &str) {
+    pub(crate) fn push(&mut self, path: &str, mark: &str) {
         if self.shown >= MOST_SHOWN || self.text.len() >= MOST_BYTES {
             self.hidden += 1;
             return;
         }
         self.shown += 1;
         self.text.push_str(&path.replace('\n', "\\n"));
+        self.text.push_str(mark);
         self.text.push('\n');
     }
 
@@ -88,7 +90,10 @@ impl Listing {
             self.text.push('\n');
         }
         if self.hidden > 0 {
-            self.text.push_str(&format!("[{} more not shown: narrow it down]\n", self.hidden));
+            let (shown, all) = (self.shown, self.shown + self.hidden);
+            let notice =
+                format!("[{shown} of {all} are shown: name a directory or a narrower pattern for the others]\n");
+            self.text.push_str(&notice);
         }
         self.text
     }

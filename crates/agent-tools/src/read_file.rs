@@ -1,6 +1,6 @@
 //! `read_file`: a part of a text file with line numbers, whatever the file's size.
 
-use crate::file_tool::{Operation, Stop};
+use crate::file_tool::{Operation, Watch};
 use crate::text::{Encoding, encoding, first_chars, lossy};
 use crate::workspace::{OpenedFile, Workspace};
 use agent_core::tool::{Effect, ToolOutcome};
@@ -30,8 +30,8 @@ impl Operation for ReadFile {
     const EFFECT: Effect = Effect::Reads;
     type Arguments = ReadFileArguments;
 
-    fn path(arguments: &Self::Arguments) -> &str {
-        &arguments.path
+    fn paths(arguments: &Self::Arguments) -> Vec<&str> {
+        vec![&arguments.path]
     }
 
     fn check(arguments: &Self::Arguments) -> Result<(), String> {
@@ -41,13 +41,13 @@ impl Operation for ReadFile {
         }
     }
 
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, stop: &Stop) -> ToolOutcome {
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome {
         let opened = workspace.relative(&arguments.path).and_then(|path| workspace.open_file(&path));
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => return ToolOutcome::failed(error.to_string()),
         };
-        match read(&opened, arguments, stop) {
+        match read(&opened, arguments, watch) {
             Ok(Page::Text(text)) => {
                 workspace.note_seen(&opened);
                 ToolOutcome::ok(text)
@@ -65,11 +65,11 @@ enum Page {
     Stopped,
 }
 
-fn read(opened: &OpenedFile, arguments: &ReadFileArguments, stop: &Stop) -> io::Result<Page> {
+fn read(opened: &OpenedFile, arguments: &ReadFileArguments, watch: &Watch) -> io::Result<Page> {
     let mut lines =
-        Lines { reader: BufReader::with_capacity(CHUNK_BYTES, &opened.file), bytes_left: MOST_SCANNED_BYTES, stop };
+        Lines { reader: BufReader::with_capacity(CHUNK_BYTES, &opened.file), bytes_left: MOST_SCANNED_BYTES, watch };
     let beginning = lines.reader.fill_buf()?;
-    let size = opened.metadata.len();
+    let size = opened.size();
     let encoding = encoding(beginning);
     match encoding {
         Encoding::Binary => {
@@ -156,7 +156,7 @@ fn push_line(text: &mut String, number: u64, line: &Line) -> bool {
 struct Lines<'a, R> {
     reader: R,
     bytes_left: u64,
-    stop: &'a Stop,
+    watch: &'a Watch,
 }
 
 struct Line {
@@ -180,7 +180,7 @@ impl<R: BufRead> Lines<'_, R> {
         let mut line = Line { bytes: Vec::new(), is_cut: false };
         let mut any = false;
         loop {
-            if self.stop.is_set() {
+            if self.watch.is_stopped() {
                 return Ok(Next::Stopped);
             }
             let chunk = self.reader.fill_buf()?;
@@ -188,7 +188,7 @@ impl<R: BufRead> Lines<'_, R> {
                 return Ok(if any { Next::Line(line) } else { Next::End });
             }
             any = true;
-            let end = memchr(chunk);
+            let end = memchr::memchr(b'\n', chunk);
             let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
             if wanted {
                 let room = LINE_BYTES.saturating_sub(line.bytes.len()).min(part.len());
@@ -214,10 +214,6 @@ impl<R: BufRead> Lines<'_, R> {
             }
         }
     }
-}
-
-fn memchr(chunk: &[u8]) -> Option<usize> {
-    chunk.iter().position(|&byte| byte == b'\n')
 }
 
 fn kind_of(beginning: &[u8]) -> &'static str {

@@ -1,6 +1,6 @@
 //! `write_file`: a new file, or the whole of an old one.
 
-use crate::file_tool::{Operation, Stop};
+use crate::file_tool::{Operation, Watch};
 use crate::workspace::{FileError, Workspace};
 use agent_core::tool::{Effect, ToolOutcome};
 use schemars::JsonSchema;
@@ -24,11 +24,11 @@ impl Operation for WriteFile {
     const EFFECT: Effect = Effect::Changes;
     type Arguments = WriteFileArguments;
 
-    fn path(arguments: &Self::Arguments) -> &str {
-        &arguments.path
+    fn paths(arguments: &Self::Arguments) -> Vec<&str> {
+        vec![&arguments.path]
     }
 
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, _stop: &Stop) -> ToolOutcome {
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
         match write(workspace, arguments) {
             Ok((path, done)) => {
                 let lines = arguments.content.lines().count();
@@ -44,19 +44,17 @@ impl Operation for WriteFile {
 fn write(workspace: &Workspace, arguments: &WriteFileArguments) -> Result<(String, &'static str), FileError> {
     let path = workspace.relative(&arguments.path)?;
     let content = arguments.content.as_bytes();
-    match workspace.open_target(&path) {
+    let (staged, done) = match workspace.open_target(&path) {
         Ok(target) => {
-            if !workspace.was_seen(&target.opened) {
+            if !workspace.was_seen(&target) {
                 return Err(FileError::Unseen { path: path.to_string() });
             }
-            workspace.replace(&path, &target, content)?;
-            Ok((target.opened.real.to_string_lossy().into_owned(), "replaced"))
+            (workspace.stage_replacement(&path, target, content)?, "replaced")
         }
-        Err(FileError::NotFound { .. }) => {
-            workspace.create(&path, content)?;
-            let real = workspace.real_path(&path).unwrap_or(path);
-            Ok((real.to_string(), "created"))
-        }
-        Err(error) => Err(error),
-    }
+        Err(FileError::NotFound { .. }) => (workspace.stage_creation(&path, content, None)?, "created"),
+        Err(error) => return Err(error),
+    };
+    let real = staged.real().to_string();
+    staged.commit()?;
+    Ok((real, done))
 }

@@ -1,67 +1,114 @@
-//! What cargo-mutants found, read from the lists that it writes.
+//! What became of each mutant, kept in a file as it is found, so that a long run can be broken off and taken up again.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
-/// The results of all parts and shards. A name is of the form `file:line:column: what`.
+/// The results so far, by the mutants' names.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) caught: BTreeSet<String>,
-    pub(super) missed: BTreeSet<String>,
-    timed_out: BTreeSet<String>,
-    unviable: BTreeSet<String>,
+    path: PathBuf,
+    results: BTreeMap<String, Outcome>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// By the tests of this name.
+    Caught(String),
+    /// By the tests of this name, which did not come to an end.
+    TimedOut(String),
+    Missed,
+    /// Does not compile.
+    Unviable,
 }
 
 impl Found {
-    /// Reads the results of every part. What any tests noticed is not missed.
-    pub(super) fn read(directory: &Path) -> Result<Self, String> {
-        let mut found = Self::default();
-        let wrong = |error| format!("list {}: {error}", directory.display());
-        for part in fs::read_dir(directory).map_err(wrong)? {
-            found.add(&part.map_err(wrong)?.path());
+    /// Reads what was found before. The results of other sources than those of this hash are put aside.
+    pub(super) fn open(path: &Path, sources: &str) -> Result<Self, String> {
+        let wrong = |error| format!("keep {}: {error}", path.display());
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let mut lines = text.lines();
+        if lines.next() != Some(sources) {
+            if path.exists() {
+                fs::rename(path, path.with_extension("old")).map_err(wrong)?;
+            }
+            path.parent().map_or(Ok(()), fs::create_dir_all).map_err(wrong)?;
+            fs::write(path, format!("{sources}\n")).map_err(wrong)?;
+            return Ok(Self { path: path.to_owned(), ..Self::default() });
         }
-        found.timed_out.retain(|name| !found.caught.contains(name));
-        found.missed.retain(|name| !found.caught.contains(name) && !found.timed_out.contains(name));
-        Ok(found)
+        Ok(Self { path: path.to_owned(), results: lines.filter_map(parsed).collect() })
     }
 
-    fn add(&mut self, part: &Path) {
-        let lines = |name: &str| {
-            let text = fs::read_to_string(part.join("mutants.out").join(name)).unwrap_or_default();
-            text.lines().map(str::to_owned).collect::<Vec<_>>()
+    pub(super) fn get(&self, name: &str) -> Option<&Outcome> {
+        self.results.get(name)
+    }
+
+    /// Keeps a result; a later one counts.
+    pub(super) fn add(&mut self, name: &str, outcome: Outcome) -> Result<(), String> {
+        let (word, by) = match &outcome {
+            Outcome::Caught(by) => ("caught", by.as_str()),
+            Outcome::TimedOut(by) => ("timed out", by.as_str()),
+            Outcome::Missed => ("missed", ""),
+            Outcome::Unviable => ("unviable", ""),
         };
-        self.caught.extend(lines("caught.txt"));
-        self.missed.extend(lines("missed.txt"));
-        self.timed_out.extend(lines("timeout.txt"));
-        self.unviable.extend(lines("unviable.txt"));
+        let line = format!("{word}\t{by}\t{name}\n");
+        let written =
+            OpenOptions::new().append(true).open(&self.path).and_then(|mut file| file.write_all(line.as_bytes()));
+        written.map_err(|error| format!("keep {}: {error}", self.path.display()))?;
+        self.results.insert(name.to_owned(), outcome);
+        Ok(())
     }
 
-    /// Names and values for the proof sheet, given the number of all mutants.
-    pub(super) fn figures(&self, all: usize) -> Vec<(String, String)> {
-        let caught = self.caught.len() + self.timed_out.len();
-        let viable = caught + self.missed.len();
-        let tried = viable + self.unviable.len();
-        let coverage = if tried < all { "**a part only**" } else { "all" };
+    /// The mutants that no test notices, in the order of their names.
+    pub(super) fn missed(&self) -> impl Iterator<Item = &str> {
+        self.results.iter().filter(|(_, outcome)| **outcome == Outcome::Missed).map(|(name, _)| name.as_str())
+    }
+
+    /// Names and values for the proof sheet.
+    pub(super) fn figures(&self) -> Vec<(String, String)> {
+        let count = |is: fn(&Outcome) -> bool| self.results.values().filter(|outcome| is(outcome)).count();
+        let timed_out = count(|outcome| matches!(outcome, Outcome::TimedOut(_)));
+        let caught = count(|outcome| matches!(outcome, Outcome::Caught(_))) + timed_out;
+        let viable = caught + count(|outcome| *outcome == Outcome::Missed);
         let permille = caught * 1_000 / viable.max(1);
         [
-            ("mutants of the crate", all.to_string()),
-            ("tried", format!("{tried}: {coverage}")),
-            ("do not compile", self.unviable.len().to_string()),
+            ("mutants of the crate, all tried", self.results.len().to_string()),
+            ("do not compile", (self.results.len() - viable).to_string()),
             ("caught", format!("{caught} of {viable} ({}.{} %)", permille / 10, permille % 10)),
-            ("of these by running out of time", self.timed_out.len().to_string()),
-            ("missed, with the reasons in `docs/mutants.md`", self.missed.len().to_string()),
+            ("of these by running out of time", timed_out.to_string()),
+            ("caught first by the tests of", self.shares()),
+            ("missed, with the reasons in `docs/mutants.md`", (viable - caught).to_string()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
     }
+
+    /// How many each program of tests caught, the most first.
+    fn shares(&self) -> String {
+        let mut shares = BTreeMap::new();
+        for outcome in self.results.values() {
+            if let Outcome::Caught(by) | Outcome::TimedOut(by) = outcome {
+                *shares.entry(by.as_str()).or_insert(0_usize) += 1;
+            }
+        }
+        let mut shares: Vec<_> = shares.into_iter().collect();
+        shares.sort_by_key(|(_, count)| usize::MAX - count);
+        shares.iter().map(|(by, count)| format!("`{by}` {count}")).collect::<Vec<_>>().join(", ")
+    }
 }
 
-/// A mutant's name without line and column, which change with every edit above it.
-pub(super) fn place(name: &str) -> String {
-    let mut parts = name.splitn(4, ':');
-    let (file, what) = (parts.next().unwrap_or_default(), parts.nth(2).unwrap_or_default());
-    format!("{file}:{what}")
+fn parsed(line: &str) -> Option<(String, Outcome)> {
+    let mut parts = line.splitn(3, '\t');
+    let (word, by, name) = (parts.next()?, parts.next()?.to_owned(), parts.next()?.to_owned());
+    let outcome = match word {
+        "caught" => Outcome::Caught(by),
+        "timed out" => Outcome::TimedOut(by),
+        "missed" => Outcome::Missed,
+        "unviable" => Outcome::Unviable,
+        _ => return None,
+    };
+    Some((name, outcome))
 }
 
 #[cfg(test)]
@@ -69,17 +116,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_called_a_part() {
-        let names = |count: usize| (0..count).map(|n| n.to_string()).collect();
-        let found = Found { caught: names(2), missed: names(1), unviable: names(1), ..Found::default() };
-        let figure = |name, all| found.figures(all).into_iter().find(|(known, _)| known == name).unwrap().1;
-        assert_eq!(figure("tried", 4), "4: all");
-        assert_eq!(figure("tried", 5), "4: **a part only**");
-        assert_eq!(figure("caught", 4), "2 of 3 (66.6 %)");
-    }
-
-    #[test]
-    fn a_place_has_no_line() {
-        assert_eq!(place("a/b.rs:12:5: replace f with true in x::y"), "a/b.rs: replace f with true in x::y");
+    fn results_are_taken_up_again_and_counted() {
+        let path = std::env::temp_dir().join(format!("xtask-found-{}/results.tsv", std::process::id()));
+        let mut found = Found::open(&path, "one").unwrap();
+        found.add("a", Outcome::Missed).unwrap();
+        found.add("b", Outcome::Unviable).unwrap();
+        found.add("c", Outcome::TimedOut("job".to_owned())).unwrap();
+        found.add("d", Outcome::Missed).unwrap();
+        found.add("d", Outcome::Caught("job".to_owned())).unwrap();
+        let again = Found::open(&path, "one").unwrap();
+        assert_eq!(again.results, found.results);
+        assert_eq!(again.missed().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(again.get("b"), Some(&Outcome::Unviable));
+        let figure = |name| again.figures().into_iter().find(|(known, _)| known == name).unwrap().1;
+        assert_eq!(figure("mutants of the crate, all tried"), "4");
+        assert_eq!(figure("caught"), "2 of 3 (66.6 %)");
+        assert_eq!(figure("caught first by the tests of"), "`job` 2");
+        assert!(Found::open(&path, "two").unwrap().results.is_empty(), "other sources, other results");
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 }

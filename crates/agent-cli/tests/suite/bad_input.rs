@@ -1,7 +1,7 @@
 //! What goes wrong outside: servers, answers, calls, files. A clear message, the right exit code, and a history that can be sent.
 
 use crate::support::{Model, Running, Scratch, Wire};
-use agent_core::llm::RawCall;
+use agent_core::llm::{RawCall, Usage};
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
@@ -56,6 +56,96 @@ fn an_answer_that_breaks_off_is_asked_for_again() {
         assert_eq!(model.requests().len(), 2);
         model.assert_valid();
     }
+}
+
+const WIRES: [Wire; 3] = [Wire::Anthropic, Wire::OpenAi, Wire::OpenAiResponses];
+
+/// A run in this wire format that may do everything.
+fn unguarded(scratch: &Scratch, model: &Model, wire: Wire) -> crate::support::Ended {
+    let mut command = scratch.agent(&["run", "-p", "x", "--permission-mode", "bypass"]);
+    Running::start(command.args(model.flags(wire))).end()
+}
+
+#[test]
+fn a_call_whose_arguments_break_off_is_never_run() {
+    for wire in WIRES {
+        let arguments = json!({"path": "b.txt", "content": "half of something long ".repeat(20)});
+        let call = || Reply::new().call("write_file", arguments.clone()).pieces_of(8);
+        for broken in [Step::cut(call(), 5), Step::truncated(call(), 12)] {
+            let scratch = Scratch::new();
+            let model = Model::script([broken, Step::text("Nothing was written.")]);
+            let ended = unguarded(&scratch, &model, wire);
+            assert_eq!(ended.assert_code(0).out, "Nothing was written.\n", "{wire:?}");
+            assert!(!scratch.work("b.txt").exists(), "{wire:?}");
+            model.assert_valid();
+        }
+    }
+}
+
+#[test]
+fn calls_with_the_same_id_or_none_are_all_answered() {
+    let call = |id: &str, path: &str| RawCall {
+        id: id.into(),
+        name: "write_file".into(),
+        arguments: json!({"path": path, "content": "x\n"}).to_string(),
+        complete: true,
+    };
+    for wire in WIRES {
+        let scratch = Scratch::new();
+        let twice =
+            Reply::new().raw_call(call("same", "a.txt")).raw_call(call("same", "b.txt")).raw_call(call("", "c.txt"));
+        let model = Model::script([Step::answer(twice), Step::text("Done.")]);
+        assert_eq!(unguarded(&scratch, &model, wire).assert_code(0).out, "Done.\n", "{wire:?}");
+        assert!(["a.txt", "b.txt", "c.txt"].iter().all(|name| scratch.work(name).exists()), "{wire:?}");
+        model.assert_valid();
+    }
+}
+
+#[test]
+fn an_answer_of_nothing_is_no_success() {
+    for wire in WIRES {
+        for text in ["", " \n ", "\u{200b}"] {
+            let ended = unguarded(&Scratch::new(), &Model::always(Step::text(text)), wire);
+            let is_blank = text.trim().is_empty();
+            assert_eq!(ended.code(), if is_blank { 62 } else { 0 }, "{wire:?} {text:?} {ended:#?}");
+        }
+    }
+}
+
+#[test]
+fn use_and_cost_that_are_not_known_are_said_once() {
+    for wire in WIRES {
+        let model = Model::script([Step::text("a")]);
+        let ended = unguarded(&Scratch::new(), &model, wire);
+        assert_eq!(ended.assert_code(0).err.matches("the cost is not known").count(), 1, "{ended:#?}");
+    }
+    // A limit on money does not begin where the cost cannot be known.
+    let model = Model::script([]);
+    let ended = Scratch::new().run(&model, &["-p", "x", "--max-budget-usd", "1"]);
+    ended.assert_code(52).assert_says("the price of the model scripted-model is not known");
+    assert!(model.requests().is_empty());
+
+    let silent = Step::body(
+        "text/event-stream",
+        "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+    );
+    let negative = Step::body(
+        "text/event-stream",
+        "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}],\
+         \"usage\":{\"prompt_tokens\":-1,\"completion_tokens\":1e30}}\n\ndata: [DONE]\n\n",
+    );
+    for step in [silent, negative] {
+        let scratch = Scratch::new();
+        let model = Model::script([step]);
+        let mut command = scratch.agent(&["run", "-p", "x", "--output-format", "json"]);
+        let ended = Running::start(command.args(model.flags(Wire::OpenAi))).end();
+        assert_eq!(ended.assert_code(0).err.matches("for 1 of 1 model calls the provider did not say").count(), 1);
+        assert!(ended.result()["usage"]["input_tokens"].as_u64().unwrap() > 0, "{ended:#?}");
+    }
+    // Beyond what a ledger can hold it stays at the most.
+    let huge = Usage { input_tokens: 1 << 63, output_tokens: u64::MAX, ..Usage::default() };
+    let model = Model::script([Step::answer(Reply::new().text("a").usage(huge))]);
+    Scratch::new().run(&model, &["-p", "x", "--output-format", "json"]).assert_code(0);
 }
 
 #[test]

@@ -181,6 +181,22 @@ fn a_base_url_alone_means_openai() {
 }
 
 #[test]
+fn a_base_url_that_is_none() {
+    let scratch = Scratch::new();
+    for url in ["notaurl", "127.0.0.1:11434/v1", "localhost:1", "ftp://127.0.0.1/", "http://"] {
+        let ended = scratch.ended(&["run", "-p", "x", "--base-url", url]);
+        ended.assert_code(52).assert_says("read the base URL").assert_says("it comes from `--base-url`");
+        assert!(!ended.err.contains("KEY"), "{ended:#?}");
+    }
+    for (variable, provider) in [("ANTHROPIC_BASE_URL", "anthropic"), ("OPENAI_BASE_URL", "openai-responses")] {
+        let mut command = scratch.agent(&["run", "-p", "x", "--provider", provider]);
+        Running::start(command.env(variable, "notaurl")).end().assert_code(52).assert_says(variable);
+    }
+    scratch.configure("base_url = \"notaurl\"\n");
+    scratch.ended(&["run", "-p", "x"]).assert_code(52).assert_says("it comes from the configuration");
+}
+
+#[test]
 fn instructions_from_the_root_down() {
     let scratch = Scratch::repository();
     scratch.write("AGENTS.md", "Rule of the root.");

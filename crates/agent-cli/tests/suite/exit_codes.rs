@@ -161,8 +161,10 @@ fn wrong_configuration() {
     unasked(52, "error_config", &["-p", "x"], |scratch| scratch.configure("no_such_key = 1"))[0]
         .assert_says("no_such_key");
     unasked(52, "error_config", &["-p", "x", "--max-budget-usd", "1"], |_| {})[0].assert_says("price");
-    unasked(52, "error_config", &["-p", "x", "--sandbox", "workspace-write"], |_| {})[0].assert_says("sandbox");
-    unasked(52, "error_config", &["-p", "x", "--sandbox", "read-only"], |_| {})[0].assert_says("sandbox");
+    unasked(52, "error_config", &["-p", "x"], |scratch| scratch.configure("sandbox = \"sometimes\""))[0]
+        .assert_says("sometimes");
+    unasked(52, "error_config", &["-p", "x"], |scratch| scratch.configure("sandbox_writable = [\"cache\"]"))[0]
+        .assert_says("absolute");
     unasked(52, "error_config", &["-p", "x", "--deny", "bsh(rm:*)"], |_| {})[0].assert_says("names no tool");
 }
 

@@ -1,6 +1,7 @@
 //! What stands on standard output, and that nothing else does.
 
 use crate::support::{Model, Running, Scratch, Wire};
+use agent_core::llm::Usage;
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
@@ -117,15 +118,66 @@ fn pieces_only_when_asked_for() {
     assert!(!types(&lines).contains(&"stream_event"));
 }
 
+/// The models that were asked, in order.
+fn asked(model: &Model) -> Vec<String> {
+    model.requests().iter().map(|request| request.body["model"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn a_fallback_model_takes_over() {
-    let model = Model::script(vec![Step::status(529).header("retry-after", "0"); 8]);
+fn a_fallback_model_takes_over_from_one_that_is_overloaded() {
+    let usage = Usage { input_tokens: 1000, output_tokens: 10, ..Usage::default() };
+    let second = || Step::answer(Reply::new().text("From the second.").usage(usage));
+    for (format, first) in [
+        ("text", Step::status(529)),
+        ("stream-json", Step::status(503).header("retry-after", "30")),
+        ("stream-json", Step::error_after(Reply::new().text("Half."), 5, "overloaded_error", "busy")),
+    ] {
+        let model = Model::script([first, second(), Step::text("Still from the second.")]);
+        let scratch = Scratch::new();
+        scratch.configure(
+            "[models.scripted-model]\ninput_usd = 1\noutput_usd = 1\n[models.second-model]\ninput_usd = 10\noutput_usd = 10\n",
+        );
+        let flags = ["-p", "x", "--fallback-model", "second-model", "--output-format", format, "-v"];
+        let ended = scratch.run(&model, &flags);
+        ended.assert_code(0).assert_says("second-model").assert_says("LlmFailedFallback");
+        assert!(!ended.err.contains("trying again"), "{ended:#?}");
+        assert_eq!(asked(&model), ["scripted-model", "second-model"]);
+        assert!(ended.out.contains("From the second."), "{ended:#?}");
+        if format == "stream-json" {
+            let lines = ended.lines();
+            assert!(lines.iter().any(|line| line["trigger"] == "LlmFailedFallback"), "{lines:#?}");
+            // At the price of the model that answered.
+            let cost = ended.result()["total_cost_usd"].as_f64().unwrap();
+            assert!((cost - 0.0101).abs() < 1e-9 || format == "text", "{cost}");
+        }
+        // The one that took over stays.
+        scratch.run(&model, &["-p", "y", "--continue", "--fallback-model", "second-model"]).assert_code(0);
+        model.assert_valid();
+    }
+}
+
+#[test]
+fn a_fallback_model_takes_over_from_one_that_is_exhausted() {
+    // Tried again as often as it may be, then the next; and so on, until there is none.
+    let busy = Step::status(500).header("retry-after", "0");
+    let model = Model::script([vec![busy; 4], vec![Step::text("From the second.")]].concat());
     let scratch = Scratch::new();
-    scratch.run(&model, &["-p", "x", "--fallback-model", "second-model"]).assert_code(62);
-    let asked: Vec<String> =
-        model.requests().iter().map(|request| request.body["model"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(asked[0], "scripted-model");
-    assert_eq!(asked.last().unwrap(), "second-model");
+    let ended = scratch.run(&model, &["-p", "x", "--fallback-model", "second-model"]);
+    assert_eq!(ended.assert_code(0).out, "From the second.\n");
+    ended.assert_says("second-model");
+    assert_eq!(asked(&model), ["scripted-model", "scripted-model", "scripted-model", "scripted-model", "second-model"]);
+
+    let late = Step::status(429).header("retry-after", "100000");
+    let model = Model::script([late.clone(), late.clone(), late]);
+    let ended = Scratch::new().run(&model, &["-p", "x", "--fallback-model", "second", "--fallback-model", "third"]);
+    ended.assert_code(62).assert_says("429");
+    assert_eq!(asked(&model), ["scripted-model", "second", "third"]);
+    // What no other model cures is not tried with one.
+    for step in [Step::status(400), Step::status(401)] {
+        let model = Model::script([step]);
+        Scratch::new().run(&model, &["-p", "x", "--fallback-model", "second"]);
+        assert_eq!(asked(&model), ["scripted-model"]);
+    }
 }
 
 #[test]

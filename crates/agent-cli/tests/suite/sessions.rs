@@ -116,8 +116,6 @@ fn a_crash_in_the_middle_of_a_tool() {
     assert!(said.contains("interrupted") && said.contains("unknown"), "{said}");
     assert!(said.contains("and now?"), "{said}");
     assert_eq!(scratch.read("ran.txt"), "once\n", "it was not run again");
-    // Without a sandbox nothing ends what a killed agent had started; the test does.
-    std::process::Command::new("kill").arg(scratch.read("id.txt").trim()).status().unwrap();
 }
 
 #[test]

@@ -82,3 +82,45 @@ impl Drop for Chunk {
 /// Items a chunk holds. A clone counts up the references of half as many on average, which is most of what it costs; a walk over the
 /// history takes one step more a chunk.
 const CHUNK: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, Chunks};
+    use crate::conversation::{Input, Item};
+    use alloc::format;
+    use alloc::sync::Arc;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn of(texts: &[&str]) -> Chunks {
+        let mut chunks = Chunks::default();
+        for text in texts {
+            chunks.push(Arc::new(Item::Input(Input::new(vec![(*text).into()]).unwrap())));
+        }
+        chunks
+    }
+
+    #[test]
+    fn histories_are_equal_when_all_items_are() {
+        for length in [1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+            let history = of(&vec!["same"; length]);
+            assert!(history == of(&vec!["same"; length]));
+            assert!(history != of(&vec!["same"; length + 1]), "a longer one that begins alike");
+            for at in 0..length {
+                let mut texts = vec!["same"; length];
+                texts[at] = "other";
+                assert!(history != of(&texts), "item {at} of {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clone_shares_all_but_the_newest_items() {
+        let texts: Vec<_> = (0..3 * CHUNK + 5).map(|n| format!("{n}")).collect();
+        let history = of(&texts.iter().map(alloc::string::String::as_str).collect::<Vec<_>>());
+        let clone = history.clone();
+        let counted: Vec<_> = clone.iter().map(|item| Arc::strong_count(item) - 1).collect();
+        let (old, new) = counted.split_at(3 * CHUNK);
+        assert!(old.iter().all(|count| *count == 0) && new.iter().all(|count| *count == 1), "{counted:?}");
+    }
+}

@@ -4,6 +4,7 @@ use super::{
     Answer, Arguments, Block, CallId, Conversation, ConversationError, Input, Item, ItemError, NO_OUTPUT, Round,
     ToolCall, ToolResult,
 };
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -241,6 +242,12 @@ fn a_clipped_result_says_what_is_missing() {
     assert_eq!(long.content(), alloc::format!("{}\n[150 bytes left out]", "é".repeat(25)));
     let short = result("a");
     assert_eq!(short.clipped(100), short);
+}
+
+#[test]
+fn an_id_is_found_by_its_text() {
+    let ids: BTreeSet<CallId> = ["a", "b", "c"].map(CallId::new).into();
+    assert!(["a", "b", "c"].iter().all(|text| ids.contains(*text)) && !ids.contains("d"));
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! A small machine in every format.
 
-use super::{Format, Kind, Refusal, UnknownFormat, cell, render};
+use super::{Format, Kind, Refusal, UnknownFormat, cell, render, svg};
 use crate::table::Table;
 use crate::{labels, prove, rows};
 
@@ -63,6 +63,19 @@ prove! { DOOR: Door, Happening, Deed; state Bricked only through Trying; }
 fn every_format_of_a_small_machine() {
     for format in Format::ALL {
         insta::assert_snapshot!(format.name(), render(&DOOR, *format));
+    }
+}
+
+/// Large enough for lists of triggers that take several lines, and for lanes that share a column.
+#[test]
+fn the_real_machines_are_drawn_as_in_their_documentation() {
+    let drawings = [
+        (svg(&crate::session::table::TABLE), include_str!("../session/table.svg")),
+        (svg(&crate::lifecycle::table::TABLE), include_str!("../lifecycle/table.svg")),
+        (svg(&crate::job::table::TABLE), include_str!("../job/table.svg")),
+    ];
+    for (drawn, kept) in drawings {
+        assert!(kept.contains(&drawn), "`cargo xtask docs` draws it anew: {drawn}");
     }
 }
 

@@ -204,6 +204,12 @@ mod tests {
     }
 
     #[test]
+    fn one_model_may_serve_every_tier() {
+        let models = TierModels::all("m");
+        assert_eq!([ModelTier::Haiku, ModelTier::Sonnet, ModelTier::Opus].map(|tier| models.model(tier)), ["m"; 3]);
+    }
+
+    #[test]
     fn only_whole_words_count_and_case_does_not() {
         let skills = skills(&[("repair", &["fix", "clean up", "Straße"])]);
         for yes in ["fix it", "FIX it", "a bug-fix", "fix", "(fix)", "please clean  up!", "die STRASSE, die Straße"] {

@@ -79,3 +79,44 @@ impl Spent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Ledger, Limits, Spent, Usage};
+
+    fn ledger() -> Ledger {
+        let usage = Usage { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4 };
+        Ledger { model_calls: 2, tool_calls: 3, usage, cost_nano_usd: 40, unpriced_calls: 1, ..Ledger::default() }
+    }
+
+    #[test]
+    fn a_session_s_use_is_the_job_s() {
+        let spent = Spent::of_session(&ledger());
+        assert_eq!((spent.cost_nano_usd, spent.usage), (40, ledger().usage));
+        assert_eq!((spent.model_calls, spent.tool_calls, spent.unpriced_calls), (2, 3, 1));
+    }
+
+    #[test]
+    fn what_is_left_is_less_by_what_was_spent_and_never_below_nothing() {
+        let spent = Spent::of_session(&ledger());
+        let limits = |limit| Limits {
+            max_model_calls: Some(limit),
+            max_tool_calls: Some(limit),
+            max_total_tokens: Some(limit),
+            max_cost_nano_usd: Some(limit),
+            max_wall_time_ms: Some(limit),
+            ..Limits::default()
+        };
+        let left = Limits {
+            max_model_calls: Some(98),
+            max_tool_calls: Some(97),
+            max_total_tokens: Some(90),
+            max_cost_nano_usd: Some(60),
+            ..limits(100)
+        };
+        assert_eq!(spent.left_of(&limits(100)), left);
+        let none = Limits { max_wall_time_ms: Some(1), ..limits(0) };
+        assert_eq!(spent.left_of(&limits(1)), none);
+        assert_eq!(spent.left_of(&Limits::default()), Limits::default(), "no limit stays none");
+    }
+}

@@ -249,7 +249,6 @@ impl Session {
     /// Whether the conversation can be made shorter after an overflow: by a summary, then by clipping the last round.
     fn can_shorten(&self) -> bool {
         match self.compaction.overflows {
-            0 if !self.can_compact() => false,
             0 if self.may_summarise() => true,
             0 | 1 => compaction::last_round_clipped(&self.conversation).is_some(),
             _ => false,

@@ -173,7 +173,6 @@ impl Session {
 
     fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse) {
         let cause = self.compaction.due.take();
-        self.compaction.tried |= cause == Some(Cause::TooLong);
         let summary = compaction::summary(response);
         if matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) {
             let shorter = summary.ok().and_then(|text| compaction::replaced(&self.conversation, &text));

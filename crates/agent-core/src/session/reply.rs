@@ -217,3 +217,17 @@ fn quoted(text: &str) -> String {
 }
 
 const QUOTE_BYTES: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::{QUOTE_BYTES, quoted};
+    use alloc::format;
+
+    #[test]
+    fn a_long_text_is_quoted_up_to_a_whole_character_and_says_that_it_goes_on() {
+        let long = format!("{}é and more", "x".repeat(QUOTE_BYTES - 1));
+        assert_eq!(quoted(&long), format!("`{}` …", "x".repeat(QUOTE_BYTES - 1)));
+        let fitting = "x".repeat(QUOTE_BYTES);
+        assert_eq!(quoted(&fitting), format!("`{fitting}`"));
+    }
+}

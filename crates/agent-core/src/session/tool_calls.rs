@@ -141,8 +141,7 @@ impl Session {
 
 impl Repetition {
     fn count(&mut self, fingerprint: u64) {
-        let is_same = self.fingerprint == fingerprint && self.times > 0;
-        self.times = if is_same { self.times.saturating_add(1) } else { 1 };
+        self.times = if self.fingerprint == fingerprint { self.times.saturating_add(1) } else { 1 };
         self.fingerprint = fingerprint;
     }
 }

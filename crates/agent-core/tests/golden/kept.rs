@@ -22,7 +22,12 @@ impl Kept {
 
 /// What is kept in today's version of a form.
 pub(crate) fn read(form: &str, name: &str) -> String {
-    let path = directory().join(format!("{form}/v{}/{name}", version(form)));
+    read_of(form, version(form), name)
+}
+
+/// What is kept in one version of a form.
+pub(crate) fn read_of(form: &str, version: u32, name: &str) -> String {
+    let path = directory().join(format!("{form}/v{version}/{name}"));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; UPDATE=1 writes it", path.display()))
 }
 

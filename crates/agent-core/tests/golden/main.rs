@@ -1,7 +1,7 @@
 //! Serialised forms that were written once must be read for ever, and must not change unnoticed.
 //!
 //! Three scripted stories, one a machine, bring about every kind of event and action. What they write now is compared with what is kept under
-//! `journal/v1` and `machines/v1`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//! `journal/v2` and `machines/v1`, named after the versions of the forms. `UPDATE=1` writes the files anew:
 //!
 //! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
@@ -16,7 +16,7 @@ mod session;
 mod words;
 
 use agent_core::job::Job;
-use agent_core::journal::{self, Record, ReplayError};
+use agent_core::journal::{self, Format, FormatError, Record, ReplayError};
 use agent_core::lifecycle::Lifecycle;
 use agent_core::session::{self as core_session, Session};
 use agent_core::snapshot::{self, Machine, SnapshotError};
@@ -52,6 +52,36 @@ fn a_kept_journal_replays_to_the_kept_session() {
 }
 
 #[test]
+fn a_journal_of_every_earlier_version_is_read() {
+    let expected: Vec<Session> = read_machines("session.machines.jsonl");
+    for version in 1..journal::FORMAT_VERSION {
+        let text = kept::read_of("journal", version, "session.jsonl");
+        let format = Format::of(lines(&text)[0]).unwrap();
+        assert_eq!(format.version(), version);
+        let records: Vec<Record> = lines(&text).iter().map(|line| format.read(line).unwrap()).collect();
+        // What is lifted is what would be written today, but for the notes that the version did not have.
+        let today: Vec<Record> = read_lines(&kept::read("journal", "session.jsonl"));
+        assert_eq!(records[0], today[0], "the header of version {version}");
+        let (_, session) = journal::replay(records.clone()).unwrap();
+        assert_eq!(&session, expected.last().unwrap(), "the story's end in version {version}");
+        assert_eq!(session::machines_on_the_way(&records), expected);
+    }
+}
+
+#[test]
+fn a_journal_of_tomorrow_is_refused_by_its_number_whatever_else_is_in_it() {
+    let line = r#"{"seq":0,"entry":{"Header":{"format_version":3,"everything":"is different"}}}"#;
+    let error = Format::of(line).unwrap_err();
+    assert_eq!(error, FormatError::Unknown { found: 3 });
+    assert_eq!(
+        error.to_string(),
+        "it has format 3, this program reads formats 1 to 2: use the program that wrote it, or a newer one"
+    );
+    assert_eq!(Format::of(&line.replace(":3", ":0")), Err(FormatError::Unknown { found: 0 }));
+    assert!(matches!(Format::of(r#"{"seq":0,"entry":{"Event":"Started"}}"#), Err(FormatError::Form { .. })));
+}
+
+#[test]
 fn kept_events_step_to_the_kept_machines() {
     let machines: Vec<Lifecycle> = read_machines("lifecycle.machines.jsonl");
     assert_eq!(lifecycle::machines_of(&kept::read("machines", "lifecycle.events.jsonl")), machines);
@@ -72,6 +102,7 @@ fn kept_actions_read_and_write_the_same() {
 fn every_kind_of_event_and_action_is_kept() {
     assert_eq!(kinds::<core_session::Event>().len(), 22, "the count is in the documents too");
     words::check_all_kinds::<core_session::Event>(&session::events(&kept::read("journal", "session.jsonl")));
+    words::check_all_kinds::<journal::ActionStarted>(&session::begun(&kept::read("journal", "session.jsonl")));
     words::check_all_kinds::<core_session::Action>(&kept::read("machines", "session.actions.jsonl"));
     words::check_all_kinds::<agent_core::lifecycle::Event>(&lifecycle::events());
     words::check_all_kinds::<agent_core::lifecycle::Action>(&kept::read("machines", "lifecycle.actions.jsonl"));

@@ -4,7 +4,7 @@ use crate::kept::{self, Kept, lines, one_of_each};
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{CallId, ToolCall};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport};
-use agent_core::journal::{self, Entry, Header, Record};
+use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::{Action, Event, ModelConfig, Rejected, Session, SessionConfig, State, Step, Ticket};
@@ -34,13 +34,22 @@ pub(crate) fn events(journal: &str) -> String {
     }))
 }
 
+/// The notes of a journal that something begins, one a line.
+pub(crate) fn begun(journal: &str) -> String {
+    let records = lines(journal).into_iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
+    kept::written(records.filter_map(|record| match record.entry {
+        Entry::ActionStarted(started) => Some(started),
+        _ => None,
+    }))
+}
+
 /// The session where it first rests in each state, and at the end.
 pub(crate) fn machines_on_the_way(records: &[Record]) -> Vec<Session> {
     let Entry::Header(header) = &records[0].entry else { panic!("no header") };
     let mut session = Session::new(header.config.clone());
     let mut found = vec![session.clone()];
     for record in &records[1..] {
-        let Entry::Event(event) = &record.entry else { panic!("a second header") };
+        let Entry::Event(event) = &record.entry else { continue };
         let _ = session.step(record.at_ms, event.clone());
         if found.iter().all(|earlier| earlier.state() != session.state()) {
             found.push(session.clone());
@@ -74,13 +83,7 @@ impl Story {
     }
 
     fn begun() -> Self {
-        let header = Header {
-            format_version: journal::FORMAT_VERSION,
-            session_id: "golden".into(),
-            program: "agent-core 0.1.0".into(),
-            directory: "/home/somebody/project".into(),
-            config: config(),
-        };
+        let header = Header::new("golden", "agent-core 0.1.0", "/home/somebody/project", config());
         let session = Session::new(header.config.clone());
         let records = vec![Record { seq: 0, at_ms: NOON_MS, entry: Entry::Header(Box::new(header)) }];
         let (actions, steps, refusals) = (Vec::new(), Vec::new(), Vec::new());
@@ -222,11 +225,18 @@ impl Story {
         self.records.push(Record { seq, at_ms: self.at_ms, entry: Entry::Event(event.clone()) });
         match self.session.step(self.at_ms, event) {
             Ok(step) => {
+                step.actions.iter().filter_map(ActionStarted::of).for_each(|started| self.begins(started));
                 self.actions.extend(step.actions.iter().cloned());
                 self.steps.push(step);
             }
             Err(rejected) => self.refusals.push(rejected),
         }
+    }
+
+    /// As a driver notes it before it begins.
+    fn begins(&mut self, started: ActionStarted) {
+        let seq = self.records.len() as u64;
+        self.records.push(Record { seq, at_ms: self.at_ms, entry: Entry::ActionStarted(started) });
     }
 
     fn input(&mut self, text: &str) {

@@ -15,6 +15,7 @@ pub(crate) fn all() -> String {
 
 fn machines(out: &mut String) {
     add::<journal::Entry>(out);
+    add::<journal::ActionStarted>(out);
     add::<session::State>(out);
     add::<session::Trigger>(out);
     add::<session::Event>(out);

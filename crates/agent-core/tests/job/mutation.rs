@@ -3,10 +3,11 @@
 
 use crate::rules::RULES;
 use crate::stage::on;
+use crate::support::mutants::mutants;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use crate::support::{quiet, score};
 use agent_core::job::table::{CLAIMS, TABLE};
-use agent_core::job::{Event, Job, JobTable, Transition};
+use agent_core::job::{Event, Job, JobConfig, JobTable, Transition};
 use serde_json::Value;
 
 #[test]
@@ -26,6 +27,13 @@ fn every_change_of_the_table_is_noticed() {
 #[test]
 fn every_witness_does_what_is_written() {
     Witnesses::of("job").check(&TABLE, &|config| start(config, &TABLE), |_, action| action.to_owned());
+}
+
+#[test]
+fn a_job_on_another_table_is_another_job() {
+    let config = JobConfig::new("job-1", "fix the crash");
+    let other = mutants(&TABLE).remove(0).table;
+    assert_ne!(Job::with_table(config.clone(), 0, other), Job::with_table(config, 0, &TABLE));
 }
 
 fn start(config: &Value, table: &'static JobTable) -> Driver<'static> {

@@ -166,11 +166,13 @@ fn a_job_that_says_nothing_or_too_much_fails_whatever_the_host_says() {
     let long = "x".repeat(JobConfig::MAX_DESCRIPTION_BYTES + 1);
     let greedy = RetryConfig { max_retries: 101, base_delay_ms: 1 };
     let fitting = "x".repeat(JobConfig::MAX_DESCRIPTION_BYTES);
+    let patient = RetryConfig { max_retries: RetryConfig::MAX_RETRIES, base_delay_ms: 1 };
     let cases = [
         (JobConfig::new("j", " \n\t"), Some(Invalid::NoDescription)),
         (JobConfig::new("j", &long), Some(Invalid::LongDescription { bytes: long.len() })),
         (JobConfig { retry: greedy, ..JobConfig::new("j", "x") }, Some(Invalid::TooManyRetries { max_retries: 101 })),
         (JobConfig::new("j", &fitting), None),
+        (JobConfig { retry: patient, ..JobConfig::new("j", "x") }, None),
     ];
     for (config, wrong) in cases {
         assert_eq!(config.check().err(), wrong);

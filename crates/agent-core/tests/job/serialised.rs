@@ -50,6 +50,16 @@ fn a_failure_is_written_with_its_kind() {
 }
 
 #[test]
+fn a_record_without_a_time_says_what_a_time_is() {
+    let mut value = serde_json::to_value(record()).unwrap();
+    for wrong in [json!("yesterday"), json!(5)] {
+        value["started_at"] = wrong;
+        let error = serde_json::from_value::<AuditRecord>(value.clone()).unwrap_err().to_string();
+        assert!(error.ends_with("expected a time such as 2026-01-02T03:04:05.678Z"), "{error}");
+    }
+}
+
+#[test]
 fn events_and_actions_read_back() {
     let mut harness = Harness::processing(1);
     for event in events(harness.ticket) {

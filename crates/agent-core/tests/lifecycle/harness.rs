@@ -1,6 +1,7 @@
 //! A driver that keeps what was asked, and the invariants that hold after every event.
 
 use crate::stage::{is_changed, table};
+use crate::support::witnesses::action_name;
 use agent_core::lifecycle::{
     Action, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Lifecycle, LifecycleConfig, Outcome, Reason,
     Rejected, Signal, State, Step, TaskMode, Ticket, Trigger, TurnEnd,
@@ -75,7 +76,7 @@ impl Harness {
             }
             Err(rejected) => {
                 assert_eq!(self.machine, before, "a refusal changed something");
-                assert_eq!((rejected.state, rejected.event.as_ref()), (before.state(), told.name()));
+                assert_eq!((rejected.state, rejected.event.as_ref()), (before.state(), action_name(&told).as_str()));
                 assert_eq!(rejected.trigger.is_some(), rejected.reason == Reason::NoRow, "{rejected:?}");
                 let is_message = matches!(&told, Event::InputReceived { text } if !text.trim().is_empty());
                 let lives = !matches!(before.state(), State::Done | State::Reaped | State::Ended);

@@ -1,9 +1,11 @@
 //! Every small change of the lifecycle's table is refused by the proof or noticed by a test: by the witnesses, which say what each event
 //! did, and, counted apart, by the grid of all pairs and the stories, which say it independently of the table.
 
+use crate::harness::config;
 use crate::pairs::every_event_in_every_state;
 use crate::stage::on;
 use crate::stories::STORIES;
+use crate::support::mutants::mutants;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use crate::support::{quiet, score};
 use agent_core::lifecycle::table::{CLAIMS, TABLE};
@@ -28,6 +30,12 @@ fn every_change_of_the_table_is_noticed() {
 #[test]
 fn every_witness_does_what_is_written() {
     Witnesses::of("lifecycle").check(&TABLE, &|config| start(config, &TABLE), rendered_as);
+}
+
+#[test]
+fn an_agent_on_another_table_is_another_agent() {
+    let other = mutants(&TABLE).remove(0).table;
+    assert_ne!(Lifecycle::with_table(config(), other), Lifecycle::with_table(config(), &TABLE));
 }
 
 fn start(config: &Value, table: &'static LifecycleTable) -> Driver<'static> {

@@ -10,7 +10,7 @@ mod request;
 pub(crate) use generator::{CONFIGS, Choice, answer, config, stop};
 pub(crate) use request::check_request;
 
-use agent_core::journal::{Entry, FORMAT_VERSION, Header, Record, replay};
+use agent_core::journal::{Entry, Header, Record, replay};
 use agent_core::session::{Event, Rejected, Session, SessionConfig, State, Step};
 use invariants::Seen;
 
@@ -30,13 +30,7 @@ pub(crate) struct Harness {
 impl Harness {
     pub(crate) fn new(config: SessionConfig) -> Self {
         let session = Session::new(config.clone());
-        let header = Header {
-            format_version: FORMAT_VERSION,
-            session_id: "s".into(),
-            program: "test".into(),
-            directory: "/".into(),
-            config: config.clone(),
-        };
+        let header = Header::new("s", "test", "/", config.clone());
         let record = Record { seq: 0, at_ms: 0, entry: Entry::Header(Box::new(header)) };
         let journal = vec![serde_json::to_string(&record).unwrap()];
         Self { rebuilt: session.clone(), session, config, journal, seen: Seen::default(), now_ms: 0, inputs: 0 }

@@ -3,10 +3,11 @@
 
 use crate::scenario::Scenarios;
 use crate::stage::on;
+use crate::support::mutants::mutants;
 use crate::support::score;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use agent_core::session::table::{CLAIMS, TABLE};
-use agent_core::session::{Event, Session, SessionTable, Transition, Trigger};
+use agent_core::session::{Event, ModelConfig, Session, SessionConfig, SessionTable, Transition, Trigger};
 use serde_json::Value;
 
 #[test]
@@ -25,6 +26,13 @@ fn every_change_of_the_table_is_noticed() {
 #[test]
 fn every_witness_does_what_is_written() {
     Witnesses::of("session").check(&TABLE, &|config| start(config, &TABLE), rendered_as);
+}
+
+#[test]
+fn a_session_on_another_table_is_another_session() {
+    let config = SessionConfig::new(ModelConfig::new("m"));
+    let other = mutants(&TABLE).remove(0).table;
+    assert_ne!(Session::with_table(config.clone(), other), Session::with_table(config, &TABLE));
 }
 
 fn start(config: &Value, table: &'static SessionTable) -> Driver<'static> {

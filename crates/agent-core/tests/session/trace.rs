@@ -91,3 +91,15 @@ fn the_newest_notes_are_kept() {
     assert!(notes[0].text.contains("call_21") && notes[99].text.contains("call_120"), "{notes:?}");
     assert!(notes[0].at_ms < notes[99].at_ms);
 }
+
+#[test]
+fn a_session_without_its_trace_goes_on_the_same() {
+    let mut run = Run::new();
+    run.turn(LlmResponse::text("hi"));
+    let whole = run.session.clone();
+    run.session.forget_trace();
+    assert_eq!(run.session.trace().recent().count(), 0);
+    assert_eq!(run.session.trace().total(State::CallingLlm), (0, 0));
+    let without = run.session.step(2_000, Event::UserInput { text: "go on".into() }).unwrap();
+    assert_eq!(without.actions, whole.clone().step(2_000, Event::UserInput { text: "go on".into() }).unwrap().actions);
+}

@@ -86,7 +86,7 @@ fn strings(list: &Value) -> Vec<String> {
     list.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// The name of an action with data: that of its variant.
+/// The name of an action or an event with data: that of its variant.
 pub(crate) fn action_name(action: &impl std::fmt::Debug) -> String {
     let text = format!("{action:?}");
     text.split([' ', '{', '(']).next().unwrap().to_owned()

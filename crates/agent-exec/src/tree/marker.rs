@@ -1,23 +1,28 @@
 //! The marker: a variable in the environment of every process of a run.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Name of the variable.
 pub(crate) const MARKER: &str = "AGENT_EXEC_RUN";
 
-/// A marker that no other run has. An agent that runs inside of a run puts its marker behind the outer one, so that both find their own.
+/// A marker that no other run has.
 pub(crate) fn new_marker() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let own = format!(
-        "{}-{}-{}",
-        std::process::id(),
-        super::signal::nanoseconds_since_boot(),
-        COUNTER.fetch_add(1, Ordering::Relaxed)
-    );
-    match std::env::var(MARKER) {
-        Ok(outer) if outer.len() < LONGEST => format!("{outer}/{own}"),
-        Ok(_) | Err(_) => own,
-    }
+    format!("{}/{}", marker_of_process(), COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// What the markers of all runs of this process begin with. An agent that runs inside of a run puts its own behind the outer one, so that
+/// both find theirs.
+pub(crate) fn marker_of_process() -> &'static str {
+    static MARKER_OF_PROCESS: OnceLock<String> = OnceLock::new();
+    MARKER_OF_PROCESS.get_or_init(|| {
+        let own = format!("{}-{}", std::process::id(), super::signal::nanoseconds_since_boot());
+        match std::env::var(MARKER) {
+            Ok(outer) if outer.len() < LONGEST => format!("{outer}/{own}"),
+            Ok(_) | Err(_) => own,
+        }
+    })
 }
 
 /// What the environment of a process says about it.
@@ -64,6 +69,9 @@ mod tests {
         assert_eq!(marked(&environment(outer), inner), Marked::Others);
         assert_eq!(marked(&environment("1-2-33"), outer), Marked::Others);
         assert_eq!(marked(b"A=b\0", outer), Marked::No);
-        assert_ne!(new_marker(), new_marker());
+        let (one, other) = (new_marker(), new_marker());
+        assert_ne!(one, other);
+        assert_eq!(marked(&environment(&one), marker_of_process()), Marked::Ours);
+        assert_eq!(marked(&environment(&one), &other), Marked::Others);
     }
 }

@@ -19,8 +19,8 @@ mod signal;
 mod survey;
 mod table;
 
-pub(crate) use marker::{MARKER, new_marker};
-pub(crate) use signal::become_subreaper;
+pub(crate) use marker::{MARKER, marker_of_process, new_marker};
+pub(crate) use signal::{become_subreaper, ticks_since_boot};
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -46,6 +46,8 @@ struct Root {
     born: u64,
     /// Whether its status was taken: from then on its number may, in theory, be another process's.
     is_reaped: bool,
+    /// Whether the program only holds a pid namespace: all else is in there, and ends with it.
+    holds_namespace: bool,
 }
 
 /// What ending a tree came to.
@@ -59,14 +61,18 @@ pub(crate) struct Ended {
 
 impl ProcessTree {
     /// Starts a program and takes charge of its processes.
-    pub(crate) fn spawn(marker: String, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Self)> {
-        let born = signal::ticks_since_boot();
+    pub(crate) fn spawn(
+        marker: String,
+        holds_namespace: bool,
+        spawn: impl FnOnce() -> io::Result<Child>,
+    ) -> io::Result<(Child, Self)> {
+        let born = ticks_since_boot();
         let (child, pid) = registry::register(born, || {
             let child = spawn()?;
             let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
             Ok((child, pid.ok_or(io::ErrorKind::Other)?))
         })?;
-        let root = Root { pid, marker, born, is_reaped: false };
+        let root = Root { pid, marker, born, is_reaped: false, holds_namespace };
         let tree = Self { root, is_ended: false };
         Ok((child, tree))
     }
@@ -105,12 +111,29 @@ impl Drop for ProcessTree {
     }
 }
 
+/// Starts something of our own that belongs to no run.
+pub(crate) fn spawn_beside(spawn: impl FnOnce() -> io::Result<std::process::Child>) -> io::Result<std::process::Child> {
+    registry::register_beside(|| {
+        let child = spawn()?;
+        let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+        Ok((child, pid))
+    })
+}
+
+/// Ends the runs of another process, which is gone: everything with its marker that was born since then, with its descendants.
+pub(crate) fn end_marked(marker: String, born: u64) {
+    // There is no program whose number or group could be asked for.
+    let root = Root { pid: NOBODY, marker, born, is_reaped: true, holds_namespace: false };
+    end(&root, Duration::ZERO);
+}
+
 fn end(root: &Root, grace: Duration) -> Ended {
     let begun = Instant::now();
     let mut survey = Survey::new(root);
     let mut alive = survey.take();
     if !grace.is_zero() {
-        for process in &alive {
+        // What only holds a namespace would take all of it along before it could end by itself.
+        for process in alive.iter().filter(|process| !root.holds_namespace || process.pid != root.pid) {
             survey.ask_to_end(process);
         }
         while !alive.is_empty() && begun.elapsed() < grace {
@@ -119,8 +142,14 @@ fn end(root: &Root, grace: Duration) -> Ended {
         }
     }
     let mut pause = Duration::from_micros(500);
-    while !alive.is_empty() && begun.elapsed() < grace + LIMIT_OF_ENDING {
+    let limit = grace + LIMIT_OF_ENDING;
+    while begun.elapsed() < limit {
         survey.kill(&alive);
+        // Killed or not: what forks and leaves again and again is never in a list by the time it is read.
+        let is_quiet = survey.hunt(begun + limit);
+        if alive.is_empty() && is_quiet {
+            break;
+        }
         std::thread::sleep(pause);
         pause = (pause * 2).min(PAUSE);
         alive = survey.take();
@@ -128,6 +157,8 @@ fn end(root: &Root, grace: Duration) -> Ended {
     Ended { found: survey.found(), survivors: alive.len() + survey.beyond_reach() }
 }
 
+/// No process has this number.
+const NOBODY: i32 = i32::MIN;
 /// How long processes may take to end by themselves before they are killed.
 const GRACE: Duration = Duration::from_millis(100);
 /// Between two looks.

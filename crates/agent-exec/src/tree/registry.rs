@@ -1,6 +1,6 @@
 //! The programs that run now, of the whole process: adopting orphans is a property of the process, so runs must know of each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,17 @@ pub(super) fn forget(pid: i32) {
     roots().remove(&pid);
 }
 
+/// Whether somebody waits for this process: a program of a run, or what was started beside the runs.
 pub(super) fn is_root(pid: i32) -> bool {
-    roots().contains_key(&pid)
+    roots().contains_key(&pid) || beside().contains(&pid)
+}
+
+/// Starts something of our own that belongs to no run. As with programs nobody may see it and not know it.
+pub(super) fn register_beside<T>(spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<T> {
+    let mut beside = beside();
+    let (child, pid) = spawn()?;
+    beside.insert(pid);
+    Ok(child)
 }
 
 /// Whether a process born then can only come from this run: no other one was there.
@@ -38,5 +47,10 @@ fn roots() -> MutexGuard<'static, BTreeMap<i32, u64>> {
     ROOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn beside() -> MutexGuard<'static, BTreeSet<i32>> {
+    BESIDE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 static ROOTS: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
+static BESIDE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 static IS_SUBREAPER: AtomicBool = AtomicBool::new(false);

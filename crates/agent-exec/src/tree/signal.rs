@@ -83,7 +83,7 @@ pub(super) fn own_session() -> i32 {
 }
 
 /// The clock of process start times.
-pub(super) fn ticks_since_boot() -> u64 {
+pub(crate) fn ticks_since_boot() -> u64 {
     let nanoseconds = u128::from(nanoseconds_since_boot());
     let ticks = nanoseconds * u128::from(rustix::param::clock_ticks_per_second()) / 1_000_000_000;
     u64::try_from(ticks).unwrap_or(u64::MAX)

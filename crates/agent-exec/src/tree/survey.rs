@@ -5,6 +5,7 @@ use super::table::{self, Process};
 use super::{Root, registry, signal};
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 /// Repeated looks at one tree. What once belonged to it belongs to it for good, also when its parents are gone.
 pub(super) struct Survey<'a> {
@@ -68,6 +69,40 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// Kills what comes to us from the tree, the moment it comes, until nothing has come for a while. Whether that was so before the limit.
+    ///
+    /// A process that forks, leaves its session and ends, generation after generation, is gone before a look at the whole process table
+    /// is over. But each generation is orphaned by the one before and becomes a child of ours at once.
+    pub(super) fn hunt(&mut self, limit: Instant) -> bool {
+        if !registry::is_subreaper() {
+            return true;
+        }
+        let mut last_seen = Instant::now();
+        while last_seen.elapsed() < QUIET {
+            if Instant::now() > limit {
+                return false;
+            }
+            for pid in table::adopted_children() {
+                if registry::is_root(pid) {
+                    continue;
+                }
+                // A child of ours keeps its number until we take its status, so this cannot hit another.
+                let Some(process) = table::process(pid) else { continue };
+                if !belongs(self.root, &process, self.own_pid, self.own_session) {
+                    continue;
+                }
+                if process.is_zombie {
+                    signal::reap(&process);
+                    last_seen = Instant::now();
+                } else if self.known.insert(identity(&process)) {
+                    self.send(&process, Signal::KILL);
+                    last_seen = Instant::now();
+                }
+            }
+        }
+        true
+    }
+
     /// How many processes besides the program were ever seen alive.
     pub(super) fn found(&self) -> usize {
         let others = self.known.iter().filter(|(pid, _)| *pid != self.root.pid);
@@ -120,7 +155,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Whether a child of ours, adopted by us, is left of a tree. Takes the status of those that ended.
+/// Whether a child of ours, adopted by us, is or was left of a tree. Takes the status of those that ended.
 pub(super) fn has_adopted(root: &Root) -> bool {
     let (own_pid, own_session) = (signal::own_pid(), signal::own_session());
     let mut found = false;
@@ -132,7 +167,8 @@ pub(super) fn has_adopted(root: &Root) -> bool {
             continue;
         };
         if belongs(root, &process, own_pid, own_session) {
-            found |= !process.is_zombie;
+            // One that ended may have left another that nobody has seen yet.
+            found = true;
             signal::reap(&process);
         }
     }
@@ -164,6 +200,9 @@ fn belongs(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> bo
         Some(Marked::No) | None => is_stray(),
     }
 }
+
+/// How long nothing has to come for nothing to be there.
+const QUIET: Duration = Duration::from_millis(2);
 
 fn identity(process: &Process) -> Identity {
     (process.pid, process.born)

@@ -55,6 +55,13 @@ pub(super) fn own_children() -> Vec<i32> {
         .collect()
 }
 
+/// The children of this process that it adopted, and those that its first thread started.
+pub(super) fn adopted_children() -> Vec<i32> {
+    let own = std::process::id();
+    let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+    children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
 fn is_ours() -> bool {
     fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == std::process::id().to_string().as_str())
 }

@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod containers;
+mod hostile;
 mod running;
+mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
 mod trees;
+mod users;

@@ -1,7 +1,7 @@
 //! What the tests share: commands, a switch for cancelling, a look at the process table.
 
 use agent_core::ports::{CancelSignal, Command};
-use agent_exec::{Finished, Processes, StartError, Streams};
+use agent_exec::{Finished, Helper, Processes, StartError, Streams};
 use async_trait::async_trait;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -95,4 +95,9 @@ pub(crate) fn escape_command(escape: &str, sleep: &str, then: &str) -> Command {
         })
         .collect();
     shell(&(words.concat() + then))
+}
+
+/// The helper, as a program by itself.
+pub(crate) fn helper() -> Helper {
+    Helper::program(env!("CARGO_BIN_EXE_agent-exec-helper").into(), Vec::new())
 }

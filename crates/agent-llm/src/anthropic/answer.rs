@@ -5,15 +5,17 @@
 //! 3. What is not known (events, deltas, stop reasons) is ignored or kept as it came, never an error.
 
 use super::DIALECT;
-use super::wire::{EventIn, MessageIn, PieceIn, QuickIn, QuickPieceIn, StopIn, UsageIn};
+use super::wire::{EventIn, MessageIn, PieceIn, StopIn, UsageIn};
 use crate::failure::Detail;
 use crate::frame::{Frame, without_nulls};
 use crate::opaque::OpaqueBlock;
+use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{Text, count, piece, text};
+use crate::wire::{count, piece, text};
 use agent_core::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// An answer being put together.
@@ -61,39 +63,10 @@ impl Assemble for Assembly {
         if self.ended || data.is_empty() || data == b"[DONE]" {
             return Ok(Heard::Nothing);
         }
-        if data.starts_with(QUICK_START)
-            && let Ok(event) = serde_json::from_slice::<QuickIn<'_>>(data)
-            && self.add_quick(&event, deltas).is_some()
-        {
+        if self.add_quick(data, deltas).is_some() {
             return Ok(Heard::Something);
         }
-        let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
-        match event.r#type.as_deref() {
-            Some("content_block_delta") => self.add(&event, deltas)?,
-            Some("content_block_start") => self.open(&event, deltas)?,
-            Some("content_block_stop") => {
-                let index = count(event.index);
-                if let Some(block) = self.find(index) {
-                    block.closed = true;
-                }
-            }
-            Some("message_start") => {
-                let message = required(event.message, "message_start without a message")?;
-                let message: MessageIn<'_> = serde_json::from_str(message.get()).map_err(malformed)?;
-                self.begin(&message);
-            }
-            Some("message_delta") => {
-                self.take_stop(event.delta);
-                self.take_usage(event.usage);
-            }
-            Some("message_stop") => self.ended = true,
-            Some("error") => return Err(reported(event.error, data)),
-            // A gateway's own error.
-            None if event.error.is_some() => return Err(reported(event.error, data)),
-            // A ping, or what nobody knows yet.
-            _ => return Ok(Heard::Nothing),
-        }
-        Ok(Heard::Something)
+        self.event_in_full(data, deltas)
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
@@ -136,6 +109,36 @@ impl Assemble for Assembly {
 }
 
 impl Assembly {
+    pub(crate) fn event_in_full(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+        let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
+        match event.r#type.as_deref() {
+            Some("content_block_delta") => self.add(&event, deltas)?,
+            Some("content_block_start") => self.open(&event, deltas)?,
+            Some("content_block_stop") => {
+                let index = count(event.index);
+                if let Some(block) = self.find(index) {
+                    block.closed = true;
+                }
+            }
+            Some("message_start") => {
+                let message = required(event.message, "message_start without a message")?;
+                let message: MessageIn<'_> = serde_json::from_str(message.get()).map_err(malformed)?;
+                self.begin(&message);
+            }
+            Some("message_delta") => {
+                self.take_stop(event.delta);
+                self.take_usage(event.usage);
+            }
+            Some("message_stop") => self.ended = true,
+            Some("error") => return Err(reported(event.error, data)),
+            // A gateway's own error.
+            None if event.error.is_some() => return Err(reported(event.error, data)),
+            // A ping, or what nobody knows yet.
+            _ => return Ok(Heard::Nothing),
+        }
+        Ok(Heard::Something)
+    }
+
     fn begin(&mut self, message: &MessageIn<'_>) {
         self.model = text(message.model).unwrap_or_default().into_owned();
         self.take_usage(message.usage);
@@ -153,31 +156,20 @@ impl Assembly {
         Ok(())
     }
 
-    /// What `add` would do, for the commonest pieces; nothing done and nothing given back for any other.
-    fn add_quick(&mut self, event: &QuickIn<'_>, deltas: &mut VecDeque<Delta>) -> Option<()> {
-        if event.r#type != "content_block_delta" {
-            return None;
-        }
-        let block = self.find(Some(event.index))?;
-        match (&mut block.content, &event.delta) {
-            (
-                Content::Text { text, .. },
-                QuickPieceIn { text: Some(Text(piece)), thinking: None, partial_json: None, .. },
-            ) => {
-                text.push_str(piece);
-                show(piece, Delta::Text, deltas);
+    /// What `event_in_full` would do, for the commonest events; nothing done and nothing given back for any other.
+    fn add_quick(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
+        let (index, kind, piece) = quick_piece(data)?;
+        let block = self.find(Some(index))?;
+        match (&mut block.content, kind) {
+            (Content::Text { text, .. }, "text") => {
+                text.push_str(&piece);
+                show_owned(piece, Delta::Text, deltas);
             }
-            (
-                Content::Thinking { text, .. },
-                QuickPieceIn { thinking: Some(Text(piece)), text: None, partial_json: None, .. },
-            ) => {
-                text.push_str(piece);
-                show(piece, Delta::Thinking, deltas);
+            (Content::Thinking { text, .. }, "thinking") => {
+                text.push_str(&piece);
+                show_owned(piece, Delta::Thinking, deltas);
             }
-            (
-                Content::Call { json, from_start: false, .. },
-                QuickPieceIn { partial_json: Some(Text(piece)), text: None, thinking: None, .. },
-            ) => json.push_str(piece),
+            (Content::Call { json, from_start: false, .. }, "partial_json") => json.push_str(&piece),
             _ => return None,
         }
         Some(())
@@ -334,6 +326,35 @@ fn stop_reason(reason: &str) -> StopReason {
     }
 }
 
+/// The piece of an event that has nothing else in it: its block's number, the member that it stands in, and the text.
+fn quick_piece(data: &[u8]) -> Option<(u64, &str, Cow<'_, str>)> {
+    let mut event = Quick::of(data);
+    let (mut kind, mut index, mut piece) = (None, None, None);
+    event.object(|name, value| match name {
+        "type" => once(&mut kind, value.word()?),
+        "index" => once(&mut index, value.count()?),
+        "delta" => {
+            let (mut kind, mut text) = (None, None);
+            value.object(|name, value| match name {
+                "type" => once(&mut kind, value.word()?),
+                "text" | "thinking" | "partial_json" => once(&mut text, (name, value.text()?)),
+                _ => None,
+            })?;
+            once(&mut piece, kind.and(text)?)
+        }
+        _ => None,
+    })?;
+    event.end()?;
+    let (name, text) = piece?;
+    (kind? == "content_block_delta").then_some((index?, name, text))
+}
+
+fn show_owned(piece: Cow<'_, str>, delta: fn(String) -> Delta, deltas: &mut VecDeque<Delta>) {
+    if !piece.is_empty() {
+        deltas.push_back(delta(piece.into_owned()));
+    }
+}
+
 fn show(piece: &str, delta: fn(String) -> Delta, deltas: &mut VecDeque<Delta>) {
     if !piece.is_empty() {
         deltas.push_back(delta(piece.to_owned()));
@@ -354,9 +375,6 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 fn malformed(error: serde_json::Error) -> Broken {
     Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
 }
-
-/// How the commonest event begins.
-const QUICK_START: &[u8] = br#"{"type":"content_block_delta","#;
 
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,8 @@ pub(crate) fn fragments() -> Fragments {
 /// Marks opaque blocks as this format's.
 const DIALECT: &str = "anthropic";
 
-const FLAVOUR: Flavour = Flavour {
+pub(crate) const FLAVOUR: Flavour = Flavour {
+    dialect: DIALECT,
     default_base_url: "https://api.anthropic.com",
     superfluous: &["/v1/messages", "/v1"],
     key_variable: "ANTHROPIC_API_KEY",

@@ -1,6 +1,5 @@
 //! The wire format's own types: what is sent, and what comes.
 
-use crate::wire::Text;
 use agent_core::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,30 +78,6 @@ pub(super) struct EventIn<'a> {
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
-}
-
-/// The commonest event, read at one go. One that has anything else in it is no such event.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct QuickIn<'a> {
-    pub(super) r#type: &'a str,
-    pub(super) index: u64,
-    #[serde(borrow)]
-    pub(super) delta: QuickPieceIn<'a>,
-}
-
-/// A piece of a text, of thinking or of a call's arguments.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct QuickPieceIn<'a> {
-    #[serde(rename = "type")]
-    _type: &'a str,
-    #[serde(borrow, default)]
-    pub(super) text: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub(super) thinking: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub(super) partial_json: Option<Text<'a>>,
 }
 
 /// A message: the opening of a stream, or a whole answer.

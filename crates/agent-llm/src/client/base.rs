@@ -6,18 +6,10 @@ use reqwest::Url;
 
 /// The base URL without what the provider appends itself.
 pub(super) fn base_url(text: &str, flavour: &Flavour) -> Result<Url, ConfigError> {
-    let text = match text.trim() {
-        "" => flavour.default_base_url,
-        given => given,
+    let mut url = match text.trim() {
+        "" => parsed(flavour.default_base_url)?,
+        given => parsed(given)?,
     };
-    let wrong = |found: String| ConfigError::BaseUrl { found };
-    let mut url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
-    match url.scheme() {
-        "http" => {}
-        "https" if cfg!(feature = "tls") => {}
-        "https" => return Err(wrong("this build has no TLS (feature `tls`)".to_owned())),
-        other => return Err(wrong(format!("the scheme is `{other}`"))),
-    }
     url.set_fragment(None);
     let mut path = url.path().trim_end_matches('/');
     while let Some(shorter) = flavour.superfluous.iter().find_map(|end| path.strip_suffix(end)) {
@@ -29,6 +21,26 @@ pub(super) fn base_url(text: &str, flavour: &Flavour) -> Result<Url, ConfigError
     }
     url.set_path(&path);
     Ok(url)
+}
+
+/// Whether a base URL names this machine; an empty one names a public server.
+pub(crate) fn is_local(text: &str) -> Result<bool, ConfigError> {
+    match text.trim() {
+        "" => Ok(false),
+        given => parsed(given).map(|url| is_loopback(&url)),
+    }
+}
+
+/// A URL that this build can reach.
+fn parsed(text: &str) -> Result<Url, ConfigError> {
+    let wrong = |found: String| ConfigError::BaseUrl { found };
+    let url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+    match url.scheme() {
+        "http" => Ok(url),
+        "https" if cfg!(feature = "tls") => Ok(url),
+        "https" => Err(wrong("this build has no TLS (feature `tls`)".to_owned())),
+        other => Err(wrong(format!("the scheme is `{other}`"))),
+    }
 }
 
 /// A URL for people: without user, password and query, any of which may be secret.

@@ -1,22 +1,28 @@
 //! The HTTP side that both providers share: one client with keep-alive, URLs, headers, and answers that are not successes.
 
-mod base;
+pub(crate) mod base;
+mod body;
 mod transport;
 
+use crate::cassette::{self, Head, NotRecorded, Playback, Recorder, Take};
 use crate::config::{ConfigError, ProviderConfig, Timeouts};
 use crate::failure::{ERROR_BODY_LIMIT_BYTES, Reporter};
 use crate::secret::Secrets;
 use agent_core::llm::{LlmError, LlmErrorKind, Wait};
 use base::{base_url, shown};
+use body::Body;
+pub(crate) use body::Broke;
 use core::fmt;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, Url};
+use reqwest::{StatusCode, Url};
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
 use transport::{headers, http_client};
 
 /// What differs between the providers before the first byte is sent.
 pub(crate) struct Flavour {
+    /// Marks opaque blocks and recordings as this format's.
+    pub(crate) dialect: &'static str,
     /// The public API.
     pub(crate) default_base_url: &'static str,
     /// Paths that users paste along with the base URL and that the provider appends itself. Taken off the end, the longest first.
@@ -37,11 +43,14 @@ pub(crate) struct Client {
     headers: HeaderMap,
     timeouts: Timeouts,
     reporter: Arc<Reporter>,
+    recorder: Option<Recorder>,
 }
 
 /// A successful answer whose body has not been read.
 pub(crate) struct Answered {
-    pub(crate) response: Response,
+    status: StatusCode,
+    headers: HeaderMap,
+    pub(crate) body: Body,
     /// What was attempted, for error texts.
     pub(crate) attempted: String,
     /// When the body must have begun.
@@ -68,12 +77,25 @@ impl Client {
         for (_, value) in base.query_pairs() {
             secrets.add(&value);
         }
+        let headers = headers(&config.headers, flavour, key, &key_variable)?;
+        let reporter = Reporter { base_url: shown(&base), key_variable, has_key: key.is_some(), secrets };
+        if let Some(recorder) = &config.recorder {
+            let head = Head {
+                version: cassette::VERSION,
+                dialect: flavour.dialect.to_owned(),
+                base_url: reporter.base_url.clone(),
+                key_variable: reporter.key_variable.clone(),
+                has_key: reporter.has_key,
+            };
+            recorder.begin(head, &reporter.secrets).map_err(ConfigError::Recorder)?;
+        }
         Ok(Self {
             http: http_client(&base, &config.timeouts)?,
-            headers: headers(&config.headers, flavour, key, &key_variable)?,
+            headers,
             timeouts: config.timeouts,
-            reporter: Arc::new(Reporter { base_url: shown(&base), key_variable, has_key: key.is_some(), secrets }),
+            reporter: Arc::new(reporter),
             base,
+            recorder: config.recorder,
         })
     }
 
@@ -85,7 +107,9 @@ impl Client {
     /// Posts JSON to a path below the base URL.
     pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<Answered, LlmError> {
         let url = self.url(path);
-        let attempted = format!("POST {}", shown(&url));
+        let shown = shown(&url);
+        let take = self.recorder.as_ref().map(|recorder| recorder.call(&shown, &body)).transpose();
+        let take = take.map_err(|NotRecorded(found)| LlmError::new(LlmErrorKind::InvalidRequest, found))?;
         let request = self
             .http
             .post(url)
@@ -93,7 +117,7 @@ impl Client {
             .header(ACCEPT, "text/event-stream, application/json")
             .header(ACCEPT_ENCODING, "identity")
             .body(body);
-        self.send(request, attempted).await
+        self.send(request, format!("POST {shown}"), take).await
     }
 
     /// Gets a small JSON document from a path below the base URL.
@@ -101,7 +125,7 @@ impl Client {
         let url = self.url(path);
         let attempted = format!("GET {}", shown(&url));
         let request = self.http.get(url).header(ACCEPT, "application/json");
-        let mut answered = self.send(request, attempted).await?;
+        let mut answered = self.send(request, attempted, None).await?;
         let body = answered.whole_body(DOCUMENT_LIMIT_BYTES).await?;
         Ok((answered.attempted, body))
     }
@@ -110,34 +134,47 @@ impl Client {
         self.reporter.protocol(attempted, found)
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder, attempted: String) -> Result<Answered, LlmError> {
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+        attempted: String,
+        mut take: Option<Take>,
+    ) -> Result<Answered, LlmError> {
         let begin = Instant::now();
         let (first_byte_due, total_due) = (begin + self.timeouts.first_byte, begin + self.timeouts.total);
         let sending = request.headers(self.headers.clone()).send();
-        let response = match timeout_at(first_byte_due.min(total_due), sending).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.reporter.transport(&attempted, &error)),
-            Err(_) if total_due < first_byte_due => {
-                return Err(self.reporter.timeout(&attempted, Wait::Total, self.timeouts.total, false));
-            }
+        let outcome = match timeout_at(first_byte_due.min(total_due), sending).await {
+            Ok(sent) => sent.map_err(|error| self.reporter.transport(&attempted, &error)),
             Err(_) => {
-                return Err(self.reporter.timeout(&attempted, Wait::FirstByte, self.timeouts.first_byte, false));
+                let (wait, limit) = if total_due < first_byte_due {
+                    (Wait::Total, self.timeouts.total)
+                } else {
+                    (Wait::FirstByte, self.timeouts.first_byte)
+                };
+                Err(self.reporter.timeout(&attempted, wait, limit, false))
             }
         };
+        let response = outcome.inspect_err(|error| {
+            if let Some(take) = &mut take {
+                take.failed(error);
+            }
+        })?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if let Some(take) = &take {
+            let recorded = take.answered(status.as_u16(), &headers);
+            recorded.map_err(|error| self.reporter.broke(&attempted, Broke::Unrecorded(error)))?;
+        }
         let answered = Answered {
-            response,
+            status,
+            headers,
+            body: Body::Sent { response, take },
             attempted,
             first_byte_due,
             total_due,
             timeouts: self.timeouts,
             reporter: Arc::clone(&self.reporter),
         };
-        if answered.response.status() == reqwest::StatusCode::OK {
-            answered.check_encoding()?;
-            Ok(answered)
-        } else {
-            Err(answered.into_failure().await)
-        }
+        answered.accepted().await
     }
 
     fn url(&self, path: &str) -> Url {
@@ -162,9 +199,41 @@ impl fmt::Debug for Client {
 }
 
 impl Answered {
+    /// The answer of a recording.
+    pub(crate) async fn played(
+        playback: Playback,
+        timeouts: Timeouts,
+        reporter: Arc<Reporter>,
+    ) -> Result<Self, LlmError> {
+        let begin = Instant::now();
+        let attempted = format!("POST {}", playback.url());
+        let (status, headers) = playback.answer().await?;
+        let answered = Self {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            headers,
+            body: Body::Played(playback),
+            attempted,
+            first_byte_due: begin + timeouts.first_byte,
+            total_due: begin + timeouts.total,
+            timeouts,
+            reporter,
+        };
+        answered.accepted().await
+    }
+
+    /// The answer if it is a success, else the error that it stands for.
+    async fn accepted(self) -> Result<Self, LlmError> {
+        if self.status == StatusCode::OK {
+            self.check_encoding()?;
+            Ok(self)
+        } else {
+            Err(self.into_failure().await)
+        }
+    }
+
     /// Whether the content type names this.
     pub(crate) fn content_type_has(&self, word: &str) -> bool {
-        let value = self.response.headers().get(CONTENT_TYPE);
+        let value = self.headers.get(CONTENT_TYPE);
         let text = value.and_then(|value| value.to_str().ok());
         text.is_some_and(|text| text.to_ascii_lowercase().contains(word))
     }
@@ -177,28 +246,33 @@ impl Answered {
             if self.total_due <= due {
                 (due, wait, limit) = (self.total_due, Wait::Total, self.timeouts.total);
             }
-            match timeout_at(due, self.response.chunk()).await {
+            match timeout_at(due, self.body.chunk()).await {
                 Ok(Ok(Some(piece))) if wait != Wait::Total || Instant::now() < due => body.extend_from_slice(&piece),
                 Ok(Ok(None)) => return Ok(body),
-                Ok(Err(error)) => return Err(self.reporter.transport(&self.attempted, &error)),
+                Ok(Err(error)) => return Err(self.failed(self.reporter.broke(&self.attempted, error))),
                 Ok(Ok(Some(_))) | Err(_) => {
-                    return Err(self.reporter.timeout(&self.attempted, wait, limit, wait == Wait::Total));
+                    let error = self.reporter.timeout(&self.attempted, wait, limit, wait == Wait::Total);
+                    return Err(self.failed(error));
                 }
             }
             if body.len() > limit_bytes {
                 let found = format!("the answer is larger than {limit_bytes} bytes");
-                return Err(self.reporter.protocol(&self.attempted, &found));
+                return Err(self.failed(self.reporter.protocol(&self.attempted, &found)));
             }
             (due, wait, limit) = (Instant::now() + self.timeouts.idle, Wait::Idle, self.timeouts.idle);
         }
     }
 
+    /// Records that the call failed.
+    pub(crate) fn failed(&mut self, error: LlmError) -> LlmError {
+        self.body.failed(&error);
+        error
+    }
+
     /// The error that an answer without success stands for.
     async fn into_failure(mut self) -> LlmError {
-        let status = self.response.status().as_u16();
-        let headers = self.response.headers().clone();
         let body = self.beginning_of_body().await;
-        self.reporter.status(&self.attempted, status, &headers, &body)
+        self.reporter.status(&self.attempted, self.status.as_u16(), &self.headers, &body)
     }
 
     /// What there is of an error's body, up to a limit. A body that breaks or hangs must not hide the status.
@@ -206,7 +280,7 @@ impl Answered {
         let mut body = Vec::new();
         let due = Instant::now() + self.timeouts.idle.min(ERROR_BODY_WAIT);
         while body.len() < ERROR_BODY_LIMIT_BYTES {
-            match timeout_at(due, self.response.chunk()).await {
+            match timeout_at(due, self.body.chunk()).await {
                 Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
                 Ok(Ok(None) | Err(_)) | Err(_) => break,
             }
@@ -218,7 +292,7 @@ impl Answered {
     /// No compression is asked for: it saves little on a stream, and a small answer could unfold into an endless one. A server that
     /// compresses all the same does so every time, so that asking again is no use.
     fn check_encoding(&self) -> Result<(), LlmError> {
-        match self.response.headers().get(CONTENT_ENCODING) {
+        match self.headers.get(CONTENT_ENCODING) {
             Some(encoding) if !encoding.is_empty() && encoding.as_bytes() != b"identity" => {
                 let encoding = String::from_utf8_lossy(encoding.as_bytes());
                 let found = format!(

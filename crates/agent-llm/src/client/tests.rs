@@ -1,9 +1,10 @@
 //! Tests of the client.
 
-use super::base::is_loopback;
+use super::base::is_local;
 use super::*;
 
 const FLAVOUR: Flavour = Flavour {
+    dialect: "example",
     default_base_url: "https://api.example.com/v1",
     superfluous: &["/chat/completions"],
     key_variable: "EXAMPLE_API_KEY",
@@ -60,13 +61,24 @@ fn paths_are_appended_and_the_query_stays() {
 }
 
 #[test]
-fn loopback_is_known_by_every_name() {
-    for (text, expected) in [
-        ("http://localhost:1", true),
-        ("http://127.0.0.2", true),
-        ("http://[::1]:8", true),
-        ("http://example.com", false),
+fn only_this_machine_is_local() {
+    let local = |url: &str| is_local(url).unwrap();
+    for url in ["http://127.0.0.1:8080/v1", "http://localhost:11434/v1", " http://[::1]:1/v1", "http://127.9.9.9"] {
+        assert!(local(url), "{url}");
+    }
+    for url in [
+        "",
+        "https://api.openai.com/v1",
+        "http://127.0.0.1.example.com/",
+        "http://127.0.0.1@example.com/",
+        "http://localhost.example.com",
+        "http://example.com?@localhost",
+        "http://example.com#@localhost",
+        "http://example.com\\@localhost",
     ] {
-        assert_eq!(is_loopback(&Url::parse(text).unwrap()), expected, "{text}");
+        assert!(!local(url), "{url}");
+    }
+    for url in ["notaurl", "localhost:8080", "ftp://localhost", "http://", "127.0.0.1:80"] {
+        assert!(matches!(is_local(url), Err(ConfigError::BaseUrl { .. })), "{url}");
     }
 }

@@ -3,6 +3,8 @@
 //! Every text that leaves this module says what was attempted, what was found and, where that is known, what the user can do. Control
 //! characters are taken out, secrets replaced, and only then is it cut to size, so that no half of a key is left at the cut.
 
+#[cfg(feature = "tls")]
+mod certificate;
 mod classify;
 mod detail;
 mod overflow;
@@ -11,6 +13,8 @@ mod retry_after;
 
 pub(crate) use detail::Detail;
 
+use crate::cassette::NotRecorded;
+use crate::client::Broke;
 use crate::secret::Secrets;
 use agent_core::llm::{LlmError, LlmErrorFacts, LlmErrorKind, Wait};
 use classify::classify;
@@ -72,6 +76,15 @@ impl Reporter {
             let error = self.error(LlmErrorKind::Timeout, attempted, "the connection was not made in time");
             return with_facts(error, LlmErrorFacts { wait: Some(Wait::Connect), ..LlmErrorFacts::default() });
         }
+        #[cfg(feature = "tls")]
+        if let Some(found) = certificate::found(error) {
+            // The server will show the same certificate again.
+            let found = format!(
+                "the server's certificate is not accepted ({found}); if it is right for {}, add its authority to the system's store",
+                self.base_url
+            );
+            return self.error(LlmErrorKind::InvalidRequest, attempted, &found);
+        }
         // The outermost text repeats the URL; the causes say what happened.
         let mut causes: Vec<String> = Vec::new();
         let mut cause = error.source();
@@ -94,6 +107,16 @@ impl Reporter {
             found.push_str(&format!("; is the server running at {}?", self.base_url));
         }
         self.error(LlmErrorKind::Network, attempted, &found)
+    }
+
+    /// The rest of an answer cannot be had.
+    pub(crate) fn broke(&self, attempted: &str, broke: Broke) -> LlmError {
+        match broke {
+            Broke::Network(error) => self.transport(attempted, &error),
+            // The server is not to blame, and asking it again is no use.
+            Broke::Unrecorded(NotRecorded(found)) => LlmError::new(LlmErrorKind::InvalidRequest, found),
+            Broke::Played(error) => error,
+        }
     }
 
     /// Nothing came for too long, or nothing but signs that the connection is alive.

@@ -6,14 +6,18 @@
 //!    can be, if their arguments are whole.
 //! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
 
+use super::DIALECT;
 use super::calls::Calls;
 use super::details::Details;
-use super::wire::{ChunkIn, MessageIn, PartIn, QuickChoiceIn, QuickIn, QuickPieceIn, UsageIn};
+use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
 use crate::failure::Detail;
+use crate::frame::{Frame, without_nulls};
+use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{Text, count, overlapping_usage, text};
+use crate::wire::{count, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -24,6 +28,8 @@ pub(crate) struct Assembly {
     thinking: String,
     details: Details,
     text: String,
+    /// What a message has beside texts and calls.
+    extras: Map<String, Value>,
     /// The model said why it refuses.
     refused: bool,
     calls: Calls,
@@ -88,6 +94,9 @@ impl Assemble for Assembly {
         if !self.text.is_empty() {
             blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
         }
+        // Kept with the answer; requests have no place for it in this format.
+        let frame = Frame { of: "message".to_owned(), members: core::mem::take(&mut self.extras) };
+        blocks.extend(frame.into_block(DIALECT));
         blocks.extend(self.calls.finish(may_be_cut).map(ResponseBlock::Call));
         LlmResponse { blocks, stop, usage: self.usage, model: core::mem::take(&mut self.model) }
     }
@@ -100,20 +109,21 @@ impl Assembly {
         if self.model.is_empty() {
             return None;
         }
-        let chunk: QuickIn<'_> = serde_json::from_slice(json).ok()?;
-        let QuickIn { choices: (choice,), usage: None, error: None, object } = chunk else { return None };
-        let QuickChoiceIn { index: 0, delta: QuickPieceIn { content: Text(piece) }, finish_reason: None } = choice
-        else {
-            return None;
-        };
-        if piece.is_empty() || object.is_some_and(|Text(object)| object == "error") {
+        let (is_thinking, piece) = quick_piece(json)?;
+        if piece.is_empty() {
             return None;
         }
-        self.say(&piece, deltas);
+        if is_thinking {
+            self.thinking.push_str(&piece);
+            deltas.push_back(Delta::Thinking(piece.into_owned()));
+        } else {
+            self.text.push_str(&piece);
+            deltas.push_back(Delta::Text(piece.into_owned()));
+        }
         Some(())
     }
 
-    fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+    pub(crate) fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
             .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;
         if let Some(error) = chunk.error {
@@ -181,10 +191,26 @@ impl Assembly {
             self.refused = true;
             self.say(&refusal, deltas);
         }
+        for (name, extra) in [("annotations", piece.annotations), ("images", piece.images), ("audio", piece.audio)] {
+            self.keep_extra(name, extra);
+        }
         for call in piece.tool_calls.iter().flatten() {
             self.calls.add(call);
         }
         Ok(())
+    }
+
+    /// Lists grow; of anything else the last counts.
+    fn keep_extra(&mut self, name: &str, extra: Option<&RawValue>) {
+        let extra = extra.and_then(|raw| serde_json::from_str(raw.get()).ok()).map_or(Value::Null, without_nulls);
+        match (self.extras.get_mut(name), extra) {
+            (_, Value::Null) => {}
+            (_, Value::Array(more)) if more.is_empty() => {}
+            (Some(Value::Array(all)), Value::Array(more)) => all.extend(more),
+            (_, extra) => {
+                self.extras.insert(name.to_owned(), extra);
+            }
+        }
     }
 
     fn say(&mut self, piece: &str, deltas: &mut VecDeque<Delta>) {
@@ -200,6 +226,43 @@ impl Assembly {
             deltas.push_back(Delta::Thinking(piece.to_owned()));
         }
     }
+}
+
+/// The piece of a chunk that has nothing else in it: whether it is thinking, and the text.
+fn quick_piece(json: &[u8]) -> Option<(bool, Cow<'_, str>)> {
+    let mut chunk = Quick::of(json);
+    let mut piece = None;
+    chunk.object(|name, value| match name {
+        "choices" => once(&mut piece, value.only(quick_choice)?),
+        // An error may say so here, and only here.
+        "object" => (value.word()? == "chat.completion.chunk").then_some(()),
+        "usage" | "error" => value.null().then_some(()),
+        _ => value.skip(),
+    })?;
+    chunk.end()?;
+    piece
+}
+
+fn quick_choice<'a>(choice: &mut Quick<'a>) -> Option<(bool, Cow<'a, str>)> {
+    let mut piece = None;
+    choice.object(|name, value| match name {
+        "delta" => {
+            let mut text = None;
+            value.object(|name, value| match name {
+                _ if value.null() => Some(()),
+                "content" => once(&mut text, (false, value.text()?)),
+                "reasoning_content" => once(&mut text, (true, value.text()?)),
+                "role" => value.skip(),
+                _ => None,
+            })?;
+            once(&mut piece, text?)
+        }
+        "index" => (value.count()? == 0).then_some(()),
+        "finish_reason" => value.null().then_some(()),
+        "message" => None,
+        _ => value.skip(),
+    })?;
+    piece
 }
 
 /// The parts of a list; none for anything else.

@@ -68,7 +68,8 @@ pub(crate) fn fragments(accent: Accent) -> Fragments {
 
 const DIALECT: &str = "openai";
 
-const FLAVOUR: Flavour = Flavour {
+pub(crate) const FLAVOUR: Flavour = Flavour {
+    dialect: DIALECT,
     default_base_url: "https://api.openai.com/v1",
     superfluous: &["/chat/completions"],
     key_variable: "OPENAI_API_KEY",

@@ -1,8 +1,6 @@
 //! The wire format's own types: what is sent, and what comes.
 
-use crate::wire::Text;
 use agent_core::tool::ToolSpec;
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -71,37 +69,6 @@ pub(super) struct ChunkIn<'a> {
     pub(super) object: Option<&'a RawValue>,
 }
 
-/// The commonest chunk, read at one go: one answer with a piece of text and nothing else.
-#[derive(Deserialize)]
-pub(super) struct QuickIn<'a> {
-    #[serde(borrow)]
-    pub(super) choices: (QuickChoiceIn<'a>,),
-    #[serde(default)]
-    pub(super) usage: Option<IgnoredAny>,
-    #[serde(default)]
-    pub(super) error: Option<IgnoredAny>,
-    #[serde(borrow, default)]
-    pub(super) object: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct QuickChoiceIn<'a> {
-    #[serde(default)]
-    pub(super) index: u64,
-    #[serde(borrow)]
-    pub(super) delta: QuickPieceIn<'a>,
-    #[serde(default)]
-    pub(super) finish_reason: Option<IgnoredAny>,
-}
-
-/// A piece of text. One that has anything else in it is no such piece.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct QuickPieceIn<'a> {
-    #[serde(borrow)]
-    pub(super) content: Text<'a>,
-}
-
 /// One of several answers; only the first was asked for.
 #[derive(Deserialize)]
 pub(super) struct ChoiceIn<'a> {
@@ -132,6 +99,13 @@ pub(super) struct MessageIn<'a> {
     pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
+    /// Where a text comes from, and what came with it that is no text.
+    #[serde(borrow, default)]
+    pub(super) annotations: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) images: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) audio: Option<&'a RawValue>,
 }
 
 impl MessageIn<'_> {

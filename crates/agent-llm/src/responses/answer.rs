@@ -6,10 +6,11 @@
 //! 4. Items and events that are not known are kept as they came or ignored, never an error.
 
 use super::items::{Cut, blocks_of, blocks_of_piece};
-use super::wire::{EventIn, ItemHeadIn, QuickIn, ResponseIn, UsageIn};
+use super::wire::{EventIn, ItemHeadIn, ResponseIn, UsageIn};
 use crate::failure::Detail;
+use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{Text, count, overlapping_usage, piece, text};
+use crate::wire::{count, overlapping_usage, piece, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -46,55 +47,11 @@ impl Assemble for Assembly {
         if self.stop.is_some() || data.is_empty() || data == b"[DONE]" {
             return Ok(Heard::Nothing);
         }
-        if data.starts_with(QUICK_START)
-            && let Ok(QuickIn { r#type: "response.output_text.delta", output_index, item_id, delta: Text(piece) }) =
-                serde_json::from_slice(data)
-        {
-            let id = item_id.map_or(Cow::Borrowed(""), |Text(id)| id);
-            self.grow_by(&piece, output_index, &id, Some(Delta::Text), deltas);
+        if let Some((index, id, piece)) = quick_piece(data) {
+            self.grow_by(piece, index, id, Some(Delta::Text), deltas);
             return Ok(Heard::Something);
         }
-        let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
-        match event.r#type.as_deref() {
-            Some("response.output_text.delta" | "response.refusal.delta") => {
-                self.grow(&event, Some(Delta::Text), deltas)?;
-            }
-            Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
-                self.grow(&event, Some(Delta::Thinking), deltas)?;
-            }
-            Some("response.function_call_arguments.delta") => self.grow(&event, None, deltas)?,
-            Some("response.reasoning_summary_part.added") => {
-                // Between two parts of a summary, as between two paragraphs.
-                if count(event.summary_index).is_some_and(|index| index > 0) {
-                    deltas.push_back(Delta::Thinking("\n\n".to_owned()));
-                }
-            }
-            Some("response.output_item.added") => self.begin(&event)?,
-            Some("response.output_item.done") => self.close(&event, deltas)?,
-            Some("response.created" | "response.in_progress" | "response.queued") => {
-                let response = response_of(event.response)?;
-                let model = text(response.model).unwrap_or_default();
-                if !model.is_empty() {
-                    self.model = model.into_owned();
-                }
-                return Ok(if event.r#type.as_deref() == Some("response.created") {
-                    Heard::Something
-                } else {
-                    Heard::Nothing
-                });
-            }
-            Some("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled") => {
-                let response = response_of(event.response)?;
-                self.end(&response, data)?;
-            }
-            Some("error") => return Err(reported(event.error, data)),
-            // A gateway's own error.
-            None if event.error.is_some_and(|error| error.get() != "null") => return Err(reported(event.error, data)),
-            // What a tool of the server's own does.
-            Some(other) if other.starts_with("response.") => {}
-            _ => return Ok(Heard::Nothing),
-        }
-        Ok(Heard::Something)
+        self.event_in_full(data, deltas)
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
@@ -145,6 +102,50 @@ impl Assembly {
         Self { limit_tokens: Some(u64::from(limit_tokens)), ..Self::default() }
     }
 
+    pub(crate) fn event_in_full(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+        let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
+        match event.r#type.as_deref() {
+            Some("response.output_text.delta" | "response.refusal.delta") => {
+                self.grow(&event, Some(Delta::Text), deltas)?;
+            }
+            Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
+                self.grow(&event, Some(Delta::Thinking), deltas)?;
+            }
+            Some("response.function_call_arguments.delta") => self.grow(&event, None, deltas)?,
+            Some("response.reasoning_summary_part.added") => {
+                // Between two parts of a summary, as between two paragraphs.
+                if count(event.summary_index).is_some_and(|index| index > 0) {
+                    deltas.push_back(Delta::Thinking("\n\n".to_owned()));
+                }
+            }
+            Some("response.output_item.added") => self.begin(&event)?,
+            Some("response.output_item.done") => self.close(&event, deltas)?,
+            Some("response.created" | "response.in_progress" | "response.queued") => {
+                let response = response_of(event.response)?;
+                let model = text(response.model).unwrap_or_default();
+                if !model.is_empty() {
+                    self.model = model.into_owned();
+                }
+                return Ok(if event.r#type.as_deref() == Some("response.created") {
+                    Heard::Something
+                } else {
+                    Heard::Nothing
+                });
+            }
+            Some("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled") => {
+                let response = response_of(event.response)?;
+                self.end(&response, data)?;
+            }
+            Some("error") => return Err(reported(event.error, data)),
+            // A gateway's own error.
+            None if event.error.is_some_and(|error| error.get() != "null") => return Err(reported(event.error, data)),
+            // What a tool of the server's own does.
+            Some(other) if other.starts_with("response.") => {}
+            _ => return Ok(Heard::Nothing),
+        }
+        Ok(Heard::Something)
+    }
+
     fn begin(&mut self, event: &EventIn<'_>) -> Result<(), Broken> {
         let item = required(event.item, "output_item.added without an item")?;
         let head: ItemHeadIn<'_> = serde_json::from_str(item.get()).map_err(malformed)?;
@@ -166,13 +167,13 @@ impl Assembly {
     ) -> Result<(), Broken> {
         let piece = piece(event.delta).map_err(Broken::Malformed)?;
         let id = text(event.item_id).unwrap_or_default();
-        self.grow_by(&piece, count(event.output_index), &id, shown, deltas);
+        self.grow_by(piece, count(event.output_index), &id, shown, deltas);
         Ok(())
     }
 
     fn grow_by(
         &mut self,
-        piece: &str,
+        piece: Cow<'_, str>,
         index: Option<u64>,
         id: &str,
         shown: Option<fn(String) -> Delta>,
@@ -181,11 +182,11 @@ impl Assembly {
         if piece.is_empty() {
             return;
         }
-        deltas.extend(shown.map(|shown| shown(piece.to_owned())));
         // A piece of an item that was never announced is shown; the end of the answer brings it whole.
         if let Some(item) = self.find(index, id) {
-            item.grown.push_str(piece);
+            item.grown.push_str(&piece);
         }
+        deltas.extend(shown.map(|shown| shown(piece.into_owned())));
     }
 
     /// Takes in a whole item. One whose text did not come in pieces is shown now.
@@ -252,6 +253,22 @@ impl Assembly {
     }
 }
 
+/// The piece of an event that has nothing else in it: its item's number and name, as far as given, and the text.
+fn quick_piece(data: &[u8]) -> Option<(Option<u64>, &str, Cow<'_, str>)> {
+    let mut event = Quick::of(data);
+    let (mut kind, mut index, mut id, mut piece) = (None, None, None, None);
+    event.object(|name, value| match name {
+        "type" => once(&mut kind, value.word()?),
+        "output_index" => once(&mut index, value.count()?),
+        "item_id" => once(&mut id, value.word()?),
+        "delta" => once(&mut piece, value.text()?),
+        "item" | "response" | "error" => None,
+        _ => value.skip(),
+    })?;
+    event.end()?;
+    (kind? == "response.output_text.delta").then_some((index, id.unwrap_or_default(), piece?))
+}
+
 fn same_item(one: &RawValue, other: &RawValue) -> bool {
     let id = |raw: &RawValue| {
         let head: Option<ItemHeadIn<'_>> = serde_json::from_str(raw.get()).ok();
@@ -299,9 +316,6 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 fn malformed(error: serde_json::Error) -> Broken {
     Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
 }
-
-/// How the commonest event begins.
-const QUICK_START: &[u8] = br#"{"type":"response.output_text.delta","#;
 
 #[cfg(test)]
 mod tests;

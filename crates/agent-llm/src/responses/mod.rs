@@ -65,7 +65,8 @@ pub(crate) fn fragments() -> Fragments {
 /// Marks opaque blocks as this format's.
 const DIALECT: &str = "openai-responses";
 
-const FLAVOUR: Flavour = Flavour {
+pub(crate) const FLAVOUR: Flavour = Flavour {
+    dialect: DIALECT,
     default_base_url: "https://api.openai.com/v1",
     superfluous: &["/chat/completions", "/responses"],
     key_variable: "OPENAI_API_KEY",

@@ -1,6 +1,5 @@
 //! The wire format's own types: what is sent, and what comes.
 
-use crate::wire::Text;
 use agent_core::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,18 +75,6 @@ pub(super) struct EventIn<'a> {
     pub(super) response: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
-}
-
-/// The commonest event, read at one go.
-#[derive(Deserialize)]
-pub(super) struct QuickIn<'a> {
-    pub(super) r#type: &'a str,
-    #[serde(default)]
-    pub(super) output_index: Option<u64>,
-    #[serde(borrow, default)]
-    pub(super) item_id: Option<Text<'a>>,
-    #[serde(borrow)]
-    pub(super) delta: Text<'a>,
 }
 
 /// The response object: at the start and at the end of a stream, or a whole answer.

@@ -1,7 +1,8 @@
 //! Writing a journal.
 
+use super::line;
 use super::read::{ReadError, Recovered, read};
-use agent_core::journal::Record;
+use agent_core::journal::{Format, Record};
 use agent_core::ports::{Journal, JournalError};
 use async_trait::async_trait;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -11,12 +12,16 @@ use std::sync::Arc;
 
 /// A journal in a file that this process alone writes.
 ///
-/// Records are written on tokio's threads for blocking work, so that a slow disk holds up nothing but this session.
+/// A record is handed to the system at once, which takes microseconds; waiting for the disk happens on tokio's threads for blocking work,
+/// so that a slow disk holds up nothing but this session.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
     open: Arc<Open>,
-    /// Whether nobody knows what the file ends with: then nothing may follow.
+    buffer: Vec<u8>,
+    /// Whether something is written of which it is not known that it is on the disk.
+    is_behind: bool,
+    /// Whether nobody knows what the file holds: then nothing may follow.
     is_broken: bool,
 }
 
@@ -40,58 +45,85 @@ impl FileJournal {
         let file = private(OpenOptions::new().append(true).create_new(true))
             .open(path)
             .map_err(|source| OpenError::io(path, source))?;
-        if let Some(folder) = path.parent() {
-            sync_folder(folder).map_err(|source| OpenError::io(folder, source))?;
-        }
+        sync_folder_of(path).map_err(|source| OpenError::io(path, source))?;
         Ok(Self::new(path, file, lock))
     }
 
-    /// Opens a journal to go on with it. A record that was cut by a crash is taken off and kept beside, in a file that ends in `.torn`.
+    /// Opens a journal to go on with it. A record that was cut by a crash is taken off and kept beside, in a file that ends in `.torn`. A
+    /// journal of an earlier format is written anew in today's, and kept beside as it was, in a file that ends in `.v` and the format.
     ///
     /// # Errors
     /// [`OpenError`] when another process writes it, or it cannot be read.
     pub fn resume(path: &Path) -> Result<(Self, Recovered), OpenError> {
         let lock = lock(path)?;
         let recovered = read(path).map_err(OpenError::Read)?;
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| OpenError::io(path, e))?;
+        let failed = |source| OpenError::io(path, source);
         if recovered.torn_bytes > 0 {
-            keep_torn(path, &mut file, recovered.good_bytes).map_err(|source| OpenError::io(path, source))?;
+            keep_torn(path, recovered.good_bytes).map_err(failed)?;
         }
-        file.seek(SeekFrom::End(0)).map_err(|source| OpenError::io(path, source))?;
+        if let Some(old) = recovered.format.filter(|format| *format != Format::TODAY) {
+            write_anew(path, old, &recovered.records).map_err(failed)?;
+        }
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         Ok((Self::new(path, file, lock), recovered))
     }
 
     fn new(path: &Path, file: File, lock: File) -> Self {
-        Self { path: path.to_owned(), open: Arc::new(Open { file, _lock: lock }), is_broken: false }
+        let open = Arc::new(Open { file, _lock: lock });
+        Self { path: path.to_owned(), open, buffer: Vec::new(), is_behind: false, is_broken: false }
     }
 
-    async fn write(&mut self, record: &Record) -> io::Result<()> {
-        if self.is_broken {
-            return Err(io::Error::other("an earlier record could not be written"));
-        }
-        let mut line = serde_json::to_vec(record)?;
-        line.push(b'\n');
-        // Taken back only when the record is known to be whole: not after an error, nor when this future is dropped halfway.
+    pub(super) fn write(&mut self, record: &Record) -> io::Result<()> {
+        self.check()?;
+        self.buffer.clear();
+        line::write(record, &mut self.buffer)?;
+        // Taken back only when the record is known to be whole.
         self.is_broken = true;
-        let open = self.open.clone();
-        tokio::task::spawn_blocking(move || open.write(&line)).await??;
-        self.is_broken = false;
+        (&self.open.file).write_all(&self.buffer)?;
+        (self.is_broken, self.is_behind) = (false, true);
         Ok(())
     }
-}
 
-impl Open {
-    fn write(&self, line: &[u8]) -> io::Result<()> {
-        (&self.file).write_all(line)?;
-        self.file.sync_data()
+    async fn flush(&mut self) -> io::Result<()> {
+        self.check()?;
+        if !self.is_behind {
+            return Ok(());
+        }
+        // Taken back only when the disk has said so: not after an error, nor when this future is dropped halfway.
+        self.is_broken = true;
+        let open = self.open.clone();
+        tokio::task::spawn_blocking(move || open.file.sync_data()).await??;
+        (self.is_broken, self.is_behind) = (false, false);
+        Ok(())
+    }
+
+    /// Waits for the disk here and now.
+    pub(super) fn sync_now(&mut self) -> io::Result<()> {
+        self.check()?;
+        self.is_broken = true;
+        self.open.file.sync_data()?;
+        (self.is_broken, self.is_behind) = (false, false);
+        Ok(())
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.is_broken { Err(io::Error::other("an earlier record could not be written")) } else { Ok(()) }
+    }
+
+    fn failed(&self, error: &io::Error) -> JournalError {
+        JournalError { place: self.path.display().to_string(), found: error.to_string() }
     }
 }
 
 #[async_trait]
 impl Journal for FileJournal {
     async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
-        let written = self.write(record).await;
-        written.map_err(|error| JournalError { place: self.path.display().to_string(), found: error.to_string() })
+        self.write(record).map_err(|error| self.failed(&error))
+    }
+
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        let flushed = self.flush().await;
+        flushed.map_err(|error| self.failed(&error))
     }
 }
 
@@ -127,7 +159,7 @@ impl OpenError {
 }
 
 /// Takes the lock beside the journal. The lock's file says who holds it.
-fn lock(path: &Path) -> Result<File, OpenError> {
+pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = path.with_extension("lock");
     // Writing through a link would overwrite somebody else's file.
     if std::fs::symlink_metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
@@ -154,15 +186,32 @@ fn lock(path: &Path) -> Result<File, OpenError> {
     Ok(lock)
 }
 
-fn keep_torn(path: &Path, file: &mut File, good_bytes: u64) -> io::Result<()> {
-    let mut torn = Vec::new();
+fn keep_torn(path: &Path, good_bytes: u64) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     file.seek(SeekFrom::Start(good_bytes))?;
-    file.read_to_end(&mut torn)?;
     let mut beside = private(OpenOptions::new().append(true).create(true)).open(path.with_extension("torn"))?;
-    beside.write_all(&torn)?;
+    io::copy(&mut file, &mut beside)?;
     beside.sync_data()?;
     file.set_len(good_bytes)?;
     file.sync_data()
+}
+
+/// Whenever it is interrupted, either file is whole under the journal's name.
+fn write_anew(path: &Path, old: Format, records: &[Record]) -> io::Result<()> {
+    let (kept, new) = (path.with_extension(format!("v{}", old.version())), path.with_extension("new"));
+    let mut lines = Vec::new();
+    for record in records {
+        line::write(record, &mut lines)?;
+    }
+    let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&new)?;
+    file.write_all(&lines)?;
+    file.sync_data()?;
+    if !kept.exists() {
+        std::fs::copy(path, &kept)?;
+        File::open(&kept)?.sync_data()?;
+    }
+    std::fs::rename(&new, path)?;
+    sync_folder_of(path)
 }
 
 /// Journals hold whole conversations: nobody but their owner reads them.
@@ -190,13 +239,14 @@ pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
 
 /// Makes a new file's name survive a crash of the machine, as its content does.
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     File::open(folder)?.sync_all()
 }
 
 /// Other systems keep names without being asked, and open no folders.
 #[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder_of(_path: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Journals in files: one JSON record a line.
+//! Journals in files: one JSON record a line, behind its checksum; docs/journal.md tells the form.
 //!
-//! A record is on the disk before anything acts on it (`fdatasync` after each). A file has one writer, held by a lock; readers are free.
+//! A record is on the disk before anything acts on it outside the program. A file has one writer, held by a lock; readers are free.
 //!
 //! Going on with a session, after a crash or another day:
 //!
@@ -9,21 +9,22 @@
 //! # use std::{path::Path, sync::Arc};
 //! # fn resume(provider: Arc<dyn agent_core::ports::LlmProvider>) -> Result<(), Box<dyn std::error::Error>> {
 //! let (journal, recovered) = FileJournal::resume(Path::new("session.jsonl"))?;
-//! let next_seq = recovered.records.len() as u64;
-//! let (header, session) = agent_core::journal::replay(recovered.records)?;
-//! let builder = Builder::new(header.config)
+//! let rebuilt = recovered.rebuild()?;
+//! let builder = Builder::new(rebuilt.header.config)
 //!     .provider(provider)
 //!     .journal(Box::new(journal))
-//!     .resume(session, next_seq);
+//!     .resume(rebuilt.session, rebuilt.next_seq)
+//!     .begun(rebuilt.begun);
 //! # Ok(())
 //! # }
 //! ```
 
 mod file;
+mod line;
 mod read;
 mod store;
 
 pub use file::{FileJournal, OpenError};
 pub(crate) use file::{make_private_folder, private};
-pub use read::{Damage, ReadError, Recovered, read};
+pub use read::{Damage, ReadError, Reader, Recovered, read};
 pub use store::{SessionInfo, SessionStore, StoreError};

@@ -1,20 +1,40 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
-use agent_core::journal::{FORMAT_VERSION, Record};
-use serde::Deserialize;
+use super::line::{self, MAX_LINE_BYTES};
+use agent_core::journal::{Begun, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// What a journal holds.
 #[derive(Debug)]
 pub struct Recovered {
-    /// The whole records, in order.
+    /// The whole records, in order, in today's form.
     pub records: Vec<Record>,
+    /// The format of the file; nothing when not even the first record is whole.
+    pub format: Option<Format>,
     /// Where the whole records end.
     pub good_bytes: u64,
     /// Bytes behind that, of a record that a crash cut.
     pub torn_bytes: u64,
+}
+
+impl Recovered {
+    /// The session that the records make, and what a runner needs to go on with it.
+    ///
+    /// # Errors
+    /// [`ReplayError`] when they make none.
+    pub fn rebuild(self) -> Result<Rebuilt, ReplayError> {
+        // An earlier format has no notes of what began, so everything may have.
+        let has_notes = self.format.is_some_and(|format| format.version() >= 2);
+        let mut records = self.records.into_iter();
+        let mut replayer = Replayer::new(records.next().ok_or(ReplayError::NoHeader)?)?;
+        for record in records {
+            drop(replayer.take(record)?);
+        }
+        let rebuilt = replayer.finish();
+        Ok(if has_notes { rebuilt } else { rebuilt.with_begun(Begun::unknown()) })
+    }
 }
 
 /// Reads a journal. A last line that is cut is left out; damage before it is an error, never skipped.
@@ -22,98 +42,150 @@ pub struct Recovered {
 /// # Errors
 /// [`ReadError`] when the file cannot be read or is damaged in the middle.
 pub fn read(path: &Path) -> Result<Recovered, ReadError> {
-    let failed = |source| ReadError::Io { path: path.to_owned(), source };
-    // Reading a pipe would wait for ever, and a device has no end.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(failed(io::Error::other("it is not a regular file")));
+    let mut reader = Reader::open(path)?;
+    let records = reader.by_ref().collect::<Result<_, _>>()?;
+    let Reader { format, good_bytes, torn_bytes, .. } = reader;
+    Ok(Recovered { records, format, good_bytes, torn_bytes })
+}
+
+/// Reads a journal record by record, in the memory of one. Ends behind the last whole record, or with the first error.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    file: BufReader<File>,
+    format: Option<Format>,
+    lines: u64,
+    good_bytes: u64,
+    torn_bytes: u64,
+    buffer: Vec<u8>,
+    is_done: bool,
+}
+
+impl Reader {
+    /// Opens a journal.
+    ///
+    /// # Errors
+    /// [`ReadError::Io`] when it cannot be opened, or is no file at all.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let failed = |source| ReadError::Io { path: path.to_owned(), source };
+        // Reading a pipe would wait for ever, and a device has no end.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Err(failed(io::Error::other("it is not a regular file")));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file: BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(failed)?),
+            format: None,
+            lines: 0,
+            good_bytes: 0,
+            torn_bytes: 0,
+            buffer: Vec::new(),
+            is_done: false,
+        })
     }
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
-    let mut recovered = Recovered { records: Vec::new(), good_bytes: 0, torn_bytes: 0 };
-    let mut damage: Option<Damage> = None;
-    let mut line = Vec::new();
-    let mut number = 0;
-    loop {
-        line.clear();
-        let length = file.read_until(b'\n', &mut line).map_err(failed)?;
+
+    /// The format of the file, when the first record was read.
+    #[must_use]
+    pub const fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// Where the whole records end that were read so far.
+    #[must_use]
+    pub const fn good_bytes(&self) -> u64 {
+        self.good_bytes
+    }
+
+    /// When everything is read: the bytes behind the whole records, of one that a crash cut.
+    #[must_use]
+    pub const fn torn_bytes(&self) -> u64 {
+        self.torn_bytes
+    }
+
+    fn read(&mut self) -> Result<Option<Record>, ReadError> {
+        self.buffer.clear();
+        let mut some = (&mut self.file).take(MAX_LINE_BYTES as u64 + 1);
+        let length = some.read_until(b'\n', &mut self.buffer);
+        let length = length.map_err(|source| ReadError::Io { path: self.path.clone(), source })?;
         if length == 0 {
-            break;
+            return Ok(None);
         }
-        number += 1;
-        // Something whole follows what was taken for a torn end: it is damage in the middle.
-        if let Some(damage) = damage {
-            return Err(ReadError::Damaged { path: path.to_owned(), damage });
-        }
-        let is_whole = line.last() == Some(&b'\n');
-        if number == 1 {
-            check_format(path, &line)?;
-        }
-        match record(&line) {
-            Ok(record) if is_whole => {
-                recovered.records.push(record);
-                recovered.good_bytes += length as u64;
+        self.lines += 1;
+        if self.buffer.last() != Some(&b'\n') {
+            if length > MAX_LINE_BYTES {
+                return Err(self.damaged(format!("it has more than {MAX_LINE_BYTES} bytes")));
             }
-            Ok(_) => recovered.torn_bytes = length as u64,
-            Err(error) => {
-                recovered.torn_bytes = length as u64;
-                damage = Some(Damage { line: number, byte: recovered.good_bytes, found: error.to_string() });
+            // A whole line that is no record was written so; only one without its end can have been cut.
+            self.torn_bytes = length as u64;
+            return Ok(None);
+        }
+        self.buffer.pop();
+        let record = match self.format {
+            Some(format) => parse(format, &mut self.buffer),
+            None => self.first(),
+        };
+        match record {
+            Ok(record) => {
+                self.good_bytes += length as u64;
+                Ok(Some(record))
             }
+            Err(FormatError::Unknown { found }) => Err(ReadError::Format { path: self.path.clone(), found }),
+            Err(error) => Err(self.damaged(error.to_string())),
         }
     }
-    match damage {
-        // A whole line that is no record was written so; only a line without its end can have been cut.
-        Some(damage) if line_ended(path, &recovered).map_err(failed)? => {
-            Err(ReadError::Damaged { path: path.to_owned(), damage })
+
+    /// The first line says how to read the others. In every format that has checksums they are the same, so that a number that nobody
+    /// wrote is not taken for a format of tomorrow.
+    fn first(&mut self) -> Result<Record, FormatError> {
+        let has_sum = line::has_sum(&self.buffer);
+        let text = if has_sum { line::check(&mut self.buffer) } else { utf8(&self.buffer) };
+        let text = text.map_err(form)?;
+        let format = Format::of(text)?;
+        if has_sums(format) != has_sum {
+            return Err(form(String::from(if has_sum { "it has a checksum" } else { "its checksum is missing" })));
         }
-        Some(_) | None => Ok(recovered),
+        let record = format.read(text)?;
+        self.format = Some(format);
+        Ok(record)
+    }
+
+    fn damaged(&self, found: String) -> ReadError {
+        let damage = Damage { line: self.lines, byte: self.good_bytes, found };
+        ReadError::Damaged { path: self.path.clone(), damage }
     }
 }
 
-/// A line's record. Its bytes are looked at once, as a whole, whether they are text.
-fn record(line: &[u8]) -> Result<Record, serde_json::Error> {
-    match str::from_utf8(line) {
-        Ok(text) => Record::from_line(text),
-        // The same again, for the words and the place of what is wrong.
-        Err(_) => serde_json::from_slice(line),
-    }
-}
+impl Iterator for Reader {
+    type Item = Result<Record, ReadError>;
 
-/// Another format may differ in anything, so it is recognised before the line is read in full: it is not damage.
-fn check_format(path: &Path, line: &[u8]) -> Result<(), ReadError> {
-    match serde_json::from_slice::<FirstLine>(line) {
-        Ok(first) if first.entry.header.format_version != FORMAT_VERSION => {
-            Err(ReadError::Format { path: path.to_owned(), found: first.entry.header.format_version })
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
         }
-        // Whatever else is wrong with it is found where it is read in full.
-        Ok(_) | Err(_) => Ok(()),
+        let read = self.read().transpose();
+        self.is_done = !matches!(read, Some(Ok(_)));
+        read
     }
 }
 
-/// What the first line says in every format.
-#[derive(Deserialize)]
-struct FirstLine {
-    entry: FirstEntry,
+fn parse(format: Format, line: &mut [u8]) -> Result<Record, FormatError> {
+    let text = if has_sums(format) { line::check(line) } else { utf8(line) };
+    format.read(text.map_err(form)?)
 }
 
-#[derive(Deserialize)]
-struct FirstEntry {
-    #[serde(rename = "Header")]
-    header: FirstHeader,
+const fn has_sums(format: Format) -> bool {
+    format.version() >= 2
 }
 
-#[derive(Deserialize)]
-struct FirstHeader {
-    format_version: u32,
+fn utf8(line: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(line).map_err(|error| error.to_string())
 }
 
-/// Whether the bytes behind the whole records end a line.
-fn line_ended(path: &Path, recovered: &Recovered) -> io::Result<bool> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(recovered.good_bytes + recovered.torn_bytes - 1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
+const fn form(found: String) -> FormatError {
+    FormatError::Form { found }
 }
+
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Where a journal is damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,8 +210,8 @@ pub enum ReadError {
         /// What the system said.
         source: io::Error,
     },
-    /// It was written by a version with another format.
-    #[error("read the journal {path}: it has format {found}, this program reads format {FORMAT_VERSION}")]
+    /// It was written by a program with a format that this one does not know.
+    #[error("read the journal {path}: {}", FormatError::Unknown { found: *found })]
     Format {
         /// The file.
         path: PathBuf,

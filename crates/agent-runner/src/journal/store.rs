@@ -1,7 +1,9 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
-use super::file::{FileJournal, OpenError};
-use super::read::{Recovered, is_begun};
+use super::file::{FileJournal, OpenError, lock};
+use super::read::{Reader, Recovered, is_begun};
+use agent_core::journal::{ActionStarted, Entry, Parent, Record, ReplayError, replay};
+use agent_core::session::Event;
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::BuildHasher;
@@ -68,11 +70,72 @@ impl SessionStore {
     /// # Errors
     /// [`StoreError`] when there is no such session, another process writes it, or it is damaged.
     pub fn resume(&self, id: &str) -> Result<(FileJournal, Recovered), StoreError> {
-        let path = self.path(id)?;
-        if !path.exists() {
-            return Err(StoreError::NoSuchSession { id: id.to_owned(), folder: self.folder.clone() });
+        Ok(FileJournal::resume(&self.existing(id)?)?)
+    }
+
+    /// Makes a new session of the records of another one up to a record, with the notes of what that one began. The other one stays as
+    /// it is, and may be in use. Without a record: all of them, or those before the session was ended for good.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session or no such record, it is damaged before there, or the new one cannot be made.
+    pub fn branch(&self, id: &str, at: Option<u64>, new_id: &str) -> Result<Parent, StoreError> {
+        let path = self.existing(id)?;
+        let Some(Shared { seq, is_blind }) = Shared::find(&path, at)? else {
+            return Err(StoreError::NoSuchRecord { id: id.to_owned() });
+        };
+        let parent = Parent { session_id: id.to_owned(), seq };
+        let failed = |source| OpenError::io(&path, source);
+        let (mut branch, mut copied) = (self.create(new_id)?, Vec::new());
+        let count = usize::try_from(seq).unwrap_or(usize::MAX).saturating_add(1);
+        for record in Reader::open(&path).map_err(OpenError::Read)?.take(count) {
+            let mut record = record.map_err(OpenError::Read)?;
+            if let Entry::Header(header) = &mut record.entry {
+                header.parent = Some(parent.clone());
+                new_id.clone_into(&mut header.session_id);
+            }
+            branch.write(&record).map_err(failed)?;
+            if is_blind {
+                copied.push(record);
+            }
         }
-        Ok(FileJournal::resume(&path)?)
+        for note in may_have_begun(copied)? {
+            branch.write(&note).map_err(failed)?;
+        }
+        branch.sync_now().map_err(failed)?;
+        Ok(parent)
+    }
+
+    /// Takes a session away for good, with what was kept beside it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session, a process writes it, or the system does not let us.
+    pub fn remove(&self, id: &str) -> Result<(), StoreError> {
+        let path = self.existing(id)?;
+        let lock = lock(&path)?;
+        // The journal goes first: what is left over without it belongs to nobody.
+        for extension in ["jsonl", "torn", "v1", "new", "lock"] {
+            let path = path.with_extension(extension);
+            match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(StoreError::Io { path, source }),
+            }
+        }
+        drop(lock);
+        Ok(())
+    }
+
+    /// The journal of a session that is there.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is bad, or there is no such session.
+    pub fn existing(&self, id: &str) -> Result<PathBuf, StoreError> {
+        let path = self.path(id)?;
+        if path.exists() {
+            Ok(path)
+        } else {
+            Err(StoreError::NoSuchSession { id: id.to_owned(), folder: self.folder.clone() })
+        }
     }
 
     /// The sessions, the one that was written last first.
@@ -110,6 +173,45 @@ impl SessionStore {
     }
 }
 
+/// What a branch has with its parent.
+struct Shared {
+    /// The last record: the one that was asked for, and the notes of what it began. What began behind the cut must not be taken for
+    /// something that never did.
+    seq: u64,
+    /// Whether such notes may stand in damage behind it.
+    is_blind: bool,
+}
+
+impl Shared {
+    fn find(path: &Path, at: Option<u64>) -> Result<Option<Self>, OpenError> {
+        let mut last = None;
+        let has_reached = |last: Option<u64>| matches!((at, last), (Some(at), Some(last)) if last >= at);
+        for record in Reader::open(path).map_err(OpenError::Read)? {
+            match record {
+                Ok(Record { entry: Entry::Event(Event::ShutdownRequested), .. }) if at.is_none() => break,
+                Ok(Record { entry: Entry::ActionStarted(_), seq, .. }) => last = Some(seq),
+                Ok(_) if has_reached(last) => break,
+                Ok(Record { seq, .. }) => last = Some(seq),
+                Err(_) if has_reached(last) => return Ok(last.map(|seq| Self { seq, is_blind: true })),
+                Err(error) => return Err(OpenError::Read(error)),
+            }
+        }
+        let is_there = at.is_none() || has_reached(last);
+        Ok(last.filter(|_| is_there).map(|seq| Self { seq, is_blind: false }))
+    }
+}
+
+/// Notes for everything that the last of these records may have begun.
+fn may_have_begun(records: Vec<Record>) -> Result<Vec<Record>, StoreError> {
+    let Some(Record { at_ms, .. }) = records.last() else { return Ok(Vec::new()) };
+    let (at_ms, next_seq) = (*at_ms, records.len() as u64);
+    let (_, session) = replay(records)?;
+    let open = session.outstanding();
+    let started = open.iter().filter(|open| !open.is_cancelled).filter_map(|open| ActionStarted::of(&open.action));
+    let notes = (next_seq..).zip(started);
+    Ok(notes.map(|(seq, started)| Record { seq, at_ms, entry: Entry::ActionStarted(started) }).collect())
+}
+
 /// A folder name that people recognise and that no two directories share: the last part of the path, and a fingerprint of all of it.
 fn project_name(directory: &Path) -> String {
     let text = directory.to_string_lossy();
@@ -133,13 +235,22 @@ pub enum StoreError {
         id: String,
     },
     /// There is no session with this id here.
-    #[error("resume the session `{id}`: there is none in {folder}")]
+    #[error("find the session `{id}`: there is none in {folder}")]
     NoSuchSession {
         /// The id.
         id: String,
         /// Where it was looked for.
         folder: PathBuf,
     },
+    /// The session has no record with this number.
+    #[error("branch off the session `{id}`: it has no such record")]
+    NoSuchRecord {
+        /// The id.
+        id: String,
+    },
+    /// Its records make no session.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),

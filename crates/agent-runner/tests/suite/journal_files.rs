@@ -33,6 +33,15 @@ async fn record(path: &Path) -> Session {
     host.detach().await.1
 }
 
+/// The same lines with sums that fit.
+fn with_sums(text: &str) -> String {
+    let line = |line: &str| match line.split_once("\",") {
+        Some((_, body)) => format!("{{\"sum\":\"{:08x}\",{body}", crc32fast::hash(body.trim_end().as_bytes())),
+        None => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
 /// The session after each record, the header being the first.
 fn after_each(records: &[Record]) -> Vec<Session> {
     (1..=records.len()).map(|n| replay(records[..n].iter().cloned()).unwrap().1).collect()
@@ -154,11 +163,15 @@ async fn another_format_is_refused_as_such_whatever_else_is_in_it() {
     let newer = text.replacen(&old, new, 1);
     // In one file only the number is new; the other one has lost what this program needs, and is torn besides.
     for content in [newer.clone(), newer.replacen("\"config\"", "\"settings\"", 1) + "{\"torn"] {
+        let content = with_sums(&content);
         fs::write(&path, &content).unwrap();
         let error = FileJournal::resume(&path).unwrap_err();
-        assert!(error.to_string().ends_with("it has format 9, this program reads format 1"), "{error}");
+        assert!(error.to_string().contains("it has format 9, this program reads formats 1 to 2: use the"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), content, "a file of another format was changed");
     }
+    // A number that nobody wrote is no format of tomorrow.
+    fs::write(&path, &newer).unwrap();
+    assert!(matches!(read(&path), Err(ReadError::Damaged { damage, .. }) if damage.line == 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,4 +224,83 @@ async fn a_store_knows_its_sessions() {
     for bad in ["", "../a", "a/b", "a.b"] {
         assert!(matches!(store.path(bad), Err(StoreError::BadId { .. })), "{bad}");
     }
+}
+
+/// The text of core's golden journal of an earlier version.
+fn golden(version: u32) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent-core/tests/golden/journal");
+    fs::read_to_string(root.join(format!("v{version}/session.jsonl"))).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_of_an_earlier_version_is_gone_on_with_in_todays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    // As a crash left it: in the middle of a turn, behind the answer that asks for tools, and torn.
+    let old: String = golden(1).split_inclusive('\n').take(9).collect();
+    fs::write(&path, old.clone() + "{\"seq\":9,\"at").unwrap();
+    let before = replay(read(&path).unwrap().records).unwrap().1;
+    let (journal, recovered) = FileJournal::resume(&path).unwrap();
+    assert_eq!((recovered.format.unwrap().version(), recovered.records.len()), (1, 9));
+    assert_eq!(fs::read_to_string(path.with_extension("v1")).unwrap(), old);
+    assert_eq!(fs::read_to_string(path.with_extension("torn")).unwrap(), "{\"seq\":9,\"at");
+    let rebuilt = recovered.rebuild().unwrap();
+    assert_eq!(rebuilt.session, before);
+    // What ran is not known: the version kept no notes of it.
+    assert_eq!(rebuilt.begun, agent_core::journal::Begun::unknown());
+    drop(journal);
+    let (_, again) = FileJournal::resume(&path).unwrap();
+    assert_eq!(again.format.unwrap().version(), FORMAT_VERSION);
+    assert_eq!(again.rebuild().unwrap().session, before);
+    assert!(fs::read_to_string(&path).unwrap().lines().all(|line| line.starts_with("{\"sum\":\"")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_of_other_scripts_and_lines_within_texts_stay_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let said = "one\u{2028}two\u{2029}three\u{85}four\r\nfive\0six\u{feff}\u{10ffff}";
+    let provider = ScriptedProvider::new(Script::new().text(said));
+    let mut host = Host::start(builder(provider).journal(Box::new(FileJournal::create(&path).unwrap())));
+    assert_eq!(host.ask(said).await.text, said);
+    let session = host.detach().await.1;
+    assert!(replay(read(&path).unwrap().records).unwrap().1 == session);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/zero"), folder.path()] {
+        let error = read(path).unwrap_err();
+        assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
+    }
+    assert!(FileJournal::resume(&pipe).is_err() && FileJournal::create(&pipe).is_err());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_said_in_the_systems_words() {
+    // Nobody makes files there, whatever his rights.
+    let error = FileJournal::create(Path::new("/proc/sys/s.jsonl")).unwrap_err();
+    assert!(error.to_string().starts_with("open the journal /proc/sys/s.lock: "), "{error}");
+}
+
+#[test]
+fn the_documents_lines_are_lines_of_a_journal() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/journal.md")).unwrap();
+    let whole = text.lines().filter(|line| line.starts_with("{\"sum\":") && !line.contains('…'));
+    let shown: String = whole.map(|line| format!("{line}\n")).collect();
+    assert_eq!(shown.lines().count(), 3);
+    let header = agent_core::journal::Header::new("s", "test", "/", agent_core::session::SessionConfig::default());
+    let entry = agent_core::journal::Entry::Header(Box::new(header));
+    let header = serde_json::to_string(&Record { seq: 0, at_ms: 0, entry }).unwrap();
+    let header = with_sums(&format!("{{\"sum\":\"00000000\",{}\n", &header[1..]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, header + &shown).unwrap();
+    let session = read(&path).unwrap().rebuild().unwrap().session;
+    assert_eq!(session.state(), State::CallingLlm);
 }

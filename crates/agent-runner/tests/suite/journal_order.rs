@@ -2,7 +2,7 @@
 
 use crate::scenes::{Scene, WAITING};
 use crate::support::{Host, config, ms, tool, with_config};
-use agent_core::journal::{Record, replay};
+use agent_core::journal::{ActionStarted, Entry, Record, replay};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, PermissionMode};
 use agent_core::ports::{Approver, Journal, JournalError};
 use agent_core::session::{Action, State};
@@ -98,6 +98,10 @@ impl Journal for Breaking {
         self.left -= 1;
         self.inner.append(record).await
     }
+
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        self.inner.sync().await
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,15 +130,21 @@ async fn without_the_journal_nothing_more_is_done() {
         assert!(matches!(end, End::JournalFailed(_)), "{end:?}");
         let records = read(&path).unwrap().records;
         assert_eq!(records.len(), left);
-        // Nothing was done that the file does not ask for.
+        // What was done is what the file says to have begun, and it asked for all of it.
+        let begun = records.iter().fold((0, 0), |(calls, tools), record| match &record.entry {
+            Entry::ActionStarted(ActionStarted::SendLlmRequest { .. }) => (calls + 1, tools),
+            Entry::ActionStarted(ActionStarted::ExecuteTools { calls: ran, .. }) => (calls, tools + ran.len()),
+            _ => (calls, tools),
+        });
+        assert_eq!((done.0, done.1 + done.2), begun, "with {left} records");
         let asked =
             replay(records).map_or((0, 0), |(_, session)| (session.ledger().model_calls, session.ledger().tool_calls));
-        assert_eq!((done.0 as u64, (done.1 + done.2) as u64), asked, "with {left} records");
+        assert!(begun.0 as u64 <= asked.0 && begun.1 as u64 <= asked.1, "{begun:?} of {asked:?} with {left} records");
         if left > 0 {
             assert!(replay(read(&path).unwrap().records).unwrap().1 == session, "with {left} records");
         }
     }
-    assert!(lasted >= 8, "{lasted}");
+    assert!(lasted >= 13, "{lasted}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,6 +182,10 @@ impl Journal for FullDisk {
     async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
         let line = serde_json::to_vec(record).unwrap();
         self.0.write_all(&line).map_err(|error| JournalError { place: "/dev/full".into(), found: error.to_string() })
+    }
+
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        Ok(())
     }
 }
 

@@ -4,10 +4,12 @@
 
 mod approvals;
 mod cancel;
+mod durability;
 mod example;
 mod hooks;
 mod input;
 mod jobs;
+mod journal_damage;
 mod journal_files;
 mod journal_order;
 mod limits;

@@ -23,6 +23,10 @@ impl Journal for Kept {
         self.0.lock().unwrap().push_str(&serde_json::to_string(record).unwrap());
         Ok(())
     }
+
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        Ok(())
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -24,6 +24,21 @@ async fn reads_run_together_and_answer_in_call_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn so_many_reads_run_together_and_no_more() {
+    let slow =
+        FakeTool::reads("slow").delay(ms(100)).respond(|call| agent_core::tool::ToolOutcome::ok(call.id.as_str()));
+    let reply = (0..20).fold(Reply::new(), |reply, n| reply.call("slow", json!({"n": n})));
+    let provider = ScriptedProvider::new(Script::new().answer(reply).text("done"));
+    let mut host = Host::start(builder(provider.clone()).tool(tool(&slow)));
+    let start = Instant::now();
+    host.ask("read").await;
+    assert_eq!((elapsed_ms(start), slow.log().max_in_flight(), slow.log().runs()), (300, 8, 20));
+    let (_, session, _) = host.detach().await;
+    let expected: Vec<String> = (0..20).map(|n| format!("call_1_{n}")).collect();
+    assert_eq!(results(session.conversation()), expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn results_stand_in_call_order_whoever_ends_first() {
     let slow = FakeTool::reads("slow").delay(ms(300)).outcome(agent_core::tool::ToolOutcome::ok("slow"));
     let fast = FakeTool::reads("fast").delay(ms(10)).outcome(agent_core::tool::ToolOutcome::ok("fast"));

@@ -1,4 +1,4 @@
-//! What every provider has to hold, as checks that anybody can run over one of their own.
+//! What every provider has to hold, as checks that anybody can run over one of their own. [`tools`] has those for tools.
 //!
 //! A provider is judged by what comes out of its port while a service does something to it. The service is a [`Backend`]: it plays
 //! [`Scene`]s, one a request, in whatever protocol the provider speaks. For the protocols of the [`ScriptedServer`](crate::http) there is
@@ -14,6 +14,8 @@
 //! assert_conforms(&HttpBackend::new(|server: &ScriptedServer| my_provider(server.url()))).await;
 //! # }
 //! ```
+
+pub mod tools;
 
 mod backend;
 mod checks;

@@ -10,4 +10,5 @@ mod http;
 mod ports;
 mod provider;
 mod rules;
+mod tool_conformance;
 mod tools;

@@ -21,14 +21,24 @@ pub(crate) enum FileError {
     Directory { path: String },
     #[error("`{path}` is {kind}, not a regular file")]
     Special { path: String, kind: &'static str },
-    #[error("`{path}` belongs to git's own data, which is not changed by hand")]
-    GitData { path: String },
+    #[error("`{path}` {reason}, so no tool changes it: leave it as it is, or ask the user to change it")]
+    Protected { path: String, reason: &'static str },
+    #[error("the real name of `{path}` is not Unicode: use a command")]
+    NotUnicode { path: String },
+    #[error("`{path}` exists already")]
+    Exists { path: String },
     #[error("`{path}` has changed since you last read it: read it again before you change it")]
     Stale { path: String },
     #[error("`{path}` exists and you have not read it: read it first, or use another path")]
     Unseen { path: String },
     #[error("the directory of `{path}` is not writable, so the file cannot be replaced safely: {source}")]
     DirectoryNotWritable { path: String, source: io::Error },
+    #[error("`{path}` was not written, because the disk is full: {source}; nothing has changed")]
+    DiskFull { path: String, source: io::Error },
+    #[error("`{path}` was not written, because it is on a file system that is read-only")]
+    ReadOnly { path: String },
+    #[error("`{path}` was not written: no file may have more than {limit} bytes here")]
+    TooLarge { path: String, limit: u64 },
     #[error("`{path}`: {source}")]
     System { path: String, source: io::Error },
 }
@@ -40,6 +50,8 @@ impl FileError {
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotFound { path },
             io::ErrorKind::IsADirectory => Self::Directory { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path, source },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             // An escape is found by the resolver, not reported by the system.
             io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => Self::Outside { path },
             _ => Self::System { path, source },

@@ -1,22 +1,29 @@
 //! The workspace: one directory that no file tool leaves.
 //!
 //! A path is first made relative and normalised by its text alone, so that the permission policy and the file system judge the same path.
-//! Then everything is opened relative to a descriptor of the root, and the system refuses to resolve a link that leads outside: there is
-//! no moment between a check and its use.
+//! Links are resolved beneath a descriptor of the root, which gives a path without links. That path is judged, and then entered from the
+//! root name by name, following nothing: what is opened, replaced or made is what was judged, whoever moves what meanwhile.
 
+mod change;
+mod descend;
 mod error;
 mod open;
 mod path;
+mod protected;
 mod record;
-mod replace;
+mod temporary;
 
+pub(crate) use change::{Done, Staged};
+pub(crate) use descend::{For, descend, open_directory};
 pub(crate) use error::FileError;
-pub(crate) use open::{OpenedFile, Target};
+pub(crate) use open::{OpenedFile, open_regular};
 pub(crate) use path::RelativePath;
+pub use protected::protected_names;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use record::Record;
+use rustix::fd::{AsFd as _, BorrowedFd};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +34,7 @@ pub struct Workspace {
     /// The root as it was given, which may be another name for it.
     root_as_given: PathBuf,
     directory: Dir,
+    protected: Vec<RelativePath>,
     record: Record,
 }
 
@@ -43,7 +51,22 @@ impl Workspace {
             return Err(OpenError::NotUnicode { root });
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(wrong)?;
-        Ok(Self { root, root_as_given: given.to_path_buf(), directory, record: Record::default() })
+        let root_as_given = given.to_path_buf();
+        Ok(Self { root, root_as_given, directory, protected: Vec::new(), record: Record::default() })
+    }
+
+    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. Paths outside of the
+    /// workspace, which no tool reaches anyway, are passed over; a path that is there is meant by its real place, too.
+    #[must_use]
+    pub fn protecting<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        for path in paths {
+            let Some(path) = path.as_ref().to_str().and_then(|path| self.relative(path).ok()) else {
+                continue;
+            };
+            self.protected.extend(self.real_path(&path).filter(|real| *real != path));
+            self.protected.push(path);
+        }
+        self
     }
 
     /// Its absolute path, without links.
@@ -58,10 +81,8 @@ impl Workspace {
         let Ok(path) = self.relative(path) else {
             return;
         };
-        if let Ok(real) = self.directory.canonicalize(path.as_path())
-            && let Ok(metadata) = self.directory.metadata(&real)
-        {
-            self.record.refresh(&real, &metadata);
+        if let Ok(opened) = self.open_file(&path) {
+            self.record.refresh(&opened.real, opened.stamp());
         }
     }
 
@@ -82,13 +103,31 @@ impl Workspace {
         Ok(paths)
     }
 
+    /// Refuses what no tool writes, by the path that was given and by the one that is meant.
+    pub(crate) fn must_be_writable(&self, path: &RelativePath) -> Result<(), FileError> {
+        let refuse = |reason| Err(FileError::Protected { path: path.to_string(), reason });
+        if let Some(reason) = protected::reason(path, &self.protected) {
+            return refuse(reason);
+        }
+        match self.real_path(path).and_then(|real| protected::reason(&real, &self.protected)) {
+            Some(reason) => refuse(reason),
+            None => Ok(()),
+        }
+    }
+
+    /// The root itself, to enter other directories from.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
     /// Where a path leads when links are followed; of a file that is not there yet, where it would be made.
     pub(crate) fn real_path(&self, path: &RelativePath) -> Option<RelativePath> {
         let mut ancestor = path.as_path();
         loop {
             match self.directory.canonicalize(ancestor) {
                 Ok(real) => {
-                    let rest = path.as_path().strip_prefix(ancestor).ok()?;
+                    // The root is no prefix of the names below it.
+                    let rest = path.as_path().strip_prefix(ancestor).unwrap_or(path.as_path());
                     return RelativePath::from_real(&real.join(rest));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {

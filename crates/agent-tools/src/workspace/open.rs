@@ -1,80 +1,81 @@
-//! Opening files: regular ones only, and never blocking.
+//! Opening files: regular ones only, never blocking, and exactly the one that was checked.
 
+use super::descend::{For, descend};
 use super::record::Stamp;
 use super::{FileError, RelativePath, Workspace};
-use cap_std::fs::{File, FileType, FileTypeExt as _, Metadata, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::OFlags;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, fstatfs, openat, statat};
+use rustix::path::Arg;
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub(crate) struct OpenedFile {
     pub(crate) file: File,
-    pub(crate) metadata: Metadata,
+    pub(crate) status: Stat,
     /// Its path without links.
-    pub(crate) real: PathBuf,
+    pub(crate) real: RelativePath,
+    /// The directory that it is in.
+    pub(crate) directory: OwnedFd,
 }
 
-/// An existing file that may be replaced.
-#[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) opened: OpenedFile,
-    pub(crate) stamp: Stamp,
+impl OpenedFile {
+    pub(crate) fn size(&self) -> u64 {
+        u64::try_from(self.status.st_size).unwrap_or_default()
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp::of(&self.status)
+    }
 }
 
 impl Workspace {
     /// Opens a regular file for reading.
+    ///
+    /// Links are resolved to a path without links, and that path is entered name by name: whatever happens to the links meanwhile, the file
+    /// is the one at the path that is returned, or there is an error.
     pub(crate) fn open_file(&self, path: &RelativePath) -> Result<OpenedFile, FileError> {
-        let wrong = |error| self.say(path, error);
-        // Looked at first, because opening a device may do something; and again after, because it may have been swapped.
-        let metadata = self.directory.metadata(path.as_path()).map_err(wrong)?;
-        must_be_regular(path, &metadata)?;
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(flags());
-        let file = self.directory.open_with(path.as_path(), &options).map_err(wrong)?;
-        let metadata = file.metadata().map_err(wrong)?;
-        must_be_regular(path, &metadata)?;
-        let real = self.directory.canonicalize(path.as_path()).map_err(wrong)?;
-        Ok(OpenedFile { file, metadata, real })
+        let real = self.existing(path)?;
+        let Some((parent, name)) = real.split() else {
+            return Err(FileError::Directory { path: path.to_string() });
+        };
+        let wrong = |error: rustix::io::Errno| FileError::new(path, error.into());
+        let directory = descend(self.directory.as_fd(), Path::new(parent), For::Entering).map_err(wrong)?;
+        let (file, status) = open_regular(directory.as_fd(), name).map_err(|refusal| refusal.about(path))?;
+        Ok(OpenedFile { file, status, real, directory })
     }
 
-    /// Opens a file that is to be replaced: it must be writable, as the model last saw it, and not git's own.
-    pub(crate) fn open_target(&self, path: &RelativePath) -> Result<Target, FileError> {
-        self.must_not_be_git(path)?;
+    /// Opens a file that is to be replaced or removed: it must be writable, as the model last saw it, and not protected.
+    pub(crate) fn open_target(&self, path: &RelativePath) -> Result<OpenedFile, FileError> {
+        self.must_be_writable(path)?;
         let opened = self.open_file(path)?;
-        let mut options = OpenOptions::new();
-        options.write(true).custom_flags(flags());
+        // Again, for the path that was really entered.
+        self.must_be_writable(&opened.real)?;
+        let name = opened.real.split().map_or("", |(_, name)| name);
         // Replacing a file does not ask for its own permission; its owner may have taken it away on purpose.
-        self.directory.open_with(&opened.real, &options).map_err(|error| self.say(path, error))?;
-        let stamp = Stamp::of(&opened.metadata);
+        let writable = openat(&opened.directory, name, OFlags::WRONLY | flags(), Mode::empty());
+        writable.map_err(|error| FileError::new(path, error.into()))?;
         match self.record.last_seen(&opened.real) {
-            Some(seen) if seen != stamp => Err(FileError::Stale { path: path.to_string() }),
-            Some(_) | None => Ok(Target { opened, stamp }),
+            Some(seen) if seen != opened.stamp() => Err(FileError::Stale { path: path.to_string() }),
+            Some(_) | None => Ok(opened),
         }
     }
 
     /// Where an existing file or directory really is.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<RelativePath, FileError> {
         let real = self.directory.canonicalize(path.as_path()).map_err(|error| self.say(path, error))?;
-        RelativePath::from_real(&real).ok_or_else(|| FileError::NotFound { path: path.to_string() })
+        RelativePath::from_real(&real).ok_or_else(|| FileError::NotUnicode { path: path.to_string() })
     }
 
     /// Notes that the model has seen this state of a file.
     pub(crate) fn note_seen(&self, opened: &OpenedFile) {
-        self.record.note(&opened.real, &opened.metadata);
+        self.record.note(&opened.real, opened.stamp());
     }
 
     pub(crate) fn was_seen(&self, opened: &OpenedFile) -> bool {
         self.record.last_seen(&opened.real).is_some()
-    }
-
-    pub(crate) fn must_not_be_git(&self, path: &RelativePath) -> Result<(), FileError> {
-        let leads_there = || self.real_path(path).is_some_and(|real| real.is_in_git());
-        if path.is_in_git() || leads_there() {
-            return Err(FileError::GitData { path: path.to_string() });
-        }
-        Ok(())
     }
 
     /// Says what went wrong, telling a link to nowhere from nothing.
@@ -87,31 +88,67 @@ impl Workspace {
     }
 }
 
-fn must_be_regular(path: &RelativePath, metadata: &Metadata) -> Result<(), FileError> {
-    let path = path.to_string();
-    if metadata.is_dir() {
-        return Err(FileError::Directory { path });
+/// Opens one regular file of a directory, following no link.
+pub(crate) fn open_regular(directory: BorrowedFd<'_>, name: impl Arg + Copy) -> Result<(File, Stat), Refusal> {
+    // Looked at first, because opening a device may do something; and again after, because it may have been swapped.
+    must_be_regular(&statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?)?;
+    let file = openat(directory, name, OFlags::RDONLY | flags(), Mode::empty())?;
+    let status = fstat(&file)?;
+    must_be_regular(&status)?;
+    if is_the_kernels(file.as_fd()) {
+        return Err(Refusal::Kind("one of the system's own files"));
     }
-    if !metadata.is_file() {
-        let kind = name_of(metadata.file_type());
-        return Err(FileError::Special { path, kind });
-    }
-    Ok(())
+    Ok((File::from(file), status))
 }
 
-fn name_of(kind: FileType) -> &'static str {
-    if kind.is_fifo() {
-        "a named pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else if kind.is_block_device() || kind.is_char_device() {
-        "a device"
-    } else {
-        "something special"
+/// Why a file is not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Directory,
+    /// What it is.
+    Kind(&'static str),
+    System(rustix::io::Errno),
+}
+
+impl From<rustix::io::Errno> for Refusal {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::System(error)
     }
 }
 
-#[expect(clippy::cast_possible_wrap, reason = "flags are bits")]
-fn flags() -> i32 {
-    OFlags::NONBLOCK.bits() as i32
+impl Refusal {
+    pub(crate) fn about(self, path: &RelativePath) -> FileError {
+        let shown = path.to_string();
+        match self {
+            Self::Directory => FileError::Directory { path: shown },
+            Self::Kind(kind) => FileError::Special { path: shown, kind },
+            Self::System(error) => FileError::new(path, error.into()),
+        }
+    }
 }
+
+fn must_be_regular(status: &Stat) -> Result<(), Refusal> {
+    match FileType::from_raw_mode(status.st_mode) {
+        FileType::RegularFile => Ok(()),
+        FileType::Directory => Err(Refusal::Directory),
+        FileType::Fifo => Err(Refusal::Kind("a named pipe")),
+        FileType::Socket => Err(Refusal::Kind("a socket")),
+        FileType::BlockDevice | FileType::CharacterDevice => Err(Refusal::Kind("a device")),
+        // The path was free of links when it was resolved.
+        FileType::Symlink => Err(Refusal::Kind("a symbolic link that has just been put there")),
+        _ => Err(Refusal::Kind("something special")),
+    }
+}
+
+/// Whether a file is made up by the kernel, as below `/proc`: these say that they are regular, and tell secrets.
+fn is_the_kernels(file: BorrowedFd<'_>) -> bool {
+    fstatfs(file).is_ok_and(|system| KERNEL_FILE_SYSTEMS.iter().any(|magic| i128::from(system.f_type) == *magic))
+}
+
+fn flags() -> OFlags {
+    OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC
+}
+
+/// proc, sysfs, debugfs, tracefs, securityfs, selinuxfs, pstore, control groups.
+const KERNEL_FILE_SYSTEMS: &[i128] =
+    &[0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0xf97c_ff8c, 0x6165_676c, 0x0027_e0eb, 0x6367_7270];

@@ -2,7 +2,7 @@
 
 use super::error::FileError;
 use std::fmt;
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// A path below the root, without `.`, `..` and empty parts. The root itself is `.`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,15 +38,20 @@ impl RelativePath {
         Path::new(&self.0)
     }
 
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn is_root(&self) -> bool {
         self.0 == "."
     }
 
-    /// Whether it is in a git directory, on a file system that may not care about case, too.
-    pub(crate) fn is_in_git(&self) -> bool {
-        self.as_path()
-            .components()
-            .any(|part| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(".git")))
+    /// The directory it is in, which may be `.`, and its name. Nothing for the root.
+    pub(crate) fn split(&self) -> Option<(&str, &str)> {
+        if self.is_root() {
+            return None;
+        }
+        Some(self.0.rsplit_once('/').unwrap_or((".", &self.0)))
     }
 }
 

@@ -78,7 +78,7 @@ async fn huge_files_are_read_in_bounded_time_and_memory() {
     for offset in [1_000_001, u64::MAX] {
         bench.fails("read_file", json!({"path": "lines", "offset": offset}), "has 1000000 lines").await;
     }
-    bench.fails("read_file", json!({"path": "lines", "offset": -1}), "integer").await;
+    bench.fails("read_file", json!({"path": "lines", "offset": -1}), "an integer that is not negative").await;
     bench.fails("read_file", json!({"path": "lines", "limit": 0}), "at least 1").await;
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
@@ -139,7 +139,7 @@ async fn edits_keep_what_they_do_not_mean() {
         bench.fails("edit_file", edit(old, new), expected).await;
     }
     bench.fails("edit_file", edit(&"x".repeat(10_000_000), "y"), "not in the file").await;
-    bench.fails("edit_file", json!({"path": "f", "old": "a"}), "unknown field `old`").await;
+    bench.fails("edit_file", json!({"path": "f", "old": "a"}), "no parameter `old`").await;
     bench.write("f", "aaa");
     bench.ok("read_file", json!({"path": "f"})).await;
     bench.fails("edit_file", edit("aa", "b"), "more than once").await;

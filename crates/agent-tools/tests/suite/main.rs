@@ -1,8 +1,13 @@
 //! The tools on real files and real processes, called as a driver calls them.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod background;
+mod conformance;
 mod contents;
+mod hostile;
+mod patches;
 mod paths;
+mod reference;
 mod searching;
 mod shell;
 mod support;

@@ -27,7 +27,18 @@ impl Bench {
         std::fs::write(outside.path().join("secret.txt"), "secret\n").unwrap();
         let root = outside.path().join("repo");
         std::fs::create_dir(&root).unwrap();
-        let workspace = Arc::new(Workspace::open(&root).unwrap());
+        Self::of(outside, root.clone(), Workspace::open(&root).unwrap())
+    }
+
+    /// A workspace somewhere else.
+    pub(crate) fn over(root: impl AsRef<Path>) -> Self {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("secret.txt"), "secret\n").unwrap();
+        Self::of(outside, root.as_ref().to_path_buf(), Workspace::open(root).unwrap())
+    }
+
+    pub(crate) fn of(outside: tempfile::TempDir, root: PathBuf, workspace: Workspace) -> Self {
+        let workspace = Arc::new(workspace);
         let tools = standard_tools(&workspace, Processes::new());
         Self { outside, root, workspace, tools, switch: Switch::new(), progress: Arc::default() }
     }

@@ -14,7 +14,11 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// A working directory that is no repository.
     pub(crate) fn new() -> Self {
-        let root = TempDir::with_prefix("agent-cli-").unwrap();
+        Self::within(&std::env::temp_dir())
+    }
+
+    fn within(directory: &Path) -> Self {
+        let root = TempDir::with_prefix_in("agent-cli-", directory).unwrap();
         for folder in ["home", "state", "config", "work"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
@@ -23,7 +27,12 @@ impl Scratch {
 
     /// A working directory that is a repository with one commit.
     pub(crate) fn repository() -> Self {
-        let scratch = Self::new();
+        Self::repository_in(std::env::temp_dir())
+    }
+
+    /// The same in a directory of this one.
+    pub(crate) fn repository_in(directory: impl AsRef<Path>) -> Self {
+        let scratch = Self::within(directory.as_ref());
         scratch.write("a.txt", "one\n");
         scratch.git(&["init", "--quiet", "--initial-branch=main"]);
         scratch.git(&["config", "user.name", "A User"]);

@@ -47,6 +47,25 @@ fn expected(rows: &[(&str, &str, &str, bool)]) -> Vec<(String, String, String, b
 }
 
 #[test]
+fn where_a_text_comes_from_is_kept_with_it() {
+    let source = |url: &str| json!({"type": "url_citation", "url_citation": {"url": url, "title": null}});
+    let answer = assembled(&[
+        delta(json!({"content": "See", "annotations": [source("a")]})),
+        delta(json!({"content": " there.", "annotations": []})),
+        delta(json!({"annotations": [source("b")], "images": [{"image_url": {"url": "data:"}}], "audio": null})),
+        ended("stop"),
+    ]);
+    let [ResponseBlock::Text(text), ResponseBlock::Opaque { dialect, json }] = &answer.blocks[..] else {
+        panic!("{answer:?}")
+    };
+    assert_eq!((text.as_str(), dialect.as_str()), ("See there.", "openai"));
+    let kept: Value = serde_json::from_str(json).unwrap();
+    let source = |url: &str| json!({"type": "url_citation", "url_citation": {"url": url}});
+    let members = json!({"annotations": [source("a"), source("b")], "images": [{"image_url": {"url": "data:"}}]});
+    assert_eq!(kept, json!({"frame_of": "message", "members": members}));
+}
+
+#[test]
 fn pieces_find_their_call_by_index() {
     let chunks = [
         call(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": ""}})),
@@ -194,45 +213,5 @@ proptest! {
             let _ = assembly.event(chunk.to_string().as_bytes(), &mut VecDeque::new());
         }
         let _ = assembly.finish();
-    }
-
-    #[test]
-    fn no_bytes_make_it_panic(data in proptest::collection::vec(any::<u8>(), 0..60)) {
-        let _ = Assembly::default().event(&data, &mut VecDeque::new());
-        let _ = Assembly::default().document(&data);
-    }
-}
-
-#[test]
-fn the_quick_way_comes_to_the_same() {
-    let events = [
-        r#"{"model":"m","choices":[{"index":0,"delta":{"content":"a\"\u00e9"},"finish_reason":null}]}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"b"}}],"usage":null}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":""}}]}"#,
-        r#"{"choices":[{"index":1,"delta":{"content":"c"}}]}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"d"}}],"usage":{"prompt_tokens":1}}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"e","reasoning":"f"}}]}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"g"}},{"index":0,"delta":{"content":"h"}}]}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"i"},"finish_reason":"stop"}]}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"j"}}],"error":{"message":"k"}}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"l"}}],"object":"error"}"#,
-        r#"{"choices":[{"index":0,"delta":{"content":"\ud83d"}}]}"#,
-        r#"{"choices":[]}"#,
-    ];
-    for first in events {
-        for second in events {
-            let through = |is_quick: bool| {
-                let (mut assembly, mut deltas) = (Assembly::default(), VecDeque::new());
-                let mut outcomes = Vec::new();
-                for event in [events[0], events[1], events[2], first, second] {
-                    let event = event.as_bytes();
-                    let outcome =
-                        if is_quick { assembly.event(event, &mut deltas) } else { assembly.take(event, &mut deltas) };
-                    outcomes.push(outcome.map_err(|_| ()));
-                }
-                (outcomes, deltas, assembly.finish())
-            };
-            assert_eq!(through(true), through(false), "{first} {second}");
-        }
     }
 }

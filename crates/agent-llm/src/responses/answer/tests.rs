@@ -215,33 +215,3 @@ proptest! {
         prop_assert!(response.blocks.len() <= 40);
     }
 }
-
-/// A blank in front of an event hides it from the quick way, and means nothing else.
-#[test]
-fn the_quick_way_comes_to_the_same() {
-    let events = [
-        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"i"}}"#,
-        r#"{"type":"response.output_text.delta","output_index":0,"delta":"a\"\u00e9"}"#,
-        r#"{"type":"response.output_text.delta","item_id":"i","delta":"b","logprobs":[]}"#,
-        r#"{"type":"response.output_text.delta","output_index":7,"delta":"c"}"#,
-        r#"{"type":"response.output_text.delta","output_index":-1,"delta":"d"}"#,
-        r#"{"type":"response.output_text.delta","output_index":0,"delta":""}"#,
-        r#"{"type":"response.output_text.delta","output_index":0,"delta":null}"#,
-        r#"{"type":"response.output_text.delta","output_index":0,"delta":"\ud83d"}"#,
-        r#"{"type":"response.output_text.delta","output_index":0,"delta":"e","type":"response.refusal.delta"}"#,
-    ];
-    for first in events {
-        for second in events {
-            let through = |before: &str| {
-                let (mut assembly, mut deltas) = (Assembly::default(), VecDeque::new());
-                let mut outcomes = Vec::new();
-                for event in [events[0], events[1], events[2], first, second] {
-                    let outcome = assembly.event(format!("{before}{event}").as_bytes(), &mut deltas);
-                    outcomes.push(outcome.map_err(|_| ()));
-                }
-                (outcomes, deltas, assembly.finish())
-            };
-            assert_eq!(through(""), through(" "), "{first} {second}");
-        }
-    }
-}

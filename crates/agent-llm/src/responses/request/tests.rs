@@ -1,24 +1,13 @@
 //! Tests of writing Responses requests.
 
 use super::*;
+use crate::sample;
 use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult};
-use agent_core::llm::Purpose;
 use serde_json::json;
 use std::sync::Arc;
 
 fn written_for(model: &str, conversation: &Conversation) -> Value {
-    let request = LlmRequest {
-        purpose: Purpose::Turn,
-        model: Arc::from(model),
-        system: Arc::from("Be brief."),
-        tools: Arc::from([ToolSpec {
-            name: Arc::from("read"),
-            description: Arc::from("Reads a file."),
-            input_schema: Arc::new(json!({"type": "object"})),
-        }]),
-        conversation: conversation.clone(),
-        max_output_tokens: 100,
-    };
+    let request = sample::request(model, conversation);
     let body = body(&request, &Fragments::new(fragment, head)).unwrap();
     serde_json::from_slice(&body).unwrap()
 }

@@ -1,0 +1,165 @@
+//! What holds commands back: which sandbox is wanted, which can be had, what is said about it, and whether it is true.
+
+use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
+use crate::config_file::{UserConfig, config_home, state_home};
+use crate::failure::Failure;
+use crate::terminal::{escaped, print, say};
+use agent_exec::{
+    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, Unavailable,
+};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The sandbox of a session, and a word about it. None where none is wanted, or none can be had and nobody insists.
+pub(crate) fn for_session(
+    options: &Options,
+    user: &UserConfig,
+    repository: Option<Wanted>,
+    directory: &Path,
+) -> Result<Option<Sandbox>, Failure> {
+    let by_user = options.sandbox.or(user.sandbox);
+    // Whoever is stricter wins; to ask for none is not to insist on anything.
+    let wanted = by_user.unwrap_or(Wanted::WorkspaceWrite).min(repository.unwrap_or(Wanted::Off));
+    let access = match wanted {
+        Wanted::Off => return Ok(None),
+        Wanted::ReadOnly => Access::ReadOnly,
+        Wanted::WorkspaceWrite => Access::WorkspaceWrite,
+    };
+    let policy = policy(access, directory, writable(user)?);
+    match Sandbox::new(policy, Helper::own_program(), &Environment::inherited()) {
+        Ok(sandbox) => {
+            if !options.quiet {
+                say(&escaped(&format!("agent: sandbox: {sandbox}")));
+            }
+            Ok(Some(sandbox))
+        }
+        Err(why) if by_user.is_some() || repository.is_some_and(|wanted| wanted != Wanted::Off) => {
+            Err(Failure::config(format!(
+                "enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still hold"
+            )))
+        }
+        Err(why) => {
+            if !options.quiet {
+                let advice = "`--sandbox off` says that you know";
+                say(&escaped(&format!("agent: no sandbox: commands that are allowed run as you: {why} ({advice})")));
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// What a session in this directory would get.
+pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
+    let policy = policy(Access::WorkspaceWrite, directory, writable);
+    Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
+}
+
+/// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
+fn policy(access: Access, directory: &Path, writable: Vec<PathBuf>) -> Policy {
+    let mut protected = vec![directory.join(".git"), directory.join(".agent")];
+    let homes = [config_home(), state_home()].into_iter().flatten();
+    protected.extend(homes.filter(|home| home.canonicalize().is_ok_and(|home| home.starts_with(directory))));
+    Policy { access, workspace: directory.to_path_buf(), protected, writable }
+}
+
+fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {
+    match user.sandbox_writable.iter().find(|path| !path.is_absolute()) {
+        Some(path) => {
+            let path = path.display();
+            Err(Failure::config(format!("use `sandbox_writable`: `{path}` is not an absolute path")))
+        }
+        None => Ok(user.sandbox_writable.clone()),
+    }
+}
+
+/// `agent sandbox check`: exit code 0 when all of it is enforced, 1 when something is not, or there is no sandbox.
+pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
+    let SandboxCommand::Check(options) = &arguments.command;
+    let home = state_home()
+        .ok_or_else(|| Failure::config("make files for the check: there is no home directory; set AGENT_STATE_HOME"))?;
+    std::fs::create_dir_all(&home).map_err(|error| Failure::internal(format!("make {}: {error}", home.display())))?;
+    let mechanism = options.with.map(|kind| match kind {
+        SandboxKind::Bubblewrap => Mechanism::Bubblewrap,
+        SandboxKind::Landlock => Mechanism::Landlock,
+    });
+    let (text, code) = match agent_exec::check(&home, mechanism, &Helper::own_program()) {
+        Ok(report) => (shown(&report, options), u8::from(!report.is_good())),
+        Err(error @ (CheckError::Unavailable(_) | CheckError::NotThisWay(_))) => (missing(&error, options), 1),
+        Err(error) => return Err(Failure::internal(error)),
+    };
+    print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
+    Ok(code)
+}
+
+fn missing(error: &CheckError, options: &SandboxCheck) -> String {
+    let why = error.to_string();
+    if options.json {
+        return as_json(&Checked { mechanism: None, good: false, error: Some(&why), probes: Vec::new() });
+    }
+    format!("NOT   {}\n", escaped(&why))
+}
+
+fn shown(report: &Report, options: &SandboxCheck) -> String {
+    if options.json {
+        let probes = report.findings.iter().map(Probed::of).collect();
+        let mechanism = Some(report.mechanism.name());
+        return as_json(&Checked { mechanism, good: report.is_good(), error: None, probes });
+    }
+    let mut text = format!("sandbox: {} and a filter of system calls\n", report.mechanism.name());
+    for finding in &report.findings {
+        let mark = match finding.held {
+            Held::Yes => "ok  ",
+            Held::No => "OPEN",
+            Held::Unknown => "?   ",
+        };
+        let can = if finding.is_allowed { "can" } else { "cannot" };
+        let can = if finding.held == Held::No && !finding.is_allowed { "CAN" } else { can };
+        let detail = escaped(&finding.detail).replace('\n', " ");
+        text.push_str(&format!("{mark}  a command {can} {}: {detail}\n", finding.what));
+    }
+    let count = |held: Held| report.findings.iter().filter(|finding| finding.held == held).count();
+    text.push_str(&format!(
+        "{} hold, {} do not, {} could not be tried here. What holds was seen to work without the sandbox.\n",
+        count(Held::Yes),
+        count(Held::No),
+        count(Held::Unknown)
+    ));
+    text
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Checked<'a> {
+    mechanism: Option<&'static str>,
+    good: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    probes: Vec<Probed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Probed<'a> {
+    id: &'static str,
+    what: &'static str,
+    expected: &'static str,
+    /// `held`, `open` or `unknown`.
+    result: &'static str,
+    detail: &'a str,
+}
+
+impl<'a> Probed<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        let result = match finding.held {
+            Held::Yes => "held",
+            Held::No => "open",
+            Held::Unknown => "unknown",
+        };
+        let expected = if finding.is_allowed { "works" } else { "refused" };
+        Self { id: finding.id, what: finding.what, expected, result, detail: &finding.detail }
+    }
+}
+
+fn as_json(checked: &Checked<'_>) -> String {
+    // It holds nothing that JSON could not.
+    serde_json::to_string_pretty(checked).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,172 @@
+//! A session as one HTML file: what was said, every record with the rows it fired, and the diagram with the state lit in which the chosen
+//! record left the session.
+//!
+//! It needs no network and runs no script: choosing a record is a radio button, lighting its state is a style rule. Its own policy
+//! forbids everything else, should a text get out of its place.
+
+use super::export::head;
+use super::story::{Story, Told};
+use crate::failure::Failure;
+use crate::terminal::escaped;
+use agent_core::conversation::{Answer, Item};
+use agent_core::diagram::{Format, render};
+use agent_core::journal::Replayed;
+use agent_core::session::table::TABLE;
+use agent_core::session::{Session, State};
+use agent_core::table::Label;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The whole document.
+pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
+    let (mut steps, mut state) = (String::new(), TABLE.initial);
+    let story = Story::read(path, None, |told| step(&mut steps, &mut state, told))?;
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Session {}</title>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}{}</style></head><body>\n",
+        text(id),
+        lights()
+    );
+    let _ = writeln!(out, "<main><h1>Session {}</h1><pre>{}</pre>", text(id), text(&head(id, &story)));
+    spent(&mut out, &story);
+    out.push_str("<h2>Conversation</h2>\n");
+    conversation(&mut out, story.replayer.session());
+    let _ = write!(
+        out,
+        "<h2>Records</h2><p>Choose one; the diagram shows where it left the session.</p>\n<ol start=\"1\">{steps}</ol></main>\n"
+    );
+    let _ = writeln!(out, "<aside>{}</aside></body></html>", diagram());
+    Ok(out)
+}
+
+fn step(out: &mut String, state: &mut State, told: &Told<'_>) {
+    let mut rows = String::new();
+    match told.did {
+        Replayed::Step(step) => {
+            for transition in &step.transitions {
+                *state = transition.to;
+                let _ = write!(
+                    rows,
+                    "<br>{} + {} → {}",
+                    transition.from.name(),
+                    transition.on.name(),
+                    transition.to.name()
+                );
+                if transition.from != transition.to && transition.spent_ms > 0 {
+                    let _ = write!(rows, " after {} ms", transition.spent_ms);
+                }
+            }
+        }
+        Replayed::Refused(rejected) => {
+            let _ = write!(rows, "<br>{}", text(&rejected.to_string()));
+        }
+        Replayed::Begun { ticket, .. } => {
+            let _ = write!(rows, " {ticket}");
+        }
+    }
+    let (seq, name) = (told.seq, text(&told.name));
+    let _ = writeln!(
+        out,
+        "<li value=\"{seq}\"><label><input type=\"radio\" name=\"step\" class=\"at-{}\"> <b>{name}</b>{rows}</label></li>",
+        state.name()
+    );
+}
+
+fn spent(out: &mut String, story: &Story) {
+    out.push_str("<table><tr><th>State<th>ms<th>Tokens<th>USD</tr>");
+    for (state, spent) in &story.spent {
+        let usd = agent_core::budget::Usd(spent.cost_nano_usd);
+        let _ = write!(out, "<tr><td>{}<td>{}<td>{}<td>{usd}</tr>", state.name(), spent.ms, spent.tokens);
+    }
+    out.push_str("</table>\n");
+}
+
+fn conversation(out: &mut String, session: &Session) {
+    for item in session.conversation().iter() {
+        match item.as_ref() {
+            Item::Input(input) => input.texts().iter().for_each(|said| said_by(out, "you", said)),
+            Item::Answer(answer) => answered(out, answer),
+            Item::Round(round) => {
+                answered(out, round.answer());
+                for (call, result) in round.answer().calls().zip(round.results()) {
+                    let verdict = if result.is_error() { " (not ok)" } else { "" };
+                    let _ = writeln!(
+                        out,
+                        "<details><summary>{}{verdict}</summary><pre>{}</pre><pre>{}</pre></details>",
+                        text(&call.name),
+                        text(call.arguments.as_str()),
+                        text(result.content())
+                    );
+                }
+            }
+        }
+    }
+    session.pending_input().for_each(|said| said_by(out, "you, not answered yet", said));
+}
+
+fn answered(out: &mut String, answer: &Answer) {
+    let said = answer.text();
+    if !said.trim().is_empty() {
+        said_by(out, "agent", &said);
+    }
+}
+
+fn said_by(out: &mut String, who: &str, said: &str) {
+    let _ = writeln!(out, "<section><h3>{who}</h3><pre>{}</pre></section>", text(said));
+}
+
+/// The machine's diagram, with a name on each state for the style rules.
+fn diagram() -> String {
+    let mut svg = render(&TABLE, Format::Svg);
+    for state in State::ALL {
+        let name = state.name();
+        svg = svg.replace(
+            &format!("font-weight=\"bold\">{name}<"),
+            &format!("font-weight=\"bold\" class=\"s-{name}\">{name}<"),
+        );
+    }
+    svg
+}
+
+fn lights() -> String {
+    let rule = |state: &State| {
+        let name = state.name();
+        format!("body:has(.at-{name}:checked) g:has(> .s-{name}) rect{{fill:#fc0;stroke:#a60;stroke-width:3}}\n")
+    };
+    State::ALL.iter().map(rule).collect()
+}
+
+/// Text of others: nothing in it is markup, and nothing in it hides.
+fn text(text: &str) -> String {
+    let text = escaped(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:0;display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);\
+    color-scheme:light dark}main{padding:1rem 2rem;overflow-wrap:anywhere}aside{position:sticky;top:0;height:100vh;overflow:auto}\
+    pre{white-space:pre-wrap;background:#8881;padding:.5rem;border-radius:4px}h3{margin:.8rem 0 0;font-size:.9rem;color:gray}\
+    th,td{text-align:left;padding:0 1rem 0 0}label{cursor:pointer}li{margin:.3rem 0}\
+    label:has(:checked){background:#fc04}aside svg{max-width:100%;height:auto}\n";
+
+#[cfg(test)]
+mod tests {
+    use super::{diagram, text};
+    use agent_core::session::State;
+    use agent_core::table::Label;
+
+    #[test]
+    fn text_is_never_markup() {
+        let hostile = "</pre><script>alert(1)</script><img src=x onerror='a'>\u{202e}\u{1b}[2J\"&";
+        let shown = text(hostile);
+        assert!(!shown.contains(['<', '>', '"', '\'', '\u{202e}', '\u{1b}']), "{shown}");
+    }
+
+    #[test]
+    fn every_state_can_be_lit() {
+        let svg = diagram();
+        for state in State::ALL {
+            assert_eq!(svg.matches(&format!("class=\"s-{}\"", state.name())).count(), 1, "{}", state.name());
+        }
+    }
+}

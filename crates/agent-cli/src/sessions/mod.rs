@@ -1,0 +1,145 @@
+//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched.
+//!
+//! Everything here reads a journal record by record through [`story`], and changes none. Text of models and tools reaches the terminal
+//! through `terminal::escaped` only.
+
+pub(crate) mod args;
+mod explain;
+mod export;
+mod html;
+mod replay;
+mod story;
+
+use crate::failure::Failure;
+use crate::settings::working_directory;
+use crate::setup::store;
+use crate::terminal::{escaped, one_line, print, say};
+use agent_core::journal::{Entry, Record};
+use agent_core::session::Event;
+use agent_runner::journal::{Reader, SessionInfo, SessionStore, StoreError};
+use args::{Branch, List, One, Place, Rewind, Sessions, SessionsCommand};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+pub(crate) use explain::explain;
+pub(crate) use replay::replay;
+
+pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
+    match &arguments.command {
+        SessionsCommand::List(arguments) => list(arguments),
+        SessionsCommand::Show(arguments) => export::show(arguments),
+        SessionsCommand::Export(arguments) => export::export(arguments),
+        SessionsCommand::Verify(arguments) => replay::verify(arguments),
+        SessionsCommand::Rm(arguments) => remove(arguments),
+    }
+}
+
+/// `agent branch`: a new session with the records of another one up to there.
+pub(crate) fn branch(arguments: &Branch) -> Result<u8, Failure> {
+    cut(&arguments.place, &arguments.id, arguments.at)
+}
+
+/// `agent rewind`: the same, seen from the session that one wants to go back in. The original stays.
+pub(crate) fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
+    let code = cut(&arguments.place, &arguments.id, arguments.to)?;
+    say("agent: files are as they are; `agent undo` takes back what the last turns changed");
+    Ok(code)
+}
+
+fn cut(place: &Place, id: &str, at: u64) -> Result<u8, Failure> {
+    let new_id = SessionStore::new_id();
+    let parent = place.store()?.branch(id, Some(at), &new_id).map_err(|error| failed(&error))?;
+    write(&format!("{new_id}\n"))?;
+    say(&format!(
+        "agent: a new session with the records of {id} up to {}; `agent resume {new_id}` goes on",
+        parent.seq
+    ));
+    Ok(0)
+}
+
+impl Place {
+    fn store(&self) -> Result<SessionStore, Failure> {
+        store(&working_directory(self.directory.as_deref())?)
+    }
+}
+
+impl One {
+    /// The id and the journal of the session that is meant.
+    fn find(&self) -> Result<(String, PathBuf), Failure> {
+        let store = self.place.store()?;
+        let id = match &self.id {
+            Some(id) => id.clone(),
+            None => match store.newest().map_err(|error| failed(&error))? {
+                Some(newest) => newest.id,
+                None => return Err(Failure::input("find the session: there is none for this directory")),
+            },
+        };
+        let path = store.existing(&id).map_err(|error| failed(&error))?;
+        Ok((id, path))
+    }
+}
+
+fn list(arguments: &List) -> Result<u8, Failure> {
+    let sessions = arguments.place.store()?.list().map_err(|error| failed(&error))?;
+    let mut out = String::new();
+    for session in sessions.iter().take(arguments.number) {
+        let words = first_words(session).unwrap_or_else(|| String::from("(nothing was said)"));
+        let _ = writeln!(out, "{:<24} {:>9}  {}", session.id, age(session.modified), one_line(&words, 80));
+    }
+    write(&out)?;
+    if sessions.len() > arguments.number {
+        say(&format!("agent: {} of {} sessions; `-n` shows more", arguments.number, sessions.len()));
+    }
+    Ok(0)
+}
+
+/// The first thing the user said. It stands near the beginning; a long journal is not read for it.
+fn first_words(session: &SessionInfo) -> Option<String> {
+    Reader::open(&session.path).ok()?.take(FIRST_RECORDS).map_while(Result::ok).find_map(|record| match record.entry {
+        Entry::Event(Event::UserInput { text }) => Some(text),
+        _ => None,
+    })
+}
+
+fn age(modified: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(modified).unwrap_or_default().as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn remove(arguments: &One) -> Result<u8, Failure> {
+    // The newest is quickly another one than was meant.
+    let Some(id) = &arguments.id else { return Err(Failure::usage("say which session to remove, by its id")) };
+    arguments.place.store()?.remove(id).map_err(|error| failed(&error))?;
+    say(&format!("agent: the session {id} is removed"));
+    Ok(0)
+}
+
+fn failed(error: &StoreError) -> Failure {
+    match error {
+        StoreError::Io { .. } => Failure::internal(error),
+        _ => Failure::input(error),
+    }
+}
+
+fn write(text: &str) -> Result<(), Failure> {
+    print(text).map_err(|error| Failure::internal(format!("write to standard output: {error}")))
+}
+
+/// What a record says, in a word.
+fn name(record: &Record) -> String {
+    match &record.entry {
+        Entry::Header(_) => String::from("Header"),
+        Entry::Event(event) => event.name().to_owned(),
+        Entry::ActionStarted(started) => escaped(&format!("{} begins", started.name())),
+        _ => String::from("(unknown)"),
+    }
+}
+
+/// Records among which the first words of the user are looked for.
+const FIRST_RECORDS: usize = 16;

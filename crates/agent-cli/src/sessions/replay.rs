@@ -1,0 +1,142 @@
+//! `agent replay` and `agent sessions verify`.
+
+use super::args::{One, Replay};
+use super::export::conversation;
+use super::story::{Story, Told};
+use super::write;
+use crate::failure::Failure;
+use crate::terminal::{escaped, say};
+use agent_core::journal::Replayed;
+use agent_core::session::{Action, Session};
+use std::fmt::Write as _;
+
+/// Prints the trace: each record, and the rows it fired.
+pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
+    let (_, path) = arguments.session.find()?;
+    let mut trace = String::new();
+    let mut twin = Twin::default();
+    let story = Story::read(&path, arguments.to, |told| {
+        twin.step(told);
+        if !arguments.against_current {
+            line(&mut trace, told);
+        }
+    })?;
+    if arguments.against_current {
+        return differences(&story);
+    }
+    twin.check(&story)?;
+    if arguments.to.is_some() {
+        let session = story.replayer.session();
+        let _ = writeln!(trace, "\n{:?}", session.state());
+        trace.push_str(&conversation(session));
+    }
+    write(&trace)?;
+    say(&format!("agent: {} records replayed twice to the same bytes", story.records));
+    Ok(0)
+}
+
+fn line(out: &mut String, told: &Told<'_>) {
+    let _ = write!(out, "{:>6}  {}", told.seq, told.name);
+    match told.did {
+        Replayed::Step(step) => {
+            for transition in &step.transitions {
+                let _ = write!(out, "\n        {:?} + {:?} => {:?}", transition.from, transition.on, transition.to);
+                if transition.spent_ms > 0 && transition.from != transition.to {
+                    let _ = write!(out, "  after {} ms", transition.spent_ms);
+                }
+            }
+        }
+        Replayed::Refused(rejected) => {
+            let _ = write!(out, "\n        {}", escaped(&rejected.to_string()));
+        }
+        Replayed::Begun { ticket, .. } => {
+            let _ = write!(out, " {ticket}");
+        }
+    }
+    out.push('\n');
+}
+
+fn differences(story: &Story) -> Result<u8, Failure> {
+    if story.format_version < 2 {
+        return Err(Failure::input("compare the decisions: the journal's format keeps no notes of what began"));
+    }
+    let mut out = String::new();
+    for difference in &story.differences {
+        let _ = writeln!(out, "{:>6}  {}", difference.seq, difference.text);
+    }
+    write(&out)?;
+    say(&format!("agent: {} decisions are different", story.differences.len()));
+    Ok(u8::from(!story.differences.is_empty()))
+}
+
+/// Reads a journal to its end and says whether it is whole.
+pub(crate) fn verify(arguments: &One) -> Result<u8, Failure> {
+    let (id, path) = arguments.find()?;
+    let mut twin = Twin::default();
+    let story = Story::read(&path, None, |told| twin.step(told))?;
+    twin.check(&story)?;
+    let (records, bytes, state) = (story.records, story.bytes, story.replayer.session().state());
+    write(&format!("{id}: {records} records, {bytes} bytes, format {}, {state:?}\n", story.format_version))?;
+    if story.torn_bytes > 0 {
+        let torn = story.torn_bytes;
+        say(&format!("agent: {torn} bytes of a record that was cut lie behind; going on with it keeps them beside"));
+    }
+    for difference in &story.differences {
+        say(&format!("agent: record {}: {}", difference.seq, difference.text));
+    }
+    Ok(u8::from(!story.differences.is_empty()))
+}
+
+/// The session once more, told the same events: what it is asked and where it ends has to be the same to the byte.
+#[derive(Default)]
+struct Twin {
+    session: Option<Session>,
+    /// The first record at which they were not the same.
+    parted: Option<u64>,
+}
+
+impl Twin {
+    fn step(&mut self, told: &Told<'_>) {
+        let Some(event) = told.event else { return };
+        let session = self.session.get_or_insert_with(|| Session::new(told.header.config.clone()));
+        let same = match (session.step(told.at_ms, event.clone()), told.did) {
+            (Ok(step), Replayed::Step(other)) => {
+                same_bytes(&step.transitions, &other.transitions) && same_actions(&step.actions, &other.actions)
+            }
+            (Err(rejected), Replayed::Refused(other)) => rejected == **other,
+            _ => false,
+        };
+        if !same && self.parted.is_none() {
+            self.parted = Some(told.seq);
+        }
+    }
+
+    fn check(&self, story: &Story) -> Result<(), Failure> {
+        let ends_alike = self.session.as_ref().is_none_or(|session| same_bytes(session, story.replayer.session()));
+        match self.parted {
+            None if ends_alike => Ok(()),
+            Some(seq) => Err(Failure::internal(format!("replay: record {seq} did something else the second time"))),
+            None => Err(Failure::internal("replay: the session is another one the second time")),
+        }
+    }
+}
+
+fn same_bytes<T: serde::Serialize>(one: &T, other: &T) -> bool {
+    matches!((serde_json::to_vec(one), serde_json::to_vec(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// A request carries the whole history, which is compared at the end: here its ticket and its length.
+fn same_actions(ones: &[Action], others: &[Action]) -> bool {
+    let same = |(one, other): (&Action, &Action)| match (one, other) {
+        (
+            Action::SendLlmRequest { ticket, request },
+            Action::SendLlmRequest { ticket: other_ticket, request: other },
+        ) => {
+            ticket == other_ticket
+                && request.conversation.len() == other.conversation.len()
+                && request.model == other.model
+        }
+        _ => same_bytes(one, other),
+    };
+    ones.len() == others.len() && ones.iter().zip(others).all(same)
+}

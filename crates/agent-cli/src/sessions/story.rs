@@ -1,0 +1,166 @@
+//! A journal read from its beginning: each record with what it did, and what all of them came to.
+
+use super::name;
+use crate::failure::Failure;
+use agent_core::budget::Ledger;
+use agent_core::journal::{ActionStarted, Entry, Header, Record, Replayed, Replayer};
+use agent_core::session::{Event, State, Step, Ticket, Trigger};
+use agent_runner::journal::Reader;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What a session's records came to.
+pub(super) struct Story {
+    pub(super) replayer: Replayer,
+    pub(super) records: u64,
+    pub(super) bytes: u64,
+    pub(super) torn_bytes: u64,
+    pub(super) format_version: u32,
+    pub(super) started_ms: u64,
+    pub(super) ended_ms: u64,
+    /// How often each row fired.
+    pub(super) rows: BTreeMap<(State, Trigger, State), u64>,
+    /// By state: what was spent there.
+    pub(super) spent: BTreeMap<State, Spent>,
+    pub(super) retries: u64,
+    pub(super) refused: u64,
+    /// Where the tables of this program decide otherwise than the program that wrote the journal.
+    pub(super) differences: Vec<Difference>,
+    /// What the last event asked for and no note tells to have begun.
+    awaited: BTreeSet<(Ticket, &'static str)>,
+}
+
+/// Time, tokens and money.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) ms: u64,
+    pub(super) tokens: u64,
+    pub(super) cost_nano_usd: u64,
+}
+
+/// A decision that is not the same any more.
+#[derive(Debug)]
+pub(super) struct Difference {
+    pub(super) seq: u64,
+    pub(super) text: String,
+}
+
+/// A record, and what it did.
+pub(super) struct Told<'a> {
+    pub(super) seq: u64,
+    pub(super) at_ms: u64,
+    pub(super) name: String,
+    pub(super) event: Option<&'a Event>,
+    pub(super) did: &'a Replayed,
+    pub(super) header: &'a Header,
+}
+
+impl Story {
+    /// Reads a journal up to a record, and tells each record behind the header.
+    pub(super) fn read(path: &Path, to: Option<u64>, mut tell: impl FnMut(&Told<'_>)) -> Result<Self, Failure> {
+        let mut reader = Reader::open(path).map_err(Failure::input)?;
+        let Some(first) = reader.next() else {
+            return Err(Failure::input(format!("read the journal {}: it is empty", path.display())));
+        };
+        let mut story = Self::begin(first.map_err(Failure::input)?)?;
+        story.format_version = reader.format().map_or(0, |format| format.version());
+        for record in reader.by_ref() {
+            let record = record.map_err(Failure::input)?;
+            if to.is_some_and(|to| record.seq > to) {
+                break;
+            }
+            story.take(record, &mut tell)?;
+        }
+        (story.bytes, story.torn_bytes) = (reader.good_bytes(), reader.torn_bytes());
+        match to {
+            Some(to) if to >= story.replayer.next_seq() => {
+                let last = story.replayer.next_seq() - 1;
+                Err(Failure::input(format!("replay to record {to}: the last one is {last}")))
+            }
+            _ => Ok(story),
+        }
+    }
+
+    fn begin(record: Record) -> Result<Self, Failure> {
+        let at_ms = record.at_ms;
+        Ok(Self {
+            replayer: Replayer::new(record).map_err(Failure::input)?,
+            records: 1,
+            bytes: 0,
+            torn_bytes: 0,
+            format_version: 0,
+            started_ms: at_ms,
+            ended_ms: at_ms,
+            rows: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            retries: 0,
+            refused: 0,
+            differences: Vec::new(),
+            awaited: BTreeSet::new(),
+        })
+    }
+
+    fn take(&mut self, record: Record, tell: &mut impl FnMut(&Told<'_>)) -> Result<(), Failure> {
+        let (seq, at_ms, name) = (record.seq, record.at_ms, name(&record));
+        let (state, before) = (self.replayer.session().state(), *self.replayer.session().ledger());
+        let kept = record.clone();
+        let did = self.replayer.take(record).map_err(Failure::input)?;
+        self.records += 1;
+        self.ended_ms = self.ended_ms.max(at_ms);
+        let event = match &kept.entry {
+            Entry::Event(event) => Some(event),
+            Entry::ActionStarted(started) => {
+                self.note(seq, started, &did);
+                None
+            }
+            _ => None,
+        };
+        if event.is_some() {
+            self.miss(seq);
+        }
+        match &did {
+            Replayed::Step(step) => self.step(state, &before, step),
+            Replayed::Refused(_) => self.refused += 1,
+            Replayed::Begun { .. } => {}
+        }
+        tell(&Told { seq, at_ms, name, event, did: &did, header: self.replayer.header() });
+        Ok(())
+    }
+
+    fn step(&mut self, state: State, before: &Ledger, step: &Step) {
+        for transition in &step.transitions {
+            *self.rows.entry((transition.from, transition.on, transition.to)).or_default() += 1;
+            if transition.from != transition.to {
+                self.spent.entry(transition.from).or_default().ms += transition.spent_ms;
+            }
+            self.retries += u64::from(transition.on == Trigger::RetryTimeout);
+        }
+        let after = self.replayer.session().ledger();
+        let spent = self.spent.entry(state).or_default();
+        spent.tokens += after.usage.total_tokens().saturating_sub(before.usage.total_tokens());
+        spent.cost_nano_usd += after.cost_nano_usd.saturating_sub(before.cost_nano_usd);
+        // Formats before the second have no notes to compare with.
+        if self.format_version >= 2 {
+            let started = step.actions.iter().filter_map(ActionStarted::of);
+            self.awaited = started.map(|started| (started.ticket(), started.name())).collect();
+        }
+    }
+
+    fn note(&mut self, seq: u64, started: &ActionStarted, did: &Replayed) {
+        self.awaited.remove(&(started.ticket(), started.name()));
+        if matches!(did, Replayed::Begun { was_asked: false, .. }) {
+            let text = format!("{} was begun; it is not asked for now", started.name());
+            self.differences.push(Difference { seq, text });
+        }
+    }
+
+    /// The next event came: what was asked for before it has begun, or was not asked for then. The program may have ended in between.
+    fn miss(&mut self, seq: u64) {
+        let session = self.replayer.session();
+        let never = std::mem::take(&mut self.awaited);
+        for (_, name) in never.into_iter().filter(|(ticket, _)| !session.is_open(*ticket)) {
+            let text = format!("{name} is asked for now; it was not begun");
+            self.differences.push(Difference { seq: seq - 1, text });
+        }
+    }
+}

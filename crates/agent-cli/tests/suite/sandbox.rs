@@ -1,0 +1,188 @@
+//! The sandbox as users meet it: what is said, what is chosen, what is refused, and what commands can really do.
+
+use crate::support::{Ended, Model, Running, Scratch, eventually, lives};
+use agent_testkit::http::Step;
+use serde_json::{Value, json};
+use std::fs;
+
+const BYPASS: [&str; 4] = ["-p", "do it", "--permission-mode", "bypass"];
+
+fn bash(command: &str) -> [Step; 2] {
+    [Step::call("bash", json!({ "command": command })), Step::text("Done.")]
+}
+
+/// A repository outside of `/tmp`, which commands in a sandbox do not share.
+fn repository() -> Scratch {
+    Scratch::repository_in("/var/tmp")
+}
+
+/// Whether commands can be held back here; says so where not.
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn has_sandbox(kind: &str) -> bool {
+    let checked = repository().ended(&["sandbox", "check", "--json", "--with", kind]);
+    let report: Value = serde_json::from_str(&checked.out).unwrap();
+    if report["mechanism"].is_null() {
+        println!("skipped: {}", report["error"]);
+    }
+    !report["mechanism"].is_null()
+}
+
+fn has_any_sandbox() -> bool {
+    has_sandbox("bubblewrap") || has_sandbox("landlock")
+}
+
+fn run(scratch: &Scratch, command: &str, arguments: &[&str]) -> (Ended, String) {
+    let model = Model::script(bash(command));
+    let ended = scratch.run(&model, &[&BYPASS, arguments].concat());
+    let body = model.last_body().to_string();
+    (ended, body)
+}
+
+#[test]
+fn commands_write_in_the_workspace_only_and_it_is_said() {
+    if !has_any_sandbox() {
+        return;
+    }
+    let attempt = "echo inside > inside.txt; echo outside > ../outside.txt; true";
+    let scratch = repository();
+    let (ended, _) = run(&scratch, attempt, &[]);
+    ended.assert_code(0).assert_says("agent: sandbox: commands write in the workspace and a temporary directory only");
+    assert_eq!(scratch.read("inside.txt"), "inside\n");
+    assert!(!scratch.path("outside.txt").exists());
+
+    let (ended, _) = run(&scratch, "echo x > new.txt; cat a.txt", &["--sandbox", "read-only", "-q"]);
+    assert!(!ended.assert_code(0).err.contains("sandbox"), "{ended:?}");
+    assert!(!scratch.work("new.txt").exists());
+
+    let (ended, _) = run(&scratch, attempt, &["--sandbox", "off"]);
+    assert!(!ended.assert_code(0).err.contains("sandbox"), "{ended:?}");
+    assert!(scratch.path("outside.txt").exists(), "the attempt is one");
+}
+
+#[test]
+fn a_repository_tightens_and_never_loosens() {
+    if !has_any_sandbox() {
+        return;
+    }
+    for (user, repository_says, writes) in [
+        ("off", "read-only", false),
+        ("off", "workspace-write", true),
+        ("read-only", "off", false),
+        ("off", "off", true),
+    ] {
+        let scratch = repository();
+        scratch.write(".agent/config.toml", &format!("sandbox = \"{repository_says}\"\n"));
+        run(&scratch, "echo x > new.txt", &["--sandbox", user]).0.assert_code(0);
+        assert_eq!(scratch.work("new.txt").exists(), writes, "{user} {repository_says}");
+    }
+    let scratch = repository();
+    scratch.write(".agent/config.toml", "sandbox_writable = [\"/\"]\n");
+    run(&scratch, "echo x > ../new.txt; true", &[]).0.assert_code(0).assert_says("not used");
+    assert!(!scratch.path("new.txt").exists());
+    let scratch = repository();
+    let outside = scratch.path("home").display().to_string();
+    scratch.configure(&format!("sandbox_writable = [\"{outside}\"]\n"));
+    run(&scratch, &format!("echo x > {outside}/new.txt; true"), &[]).0.assert_code(0);
+    assert!(scratch.path("home/new.txt").exists(), "the user may widen");
+}
+
+/// Nothing can be enforced where there is no place for temporary files.
+#[test]
+fn what_is_demanded_and_cannot_be_had_is_refused() {
+    for (arguments, code) in
+        [(&["--sandbox", "workspace-write"] as &[&str], 52), (&["--sandbox", "read-only"], 52), (&[], 0)]
+    {
+        let model = Model::script([Step::text("Done.")]);
+        let scratch = repository();
+        let mut command = scratch.run_command(&model, &[&BYPASS, arguments].concat());
+        let ended = Running::start(command.env("TMPDIR", "/nowhere")).end();
+        ended.assert_code(code).assert_says("sandbox").assert_says("temporary directory");
+        assert_eq!(model.requests().len(), usize::from(code == 0));
+    }
+}
+
+#[test]
+fn commitments_are_checked_in_the_sandbox() {
+    if !has_any_sandbox() {
+        return;
+    }
+    for (sandbox, code) in [("workspace-write", 63), ("off", 0)] {
+        let model = Model::always(Step::text("Done."));
+        let scratch = repository();
+        let arguments = ["--sandbox", sandbox, "--verify", "echo x > ../outside.txt"];
+        scratch.run(&model, &[&BYPASS, arguments.as_slice()].concat()).assert_code(code);
+        assert_eq!(scratch.path("outside.txt").exists(), code == 0);
+    }
+}
+
+#[test]
+fn formatters_run_in_the_sandbox() {
+    if !has_any_sandbox() {
+        return;
+    }
+    for (sandbox, leaks) in [("workspace-write", false), ("off", true)] {
+        let scratch = repository();
+        let leak = scratch.path("leak.txt").display().to_string();
+        let formatter = scratch.path("home/fmt");
+        // The same for every text, so that a file that it made was formatted before.
+        fs::write(&formatter, format!("#!/bin/sh\necho leak > {leak}\necho formatted > \"$1\"\n")).unwrap();
+        let mut mode = fs::metadata(&formatter).unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+        fs::set_permissions(&formatter, mode).unwrap();
+        let program = formatter.display();
+        scratch.configure(&format!(
+            "[[formatters]]\nextensions = [\"odd\"]\nprogram = \"{program}\"\narguments = [\"{{file}}\"]\n"
+        ));
+        let model = Model::script([
+            Step::call("write_file", json!({"path": "new.odd", "content": "raw\n"})),
+            Step::text("Done."),
+        ]);
+        let ended = scratch.run(&model, &[&BYPASS as &[&str], &["--format-on-edit", "--sandbox", sandbox]].concat());
+        ended.assert_code(0);
+        assert_eq!(scratch.read("new.odd"), "formatted\n", "{ended:?}");
+        assert_eq!(fs::exists(&leak).unwrap(), leaks, "{sandbox}");
+    }
+}
+
+/// What a command started ends with an agent that is killed, also what left its session.
+#[test]
+fn nothing_outlives_a_killed_agent() {
+    let sandboxes = if has_sandbox("bubblewrap") { ["workspace-write", "off"].as_slice() } else { ["off"].as_slice() };
+    for sandbox in sandboxes {
+        let sleep = format!("sleep 97{}.{}", std::process::id(), sandbox.len());
+        let command = format!("(setsid sh -c '({sleep} &) ; exec {sleep}' &) ; touch ready; {sleep}");
+        let model = Model::script(bash(&command));
+        let scratch = repository();
+        let running =
+            Running::start(&mut scratch.run_command(&model, &[&BYPASS as &[&str], &["--sandbox", sandbox]].concat()));
+        eventually("the command", || scratch.work("ready").exists() && lives(&sleep));
+        running.signal("KILL");
+        running.end();
+        eventually("its end", || !lives(&sleep));
+    }
+}
+
+#[test]
+fn the_check_says_what_holds() {
+    let scratch = repository();
+    for kind in ["bubblewrap", "landlock"] {
+        let ended = scratch.ended(&["sandbox", "check", "--json", "--with", kind]);
+        let report: Value = serde_json::from_str(&ended.out).unwrap();
+        if report["mechanism"].is_null() {
+            println!("skipped: {}", report["error"]);
+            ended.assert_code(1);
+            continue;
+        }
+        ended.assert_code(i32::from(report["good"] != true));
+        let probes = report["probes"].as_array().unwrap();
+        assert!(probes.len() >= 25, "{}", probes.len());
+        let open = probes.iter().filter(|probe| probe["result"] == "open").count();
+        assert_eq!(open == 0, report["good"] == true);
+        assert_eq!(open == 0, kind == "bubblewrap", "{report:#}");
+        let text = scratch.ended(&["sandbox", "check", "--with", kind]);
+        assert_eq!(text.code(), ended.code());
+        assert_eq!(text.out.lines().count(), probes.len() + 2, "{}", text.out);
+        scratch.ended(&["doctor"]).assert_code(0);
+    }
+    assert!(scratch.ended(&["doctor"]).out.contains("sandbox"));
+}

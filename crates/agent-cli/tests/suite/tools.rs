@@ -1,0 +1,45 @@
+//! What a person and the system see of tools, through the program.
+
+use crate::support::{Model, Scratch};
+use agent_testkit::http::Step;
+use serde_json::json;
+
+fn bash(command: &str, in_background: bool) -> Step {
+    Step::call("bash", json!({"command": command, "run_in_background": in_background}))
+}
+
+#[test]
+fn a_long_call_says_how_far_it_is() {
+    let model =
+        Model::script([bash("echo begun; sleep 1.3; echo further; sleep 0.2; echo done", false), Step::text("Done.")]);
+    let scratch = Scratch::repository();
+    let ended = scratch.run(&model, &["-p", "go", "--permission-mode", "bypass"]);
+    ended.assert_code(0);
+    assert!(ended.err.contains("… further"), "{}", ended.err);
+    assert!(!ended.err.contains("… begun"), "{}", ended.err);
+}
+
+#[test]
+fn a_background_command_ends_with_the_program() {
+    let model =
+        Model::script([bash("setsid sleep 98711 & sleep 98711", true), bash("sleep 0.3", false), Step::text("Done.")]);
+    let scratch = Scratch::repository();
+    scratch.run(&model, &["-p", "go", "--permission-mode", "bypass"]).assert_code(0);
+    let left = std::process::Command::new("pgrep").args(["-f", "sleep 98711"]).output().unwrap();
+    assert!(!left.status.success(), "left: {}", String::from_utf8_lossy(&left.stdout));
+}
+
+#[test]
+fn the_programs_own_files_are_not_written() {
+    let write = |path: &str| Step::call("write_file", json!({"path": path, "content": "x"}));
+    let scratch = Scratch::repository();
+    let home = scratch.work("home/config");
+    std::fs::create_dir_all(&home).unwrap();
+    let model =
+        Model::script([write("home/config/config.toml"), write(".envrc"), write("home/other"), Step::text("Done.")]);
+    let mut command = scratch.agent(&["run", "-p", "go", "--permission-mode", "bypass", "--no-auto-commit"]);
+    command.env("AGENT_CONFIG_HOME", &home).args(model.flags(crate::support::Wire::Anthropic));
+    assert!(command.output().unwrap().status.success());
+    assert!(!home.join("config.toml").exists() && !scratch.work(".envrc").exists());
+    assert_eq!(scratch.read("home/other"), "x");
+}

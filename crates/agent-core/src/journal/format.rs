@@ -1,0 +1,123 @@
+//! The formats that journals have had, and reading all of them.
+//!
+//! | Version | What is different |
+//! |---|---|
+//! | 1 | the first |
+//! | 2 | the header has `tools` and may have `parent`; `ActionStarted` is an entry; in files, each line begins with its checksum |
+//!
+//! A line of an earlier version is lifted step by step, as JSON, to today's form before it is read.
+
+use super::{FORMAT_VERSION, Record, ToolPrint, line};
+use crate::tool::ToolSpec;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The format of a journal that is being read, as its first line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    version: u32,
+}
+
+impl Format {
+    /// The format that this version writes.
+    pub const TODAY: Self = Self { version: FORMAT_VERSION };
+
+    /// What the first line of a journal says about its format.
+    ///
+    /// # Errors
+    /// [`FormatError::Unknown`] when this program does not know the format, [`FormatError::Form`] when it is no first line.
+    pub fn of(first_line: &str) -> Result<Self, FormatError> {
+        let first: FirstLine = serde_json::from_str(first_line).map_err(|error| FormatError::form(&error))?;
+        match first.entry.header.format_version {
+            version @ 1..=FORMAT_VERSION => Ok(Self { version }),
+            found => Err(FormatError::Unknown { found }),
+        }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub const fn version(self) -> u32 {
+        self.version
+    }
+
+    /// Reads a line, the first one included. What comes back has today's form.
+    ///
+    /// # Errors
+    /// [`FormatError::Form`] when it is no record of this format.
+    pub fn read(self, line: &str) -> Result<Record, FormatError> {
+        if self.version == FORMAT_VERSION {
+            // The usual way reads what is unusual, and finds the words for what is wrong.
+            let quickly = line::read(line).map(Ok);
+            return quickly.unwrap_or_else(|| serde_json::from_str(line).map_err(|error| FormatError::form(&error)));
+        }
+        let mut record: Value = serde_json::from_str(line).map_err(|error| FormatError::form(&error))?;
+        for lift in LIFTS.iter().skip(self.version as usize - 1) {
+            lift(&mut record)?;
+        }
+        serde_json::from_value(record).map_err(|error| FormatError::form(&error))
+    }
+}
+
+/// Why a line cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// It was written by a program with a format that this one does not know.
+    #[error(
+        "it has format {found}, this program reads formats 1 to {FORMAT_VERSION}: use the program that wrote it, or a newer one"
+    )]
+    Unknown {
+        /// The format's number.
+        found: u32,
+    },
+    /// It is damaged, or something else.
+    #[error("{found}")]
+    Form {
+        /// What was missed or could not be used, and where.
+        found: String,
+    },
+}
+
+impl FormatError {
+    fn form(error: &serde_json::Error) -> Self {
+        Self::Form { found: error.to_string() }
+    }
+}
+
+/// What the first line says in every format.
+#[derive(Deserialize)]
+struct FirstLine {
+    entry: FirstEntry,
+}
+
+#[derive(Deserialize)]
+struct FirstEntry {
+    #[serde(rename = "Header")]
+    header: FirstHeader,
+}
+
+#[derive(Deserialize)]
+struct FirstHeader {
+    format_version: u32,
+}
+
+/// Lifts a record to the next version.
+type Lift = fn(&mut Value) -> Result<(), FormatError>;
+
+/// The n-th lifts a record of version n to version n + 1.
+const LIFTS: [Lift; FORMAT_VERSION as usize - 1] = [lift_1];
+
+/// Only the header is different: it names the tools by fingerprints.
+fn lift_1(record: &mut Value) -> Result<(), FormatError> {
+    let Some(Value::Object(header)) = record.pointer_mut("/entry/Header") else { return Ok(()) };
+    let tools = header.get("config").and_then(|config| config.get("tools")).cloned().unwrap_or_default();
+    let tools: Arc<[ToolSpec]> = serde_json::from_value(tools).map_err(|error| FormatError::form(&error))?;
+    let prints: Vec<ToolPrint> = tools.iter().map(ToolPrint::of).collect();
+    let prints = serde_json::to_value(prints).map_err(|error| FormatError::Form { found: error.to_string() })?;
+    header.insert("tools".to_string(), prints);
+    header.insert("format_version".to_string(), Value::from(2));
+    Ok(())
+}

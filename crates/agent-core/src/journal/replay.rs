@@ -1,0 +1,219 @@
+//! Rebuilding a session from its records.
+
+use super::{ActionStarted, Entry, FORMAT_VERSION, Header, Record};
+use crate::conversation::CallId;
+use crate::session::{Rejected, Session, SessionTable, Step, Ticket};
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+
+/// Rebuilds a session from its records.
+///
+/// # Errors
+/// [`ReplayError`] when the records do not make a session: no header, another format, a gap in the numbers.
+pub fn replay<I: IntoIterator<Item = Record>>(records: I) -> Result<(Header, Session), ReplayError> {
+    let mut records = records.into_iter();
+    let mut replayer = Replayer::new(records.next().ok_or(ReplayError::NoHeader)?)?;
+    for record in records {
+        drop(replayer.take(record)?);
+    }
+    Ok((replayer.header, replayer.session))
+}
+
+/// Rebuilds a session record by record, and says what each of them did.
+#[derive(Clone, Debug)]
+pub struct Replayer {
+    header: Header,
+    session: Session,
+    next_seq: u64,
+    begun: BTreeSet<(Ticket, Option<CallId>)>,
+}
+
+impl Replayer {
+    /// Begins with the first record.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoHeader`] when it is not a header, [`ReplayError::Version`] when it has another format than today's.
+    pub fn new(record: Record) -> Result<Self, ReplayError> {
+        let header = Self::header_of(record)?;
+        let session = Session::new(header.config.clone());
+        Ok(Self { header, session, next_seq: 1, begun: BTreeSet::new() })
+    }
+
+    /// Begins with the first record, on another table, for tests that change rows and look for the difference.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[doc(hidden)]
+    pub fn with_table(record: Record, table: &'static SessionTable) -> Result<Self, ReplayError> {
+        let header = Self::header_of(record)?;
+        let session = Session::with_table(header.config.clone(), table);
+        Ok(Self { header, session, next_seq: 1, begun: BTreeSet::new() })
+    }
+
+    fn header_of(record: Record) -> Result<Header, ReplayError> {
+        let Record { seq: 0, entry: Entry::Header(header), .. } = record else {
+            return Err(ReplayError::NoHeader);
+        };
+        match header.format_version {
+            FORMAT_VERSION => Ok(*header),
+            found => Err(ReplayError::Version { found }),
+        }
+    }
+
+    /// Takes the next record in.
+    ///
+    /// # Errors
+    /// [`ReplayError`] when it is not the next one, or a second header. Nothing has changed then.
+    pub fn take(&mut self, record: Record) -> Result<Replayed, ReplayError> {
+        if record.seq != self.next_seq {
+            return Err(ReplayError::Gap { expected: self.next_seq, found: record.seq });
+        }
+        let replayed = match record.entry {
+            Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
+            Entry::Event(event) => match self.session.step(record.at_ms, event) {
+                Ok(step) => Replayed::Step(step),
+                // A refusal was a refusal then, too.
+                Err(rejected) => Replayed::Refused(Box::new(rejected)),
+            },
+            Entry::ActionStarted(started) => self.begin(started),
+        };
+        self.next_seq += 1;
+        Ok(replayed)
+    }
+
+    fn begin(&mut self, started: ActionStarted) -> Replayed {
+        let ticket = started.ticket();
+        let session = &self.session;
+        // What is answered is not asked about any more; so this stays as small as what is in flight.
+        self.begun.retain(|(ticket, _)| session.is_open(*ticket));
+        match started {
+            ActionStarted::ExecuteTools { calls, .. } => {
+                self.begun.extend(calls.into_iter().map(|call| (ticket, Some(call))));
+            }
+            ActionStarted::SendLlmRequest { .. }
+            | ActionStarted::RunAutoformatters { .. }
+            | ActionStarted::CommitChanges { .. } => {
+                self.begun.insert((ticket, None));
+            }
+        }
+        Replayed::Begun { ticket, was_asked: self.session.is_open(ticket) }
+    }
+
+    /// How the session was made.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The session as it stands after the records so far.
+    #[must_use]
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The number of the next record.
+    #[must_use]
+    pub const fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// What a driver needs to go on.
+    #[must_use]
+    pub fn finish(self) -> Rebuilt {
+        let Self { header, session, next_seq, begun } = self;
+        Rebuilt { header, session, next_seq, begun: Begun { known: Some(begun) } }
+    }
+}
+
+/// A session rebuilt from its journal.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Rebuilt {
+    /// How it was made.
+    pub header: Header,
+    /// As it was left.
+    pub session: Session,
+    /// The number of the next record.
+    pub next_seq: u64,
+    /// What of the outstanding had begun.
+    pub begun: Begun,
+}
+
+impl Rebuilt {
+    /// The same, when more or less is known of what had begun.
+    #[must_use]
+    pub fn with_begun(self, begun: Begun) -> Self {
+        Self { begun, ..self }
+    }
+}
+
+/// What a record did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Replayed {
+    /// The session took a step.
+    Step(Step),
+    /// The session refused the event, then as now.
+    Refused(Box<Rejected>),
+    /// An effect was about to begin.
+    Begun {
+        /// Of the action.
+        ticket: Ticket,
+        /// Whether the session had asked for it. If not, other rules wrote the journal than those that replay it.
+        was_asked: bool,
+    },
+}
+
+/// Which of the outstanding actions had begun when a journal ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Begun {
+    known: Option<BTreeSet<(Ticket, Option<CallId>)>>,
+}
+
+impl Begun {
+    /// For a session of which no more is known than what it asked for: everything may have begun.
+    #[must_use]
+    pub const fn unknown() -> Self {
+        Self { known: None }
+    }
+
+    /// Whether a call may have begun. One that has not is safe to run.
+    #[must_use]
+    pub fn has_call(&self, ticket: Ticket, call: &CallId) -> bool {
+        self.known.as_ref().is_none_or(|known| known.contains(&(ticket, Some(call.clone()))))
+    }
+
+    /// Whether something that is not a tool call may have begun.
+    #[must_use]
+    pub fn has(&self, ticket: Ticket) -> bool {
+        self.known.as_ref().is_none_or(|known| known.contains(&(ticket, None)))
+    }
+}
+
+/// Why records do not make a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The first record is not a header.
+    #[error("replay the journal: the first record is not a header")]
+    NoHeader,
+    /// It has another format. Lines of earlier formats are read by [`Format`](super::Format).
+    #[error("replay the journal: it has format {found}, this program replays format {FORMAT_VERSION}")]
+    Version {
+        /// The format's number.
+        found: u32,
+    },
+    /// A record is missing or stands twice.
+    #[error("replay the journal: record {expected} expected, {found} found")]
+    Gap {
+        /// The number that should come.
+        expected: u64,
+        /// The number that came.
+        found: u64,
+    },
+    /// There is a second header.
+    #[error("replay the journal: record {seq} is a second header")]
+    SecondHeader {
+        /// Its number.
+        seq: u64,
+    },
+}

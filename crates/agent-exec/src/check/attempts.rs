@@ -1,0 +1,220 @@
+//! The attempts, each made in a process of its own.
+
+use super::canaries::{CANARY, SECRET, SHARED_PREFIX};
+use crate::helper::arguments::Arguments;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
+use std::io::{self, Error, Write as _};
+use std::net::{Ipv4Addr, TcpStream, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+/// Where the canaries are.
+pub(super) struct Surroundings {
+    work: PathBuf,
+    outside: PathBuf,
+    /// A process like the agent's.
+    victim: i32,
+    tcp_port: u16,
+    udp_port: u16,
+    /// The name of the abstract socket, and of files in `/tmp`.
+    name: String,
+}
+
+impl Surroundings {
+    pub(super) fn read(arguments: &mut Arguments) -> Option<Self> {
+        let root = PathBuf::from(arguments.next()?);
+        Some(Self {
+            work: root.join("work"),
+            outside: root.join("outside"),
+            victim: arguments.parse()?,
+            tcp_port: arguments.parse()?,
+            udp_port: arguments.parse()?,
+            name: arguments.parse()?,
+        })
+    }
+
+    fn outside_file(&self) -> PathBuf {
+        self.outside.join("file")
+    }
+}
+
+fn append(path: &Path) -> io::Result<()> {
+    OpenOptions::new().append(true).open(path)?.write_all(b"changed\n")
+}
+
+fn must_fail(is_possible: bool, why: &str) -> io::Result<()> {
+    if is_possible { Ok(()) } else { Err(Error::other(why.to_owned())) }
+}
+
+pub(super) fn write_workspace(at: &Surroundings) -> io::Result<()> {
+    fs::create_dir(at.work.join("new"))?;
+    fs::write(at.work.join("new/file"), "x")?;
+    fs::rename(at.work.join("new/file"), at.work.join("moved"))
+}
+
+pub(super) fn write_temporary(_: &Surroundings) -> io::Result<()> {
+    let file = std::env::temp_dir().join(format!("agent-exec-{}", std::process::id()));
+    fs::write(&file, "x")?;
+    fs::remove_file(file)
+}
+
+pub(super) fn run_programs(_: &Surroundings) -> io::Result<()> {
+    let status = Command::new("sh").args(["-c", "echo | cat"]).stdout(Stdio::null()).status()?;
+    must_fail(status.success(), "it ends with an error")
+}
+
+pub(super) fn create_outside(at: &Surroundings) -> io::Result<()> {
+    File::create_new(at.outside.join("new")).map(drop)
+}
+
+pub(super) fn change_outside(at: &Surroundings) -> io::Result<()> {
+    append(&at.outside_file())
+}
+
+pub(super) fn delete_outside(at: &Surroundings) -> io::Result<()> {
+    fs::remove_file(at.outside_file())
+}
+
+pub(super) fn move_outside(at: &Surroundings) -> io::Result<()> {
+    fs::rename(at.outside_file(), at.work.join("moved"))
+}
+
+pub(super) fn hard_link(at: &Surroundings) -> io::Result<()> {
+    let link = at.work.join("hard");
+    fs::hard_link(at.outside_file(), &link)?;
+    append(&link)
+}
+
+pub(super) fn symbolic_link(at: &Surroundings) -> io::Result<()> {
+    let link = at.work.join("soft");
+    symlink(at.outside_file(), &link)?;
+    append(&link)
+}
+
+pub(super) fn directory_outside(at: &Surroundings) -> io::Result<()> {
+    fs::create_dir(at.outside.join("directory"))
+}
+
+pub(super) fn mode_outside(at: &Surroundings) -> io::Result<()> {
+    fs::set_permissions(at.outside_file(), Permissions::from_mode(0o777))
+}
+
+pub(super) fn times_outside(at: &Surroundings) -> io::Result<()> {
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
+    File::open(at.outside_file())?.set_times(FileTimes::new().set_modified(long_ago))
+}
+
+pub(super) fn git_config(at: &Surroundings) -> io::Result<()> {
+    append(&at.work.join(".git/config"))
+}
+
+pub(super) fn git_hook(at: &Surroundings) -> io::Result<()> {
+    fs::write(at.work.join(".git/hooks/pre-commit"), "#!/bin/sh\n")
+}
+
+pub(super) fn git_replaced(at: &Surroundings) -> io::Result<()> {
+    fs::rename(at.work.join(".git"), at.work.join("git-away"))?;
+    fs::create_dir(at.work.join(".git"))
+}
+
+pub(super) fn agent_config(at: &Surroundings) -> io::Result<()> {
+    append(&at.work.join(".agent/config.toml"))
+}
+
+pub(super) fn shared_temporary(at: &Surroundings) -> io::Result<()> {
+    fs::write(Path::new("/tmp").join(format!("{SHARED_PREFIX}left-{}", at.name)), "x")
+}
+
+pub(super) fn read_temporary(at: &Surroundings) -> io::Result<()> {
+    fs::read(Path::new("/tmp").join(format!("{SHARED_PREFIX}read-{}", at.name))).map(drop)
+}
+
+pub(super) fn tcp(at: &Surroundings) -> io::Result<()> {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, at.tcp_port)).map(drop)
+}
+
+pub(super) fn udp(at: &Surroundings) -> io::Result<()> {
+    UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(b"x", (Ipv4Addr::LOCALHOST, at.udp_port)).map(drop)
+}
+
+pub(super) fn unix_socket(at: &Surroundings) -> io::Result<()> {
+    UnixStream::connect(at.outside.join("socket")).map(drop)
+}
+
+pub(super) fn abstract_socket(at: &Surroundings) -> io::Result<()> {
+    UnixStream::connect_addr(&SocketAddr::from_abstract_name(&at.name)?).map(drop)
+}
+
+pub(super) fn vsock(_: &Surroundings) -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketType, socket};
+    Ok(socket(AddressFamily::VSOCK, SocketType::STREAM, None).map(drop)?)
+}
+
+pub(super) fn see_processes(at: &Surroundings) -> io::Result<()> {
+    fs::metadata(format!("/proc/{}", at.victim)).map(drop)
+}
+
+pub(super) fn read_environment(at: &Surroundings) -> io::Result<()> {
+    let environment = fs::read(format!("/proc/{}/environ", at.victim))?;
+    must_fail(String::from_utf8_lossy(&environment).contains(SECRET), "the secret is not in it")
+}
+
+pub(super) fn read_memory(at: &Surroundings) -> io::Result<()> {
+    File::open(format!("/proc/{}/mem", at.victim)).map(drop)
+}
+
+pub(super) fn signal(at: &Surroundings) -> io::Result<()> {
+    let victim = Pid::from_raw(at.victim).ok_or_else(|| Error::other("no such process"))?;
+    Ok(kill_process(victim, Signal::KILL)?)
+}
+
+pub(super) fn inherit_environment(_: &Surroundings) -> io::Result<()> {
+    must_fail(std::env::var_os(CANARY).is_some(), "it is not there")
+}
+
+pub(super) fn inherit_descriptor(at: &Surroundings) -> io::Result<()> {
+    let open = fs::read_dir("/proc/self/fd")?;
+    let mut leads_to = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    must_fail(leads_to.any(|path| path == at.outside_file()), "no such file is open")
+}
+
+/// A daemon in a session of its own that leaves a trace when the command has long ended.
+pub(super) fn outlive(at: &Surroundings) -> io::Result<()> {
+    let trace = at.work.join("outlived").display().to_string();
+    let later = r#"(sleep 0.4; echo > "$0") & exit"#;
+    let mut command = Command::new("setsid");
+    command.args(["sh", "-c", later, &trace]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().map(drop)
+}
+
+pub(super) fn new_privileges(_: &Surroundings) -> io::Result<()> {
+    own_status("NoNewPrivs:", "0")
+}
+
+pub(super) fn unfiltered(_: &Surroundings) -> io::Result<()> {
+    own_status("Seccomp:", "0")
+}
+
+pub(super) fn user_namespace(_: &Surroundings) -> io::Result<()> {
+    let output = Command::new("unshare").args(["--user", "true"]).stdin(Stdio::null()).output()?;
+    must_fail(output.status.success(), String::from_utf8_lossy(&output.stderr).trim())
+}
+
+pub(super) fn kernel_settings(_: &Surroundings) -> io::Result<()> {
+    OpenOptions::new().write(true).open("/proc/sys/kernel/core_pattern").map(drop)
+}
+
+pub(super) fn devices(_: &Surroundings) -> io::Result<()> {
+    OpenOptions::new().write(true).open("/dev/kmsg").map(drop)
+}
+
+fn own_status(field: &str, value: &str) -> io::Result<()> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let found = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default().trim();
+    must_fail(found == value, &format!("{field} {found}"))
+}

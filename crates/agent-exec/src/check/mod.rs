@@ -1,0 +1,193 @@
+//! What a sandbox really enforces on this machine: each thing that it should refuse is tried, in it and outside of it.
+//!
+//! An attempt counts only when it succeeds outside of the sandbox: otherwise it would prove nothing to see it fail inside. What came of an
+//! attempt is not only asked of whoever made it: files, sockets and processes that must stay as they are (canaries) are looked at after each.
+
+mod attempts;
+mod canaries;
+mod probes;
+
+use crate::environment::Environment;
+use crate::helper::{Helper, PROBE, arguments::Arguments};
+use crate::sandbox::attempt::output;
+use crate::sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable};
+use canaries::{CANARY, Canaries};
+use probes::{Expectation, PROBES, Probe};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What the sandbox is made of.
+    pub mechanism: Mechanism,
+    /// One entry a probe.
+    pub findings: Vec<Finding>,
+}
+
+/// What came of one probe.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// A stable word for it.
+    pub id: &'static str,
+    /// What was tried, as words that fit after "a command can".
+    pub what: &'static str,
+    /// Whether a command in the sandbox should be able to do it. Otherwise it should not.
+    pub is_allowed: bool,
+    /// What came of it.
+    pub held: Held,
+    /// What was seen.
+    pub detail: String,
+}
+
+/// Whether a sandbox does what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It does, and without it the same attempt comes to the opposite where that matters.
+    Yes,
+    /// It does not.
+    No,
+    /// It cannot be tried here: the attempt fails without the sandbox, too.
+    Unknown,
+}
+
+impl Report {
+    /// Whether nothing got through, and nothing failed that should work.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.findings.iter().all(|finding| finding.held != Held::No)
+    }
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// There is no sandbox to be checked.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The way that was asked for does not work.
+    #[error("{0}")]
+    NotThisWay(String),
+    /// The canaries could not be made.
+    #[error("prepare the check: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Checks what a sandbox enforces that lets commands write a workspace. Takes a second or two, and blocks.
+///
+/// The canaries are made in a new directory of the given one, which should not be below `/tmp`, and are removed. Without a mechanism the
+/// strongest that works is checked. The helper's program has to be a file that can be started by its path.
+///
+/// # Errors
+/// [`CheckError`] when there is nothing to check or it cannot be checked.
+pub fn check(directory: &Path, mechanism: Option<Mechanism>, helper: &Helper) -> Result<Report, CheckError> {
+    let root = tempfile::Builder::new().prefix("sandbox-check-").tempdir_in(directory)?;
+    let root = root.path().canonicalize().map(|path| (path, root))?;
+    let checker = Checker::new(&root.0, mechanism, helper)?;
+    let findings: io::Result<Vec<_>> = PROBES.iter().map(|probe| checker.find(probe)).collect();
+    Ok(Report { mechanism: checker.sandbox.mechanism(), findings: findings? })
+}
+
+/// The helper's side: makes one attempt.
+pub(crate) fn probe(mut arguments: Arguments) -> ExitCode {
+    let name = arguments.next().unwrap_or_default();
+    let Some(probe) = PROBES.iter().find(|probe| name == *probe.id) else {
+        return ExitCode::from(2);
+    };
+    match attempts::Surroundings::read(&mut arguments).ok_or_else(|| io::Error::other("called wrongly")) {
+        Ok(surroundings) => match (probe.attempt)(&surroundings) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                use std::io::Write as _;
+                let _ = writeln!(io::stderr(), "{error}");
+                ExitCode::FAILURE
+            }
+        },
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+struct Checker {
+    root: PathBuf,
+    program: PathBuf,
+    leading: Vec<OsString>,
+    environment: Environment,
+    sandbox: Sandbox,
+}
+
+/// What came of one attempt.
+struct Outcome {
+    got_through: bool,
+    said: String,
+}
+
+impl Checker {
+    fn new(root: &Path, mechanism: Option<Mechanism>, helper: &Helper) -> Result<Self, CheckError> {
+        let (program, leading) = helper.elsewhere()?;
+        // Cleaned as an agent's environment is.
+        let path = ("PATH".into(), std::env::var_os("PATH").unwrap_or_default());
+        let environment = Environment::filtered([path, (CANARY.into(), "1".into())]);
+        let workspace = root.join("work");
+        Canaries::lay(root)?;
+        let policy = Policy {
+            access: Access::WorkspaceWrite,
+            protected: vec![workspace.join(".git"), workspace.join(".agent")],
+            workspace,
+            writable: Vec::new(),
+        };
+        let sandbox = match mechanism {
+            Some(mechanism) => {
+                let made = Sandbox::with(mechanism, policy, helper.clone(), &environment);
+                made.map_err(CheckError::NotThisWay)?
+            }
+            None => Sandbox::new(policy, helper.clone(), &environment)?,
+        };
+        Ok(Self { root: root.to_path_buf(), program, leading: leading.to_vec(), environment, sandbox })
+    }
+
+    fn find(&self, probe: &Probe) -> io::Result<Finding> {
+        let inside = self.attempt(probe, true)?;
+        let outside = self.attempt(probe, false)?;
+        let is_allowed = probe.expectation == Expectation::Works;
+        let held = match (is_allowed, outside.got_through, inside.got_through) {
+            (_, false, false) => Held::Unknown,
+            (true, _, true) | (false, true, false) => Held::Yes,
+            (true, true, false) | (false, _, true) => Held::No,
+        };
+        let detail = match held {
+            Held::Unknown => format!("not without a sandbox either: {}", outside.said),
+            Held::Yes | Held::No => inside.said,
+        };
+        Ok(Finding { id: probe.id, what: probe.what, is_allowed, held, detail })
+    }
+
+    fn attempt(&self, probe: &Probe, is_sandboxed: bool) -> io::Result<Outcome> {
+        let mut canaries = Canaries::lay(&self.root)?;
+        let workspace = self.root.join("work");
+        let mut command = if is_sandboxed {
+            let mut command = self.sandbox.command(&self.program, &workspace, &self.environment);
+            command.env_clear().envs(self.environment.iter()).env("TMPDIR", self.sandbox.scratch());
+            command
+        } else {
+            let mut command = Command::new(&self.program);
+            command.env(CANARY, "1");
+            command
+        };
+        command.args(&self.leading).args([crate::helper::WORD, PROBE, probe.id]).current_dir(&workspace);
+        command.args(canaries.arguments());
+        let output = output(command)?;
+        let touched = canaries.touched(probe.patience);
+        let claimed = output.status.success() && probe.expectation != Expectation::LeavesNoTrace;
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let said = match touched {
+            Some(what) => what,
+            None if said.is_empty() => if claimed { "it works" } else { "without effect" }.to_owned(),
+            None => said,
+        };
+        // What is allowed may touch what it is allowed to touch.
+        Ok(Outcome { got_through: claimed || canaries.is_touched(), said })
+    }
+}

@@ -1,0 +1,83 @@
+//! The probes: what is tried, and what should come of it.
+
+use super::attempts::{self, Surroundings};
+use std::io;
+use std::time::Duration;
+
+/// One thing to be tried.
+pub(super) struct Probe {
+    pub(super) id: &'static str,
+    /// Fits after "a command can".
+    pub(super) what: &'static str,
+    pub(super) expectation: Expectation,
+    /// How long its effect may take to be seen.
+    pub(super) patience: Duration,
+    pub(super) attempt: fn(&Surroundings) -> io::Result<()>,
+}
+
+/// What should come of it in the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expectation {
+    /// It fails.
+    Fails,
+    /// It may seem to succeed, but nothing is seen of it outside.
+    LeavesNoTrace,
+    /// It succeeds: a sandbox in which nothing works holds nothing worth holding.
+    Works,
+}
+
+const fn fails(id: &'static str, what: &'static str, attempt: fn(&Surroundings) -> io::Result<()>) -> Probe {
+    Probe { id, what, expectation: Expectation::Fails, patience: Duration::ZERO, attempt }
+}
+
+const fn no_trace(id: &'static str, what: &'static str, attempt: fn(&Surroundings) -> io::Result<()>) -> Probe {
+    Probe { id, what, expectation: Expectation::LeavesNoTrace, patience: Duration::from_millis(50), attempt }
+}
+
+const fn works(id: &'static str, what: &'static str, attempt: fn(&Surroundings) -> io::Result<()>) -> Probe {
+    Probe { id, what, expectation: Expectation::Works, patience: Duration::ZERO, attempt }
+}
+
+pub(super) const PROBES: &[Probe] = &[
+    works("write-workspace", "write in the workspace", attempts::write_workspace),
+    works("write-temporary", "write in its temporary directory", attempts::write_temporary),
+    works("run-programs", "run other programs", attempts::run_programs),
+    fails("create-outside", "make a file outside of the workspace", attempts::create_outside),
+    fails("change-outside", "change a file outside", attempts::change_outside),
+    fails("delete-outside", "delete a file outside", attempts::delete_outside),
+    fails("move-outside", "move a file from outside into the workspace", attempts::move_outside),
+    fails("link-outside", "write to a file outside through a hard link", attempts::hard_link),
+    fails("through-link", "write to a file outside through a symbolic link", attempts::symbolic_link),
+    fails("directory-outside", "make a directory outside", attempts::directory_outside),
+    fails("mode-outside", "change the permissions of a file outside", attempts::mode_outside),
+    fails("times-outside", "change the times of a file outside", attempts::times_outside),
+    fails("git-config", "change the repository's configuration", attempts::git_config),
+    fails("git-hook", "plant a git hook", attempts::git_hook),
+    fails("git-replaced", "put another .git in the place of the repository's", attempts::git_replaced),
+    fails("agent-config", "change the agent's configuration", attempts::agent_config),
+    no_trace("shared-temporary", "leave a file in the /tmp of all", attempts::shared_temporary),
+    fails("read-temporary", "read files of others in /tmp", attempts::read_temporary),
+    fails("tcp", "connect to a server on this machine", attempts::tcp),
+    no_trace("udp", "send a datagram to this machine", attempts::udp),
+    fails("unix-socket", "talk to a service over a Unix socket", attempts::unix_socket),
+    fails("abstract-socket", "talk to a service over an abstract Unix socket", attempts::abstract_socket),
+    fails("vsock", "reach the host of this virtual machine", attempts::vsock),
+    fails("see-processes", "see other processes", attempts::see_processes),
+    fails("read-environment", "read the environment of another process", attempts::read_environment),
+    fails("read-memory", "open the memory of another process", attempts::read_memory),
+    fails("signal", "end another process", attempts::signal),
+    fails("inherit-environment", "find a secret in its own environment", attempts::inherit_environment),
+    fails("inherit-descriptor", "use a file that the agent has open", attempts::inherit_descriptor),
+    Probe {
+        id: "outlive",
+        what: "leave a daemon behind",
+        expectation: Expectation::LeavesNoTrace,
+        patience: Duration::from_millis(700),
+        attempt: attempts::outlive,
+    },
+    fails("set-user-id", "gain the rights of a set-user-id program", attempts::new_privileges),
+    fails("unfiltered-calls", "make every system call", attempts::unfiltered),
+    fails("user-namespace", "make a namespace in which it is root", attempts::user_namespace),
+    fails("kernel-settings", "open a setting of the kernel for writing", attempts::kernel_settings),
+    fails("devices", "open a device of the machine for writing", attempts::devices),
+];

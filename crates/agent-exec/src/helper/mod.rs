@@ -1,0 +1,91 @@
+//! The helper: this library as a program of its own.
+//!
+//! What has to happen between the start of a process and the start of its program (a session of its own, a filter of system calls, no
+//! descriptor of ours) is done by a small program and not between `fork` and `exec` in the host: there, little is allowed, and the cost
+//! grows with the host's memory. The program that embeds this library can be its own helper: it calls [`help`] first thing in `main`.
+//!
+//! ```text
+//! launch   prepares itself as a sandbox asks, and becomes the program          helper/launch.rs
+//! watch    waits for the end of the host, however it ends, and ends its commands   helper/watch.rs
+//! probe    tries something that a sandbox should refuse                         check/probes.rs
+//! ```
+
+pub(crate) mod arguments;
+pub(crate) mod launch;
+pub(crate) mod watch;
+
+use arguments::Arguments;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// How the helper is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Helper {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+impl Helper {
+    /// This very program, which calls [`help`] first thing in its `main`. It is found also when its file was replaced meanwhile.
+    #[must_use]
+    pub fn own_program() -> Self {
+        let program = if cfg!(target_os = "linux") {
+            PathBuf::from("/proc/self/exe")
+        } else {
+            std::env::current_exe().unwrap_or_default()
+        };
+        Self { program, arguments: Vec::new() }
+    }
+
+    /// Another program that does so. It gets these arguments before the helper's own, and has to take them away.
+    #[must_use]
+    pub fn program(program: PathBuf, arguments: Vec<OsString>) -> Self {
+        Self { program, arguments }
+    }
+
+    /// A command that starts it. The path to the program may have to mean the same elsewhere, such as in a sandbox.
+    pub(crate) fn command(&self, duty: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(WORD).arg(duty);
+        command
+    }
+
+    /// Program and arguments as they are where `/proc` shows other processes.
+    pub(crate) fn elsewhere(&self) -> std::io::Result<(PathBuf, &[OsString])> {
+        Ok((self.program.canonicalize()?, &self.arguments))
+    }
+}
+
+/// Does the helper's work when this process was started as a helper, and says with what to end it. Otherwise it does nothing.
+///
+/// Call it first thing in `main`, before threads are started: what is prepared here is prepared for one thread.
+#[must_use]
+pub fn help() -> Option<ExitCode> {
+    help_with(std::env::args_os().skip(1))
+}
+
+/// The same for a program that has other arguments before the helper's own.
+#[must_use]
+pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut arguments = arguments.into_iter();
+    if arguments.next()? != OsStr::new(WORD) {
+        return None;
+    }
+    let duty = arguments.next().unwrap_or_default();
+    let arguments = Arguments::new(arguments.collect());
+    Some(match duty.to_str() {
+        Some(LAUNCH) => launch::run(arguments),
+        Some(WATCH) => watch::run(arguments),
+        #[cfg(target_os = "linux")]
+        Some(PROBE) => crate::check::probe(arguments),
+        Some(_) | None => ExitCode::from(MISUSED),
+    })
+}
+
+/// The first argument of a helper. Nobody types it.
+pub(crate) const WORD: &str = "agent-exec-helper";
+pub(crate) const LAUNCH: &str = "launch";
+pub(crate) const WATCH: &str = "watch";
+pub(crate) const PROBE: &str = "probe";
+const MISUSED: u8 = 2;

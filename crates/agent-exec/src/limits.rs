@@ -1,0 +1,58 @@
+//! What a command may take before it takes the agent with it.
+//!
+//! The kernel's choice when memory runs out falls on the command and not on the agent; a fork bomb of an ordinary user comes to an end
+//! (Linux does not count the processes of root); no core is dumped.
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use std::fs;
+use std::sync::OnceLock;
+
+/// Limits a process that was just started. What cannot be limited is not: these limits are no fence.
+pub(crate) fn limit(pid: i32) {
+    let Some(process) = Pid::from_raw(pid) else {
+        return;
+    };
+    lower(Some(process));
+    let _ = fs::write(format!("/proc/{pid}/oom_score_adj"), oom_score());
+}
+
+/// Limits this process and what it becomes.
+pub(crate) fn limit_this_process() {
+    lower(None);
+    let _ = fs::write("/proc/self/oom_score_adj", oom_score());
+}
+
+#[cfg(target_os = "linux")]
+fn lower(process: Option<Pid>) {
+    let mut wanted = vec![(Resource::Core, 0)];
+    if let Some(running) = threads_of_all() {
+        wanted.push((Resource::Nproc, running + MORE_PROCESSES));
+    }
+    for (resource, most) in wanted {
+        let old = getrlimit(resource);
+        let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+        let new = Rlimit { current: least(old.current), maximum: least(old.maximum) };
+        let _ = prlimit(process, resource, new);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lower(_process: Option<Pid>) {}
+
+/// Threads on this machine, of all users: never fewer than those of this one, and read at once.
+fn threads_of_all() -> Option<u64> {
+    let line = fs::read_to_string("/proc/loadavg").ok()?;
+    line.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+/// More than the agent's own, so that a command is ended in its place.
+fn oom_score() -> &'static str {
+    static SCORE: OnceLock<String> = OnceLock::new();
+    SCORE.get_or_init(|| {
+        let own = fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();
+        (own.trim().parse::<i32>().unwrap_or(0) + 300).min(1_000).to_string()
+    })
+}
+
+/// Processes and threads that a command may have at once, roughly: enough for a build on a large machine.
+const MORE_PROCESSES: u64 = 4_096;

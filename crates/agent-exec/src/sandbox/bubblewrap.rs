@@ -1,0 +1,154 @@
+//! The arguments of `bwrap`, which makes the namespaces.
+
+use super::{Access, Policy};
+use crate::environment::Environment;
+use crate::program;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The program `bwrap`.
+#[derive(Debug)]
+pub(crate) struct Bubblewrap {
+    program: PathBuf,
+}
+
+impl Bubblewrap {
+    /// Looks where the system keeps it before it looks where the user says.
+    pub(crate) fn find(environment: &Environment) -> Result<Self, String> {
+        let found = program::find(NAME, Some(OsStr::new(SYSTEM_PATH)));
+        let found = found.or_else(|_| program::find(NAME, environment.value("PATH")));
+        let program = found.map_err(|_| "bubblewrap (the program bwrap) is not installed".to_owned())?;
+        Ok(Self { program })
+    }
+
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Everything before the program. Later mounts lie over earlier ones.
+    pub(crate) fn arguments(&self, policy: &Policy, scratch: &Path, run: Run<'_>) -> Vec<OsString> {
+        let mut line = Line(OPTIONS.iter().map(OsString::from).collect());
+        line.mount("--bind", scratch, Path::new("/tmp"));
+        for path in hidden_but_named(run) {
+            line.mount("--ro-bind", &path, &path);
+        }
+        let writes = policy.access == Access::WorkspaceWrite;
+        for path in policy.writable.iter().filter(|path| writes && path.exists()) {
+            line.mount("--bind", path, path);
+        }
+        line.mount(if writes { "--bind" } else { "--ro-bind" }, &policy.workspace, &policy.workspace);
+        line.mount("--bind", scratch, scratch);
+        for path in protected(policy) {
+            line.mount("--ro-bind", &path, &path);
+        }
+        // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
+        for path in ["/proc", "/run"] {
+            line.0.extend(["--remount-ro".into(), path.into()]);
+        }
+        line.0.extend(["--chdir".into(), run.directory.into()]);
+        line.0
+    }
+}
+
+/// What is to be run.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) directory: &'a Path,
+    pub(crate) environment: &'a Environment,
+}
+
+struct Line(Vec<OsString>);
+
+impl Line {
+    fn mount(&mut self, kind: &str, from: &Path, to: &Path) {
+        self.0.extend([kind.into(), from.into(), to.into()]);
+    }
+}
+
+/// What is there of the protected paths, and where links among them lead.
+fn protected(policy: &Policy) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in &policy.protected {
+        // A link cannot be mounted over. What it leads to can.
+        let Ok(real) = path.canonicalize() else { continue };
+        if !found.contains(&real) {
+            found.push(real);
+        }
+    }
+    found
+}
+
+/// What is named and the sandbox's own `/tmp` and `/run` would hide: the program, a home in a test's directory, programs of a system that
+/// keeps them there.
+fn hidden_but_named(run: Run<'_>) -> Vec<PathBuf> {
+    let values = run.environment.iter().filter(|(name, _)| *name != "TMPDIR" && *name != "XDG_RUNTIME_DIR");
+    let paths = values.flat_map(|(_, value)| std::env::split_paths(value));
+    let is_hidden = |path: &PathBuf| HIDDEN.iter().any(|hidden| path.starts_with(hidden) && path != Path::new(hidden));
+    let mut found: Vec<PathBuf> = paths.filter(|path| is_hidden(path) && path.is_dir()).collect();
+    found.extend(Some(run.program.to_path_buf()).filter(is_hidden));
+    // A directory before what lies in it.
+    found.sort();
+    found.dedup();
+    found
+}
+
+const NAME: &str = "bwrap";
+const SYSTEM_PATH: &str = "/usr/bin:/usr/local/bin:/bin";
+const HIDDEN: [&str; 2] = ["/tmp", "/run"];
+/// Nothing is shared but the file system, which is read only; the daemons' sockets in `/run` and the files of others in `/tmp` are not seen.
+const OPTIONS: &[&str] = &[
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--tmpfs",
+    "/run",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_protected_lies_over_what_is_writable() {
+        let workspace = tempfile::tempdir().unwrap();
+        let workspace = workspace.path().canonicalize().unwrap();
+        let git = workspace.join(".git");
+        std::fs::create_dir(&git).unwrap();
+        let policy = |access| Policy {
+            access,
+            workspace: workspace.clone(),
+            protected: vec![git.clone(), workspace.join("absent")],
+            writable: vec![PathBuf::from("/absent/at/all")],
+        };
+        let bubblewrap = Bubblewrap { program: NAME.into() };
+        let arguments = |access| {
+            let environment = Environment::filtered([]);
+            let program = Path::new("/tmp/program");
+            let run = Run { program, directory: &workspace, environment: &environment };
+            let arguments = bubblewrap.arguments(&policy(access), Path::new("/tmp/x"), run);
+            arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        let (workspace, git) = (workspace.display(), git.display());
+        let writing = arguments(Access::WorkspaceWrite);
+        let bound = writing.find(&format!("--bind {workspace} {workspace}")).unwrap();
+        assert!(writing[bound..].contains(&format!("--ro-bind {git} {git}")), "{writing}");
+        assert!(!writing.contains("absent"), "{writing}");
+        assert!(writing.contains("--ro-bind /tmp/program /tmp/program"), "{writing}");
+        assert!(arguments(Access::ReadOnly).contains(&format!("--ro-bind {workspace} {workspace}")));
+    }
+}

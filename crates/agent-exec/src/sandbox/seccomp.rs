@@ -1,0 +1,142 @@
+//! System calls that a sandboxed command is refused, whatever namespaces it is in.
+//!
+//! Two programs, because a filter has one answer: `EPERM` where a program should see that it may not, `ENOSYS` where it should take another
+//! way (`clone3` hides its flags from a filter, and every C library falls back to `clone`; `io_uring` would do the rest behind our back).
+
+use libc::c_long;
+use seccompiler::SeccompCmpArgLen::{Dword, Qword};
+use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
+use seccompiler::{BpfProgram, Error, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule};
+use std::collections::BTreeMap;
+
+/// What is around the command besides the filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Surroundings {
+    /// A network namespace of its own: internet sockets lead nowhere, and tests that talk to themselves work.
+    Namespaces,
+    /// None: no socket at all.
+    Landlock,
+}
+
+/// The filters, to be installed in this order.
+pub(crate) fn programs(surroundings: Surroundings) -> Result<Vec<BpfProgram>, Error> {
+    let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    refused.insert(libc::SYS_socket, sockets(surroundings)?);
+    refused.insert(libc::SYS_clone, namespace_flags(0)?);
+    refused.insert(libc::SYS_unshare, namespace_flags(0)?);
+    let is = |request: u64| SeccompRule::new(vec![SeccompCondition::new(1, Dword, Eq, request)?]);
+    refused.insert(libc::SYS_ioctl, vec![is(libc::TIOCSTI)?, is(libc::TIOCLINUX)?]);
+    let hidden: Rules = HIDDEN.iter().map(|&call| (call, Vec::new())).collect();
+    Ok(vec![compile(refused, libc::EPERM)?, compile(hidden, libc::ENOSYS)?])
+}
+
+/// A program as the kernel and `bwrap` read it.
+pub(crate) fn bytes(program: &BpfProgram) -> Vec<u8> {
+    let instructions = program.iter().flat_map(|instruction| {
+        let [a, b] = instruction.code.to_ne_bytes();
+        let [e, f, g, h] = instruction.k.to_ne_bytes();
+        [a, b, instruction.jt, instruction.jf, e, f, g, h]
+    });
+    instructions.collect()
+}
+
+type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+/// An empty list of rules refuses the call whatever its arguments are.
+fn compile(rules: Rules, answer: i32) -> Result<BpfProgram, Error> {
+    let mut all = rules.clone();
+    if cfg!(target_arch = "x86_64") {
+        // The same calls in the x32 variant of the instruction set, where a kernel has it.
+        all.extend(rules.into_iter().map(|(call, rules)| (call | X32, rules)));
+    }
+    let answer = SeccompAction::Errno(answer.unsigned_abs());
+    let architecture = std::env::consts::ARCH.try_into()?;
+    Ok(SeccompFilter::new(all, SeccompAction::Allow, answer, architecture)?.try_into()?)
+}
+
+/// A Unix socket that somebody listens on is a way out of every namespace (a container daemon's gives away the machine), and so is what no
+/// namespace divides, such as the way to a virtual machine's host.
+fn sockets(surroundings: Surroundings) -> Result<Vec<SeccompRule>, Error> {
+    let allowed = match surroundings {
+        Surroundings::Namespaces => [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].as_slice(),
+        Surroundings::Landlock => return Ok(Vec::new()),
+    };
+    let differs = |family: &i32| SeccompCondition::new(0, Dword, Ne, u64::from(family.unsigned_abs()));
+    let conditions: Result<Vec<_>, Error> = allowed.iter().map(|family| Ok(differs(family)?)).collect();
+    Ok(vec![SeccompRule::new(conditions?)?])
+}
+
+/// New namespaces, where a command would have powers again.
+fn namespace_flags(argument: u8) -> Result<Vec<SeccompRule>, Error> {
+    let flags = [
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWNET,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWUTS,
+        libc::CLONE_NEWCGROUP,
+    ];
+    let has = |flag: i32| {
+        let flag = u64::from(flag.unsigned_abs());
+        Ok(SeccompRule::new(vec![SeccompCondition::new(argument, Qword, MaskedEq(flag), flag)?])?)
+    };
+    flags.into_iter().map(has).collect()
+}
+
+const X32: c_long = 0x4000_0000;
+/// What changes mounts and namespaces, the machine, or the kernel's memory, and the keyrings, which no namespace divides.
+const REFUSED: &[c_long] = &[
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+];
+const HIDDEN: &[c_long] =
+    &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filters_are_small_enough_for_the_kernel_and_whole() {
+        for surroundings in [Surroundings::Namespaces, Surroundings::Landlock] {
+            let programs = programs(surroundings).unwrap();
+            assert_eq!(programs.len(), 2);
+            for program in programs {
+                assert!(program.len() < 4096, "{}", program.len());
+                assert_eq!(bytes(&program).len(), 8 * program.len());
+            }
+        }
+    }
+}

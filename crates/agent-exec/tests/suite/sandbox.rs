@@ -1,0 +1,194 @@
+//! Commands in a sandbox: what they can do, what they cannot, and what is left of them. Each attempt is made without the sandbox, too, so
+//! that it is known to be one.
+
+use crate::support::{Switch, helper, odd_sleep, shell, sleepers, text, wait_for_sleepers};
+use agent_core::ports::{Command, Exit};
+use agent_exec::{Access, Environment, Finished, Held, Mechanism, Policy, Processes, Sandbox, Streams, check};
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A workspace with a repository in it, and a directory outside of it. Not below `/tmp`, which a sandbox has for itself.
+pub(crate) struct Place {
+    root: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let root = tempfile::tempdir_in("/var/tmp").unwrap();
+        for directory in ["work/.git", "outside"] {
+            fs::create_dir_all(root.path().join(directory)).unwrap();
+        }
+        fs::write(root.path().join("work/.git/config"), "[core]\n").unwrap();
+        fs::write(root.path().join("outside/file"), "outside\n").unwrap();
+        Self { root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn policy(&self, access: Access) -> Policy {
+        let workspace = self.path("work");
+        Policy { access, protected: vec![workspace.join(".git")], workspace, writable: Vec::new() }
+    }
+
+    pub(crate) fn command(&self, command: &str) -> Command {
+        Command { directory: self.path("work").display().to_string(), ..shell(command) }
+    }
+
+    /// `Err` says why there is none on this machine.
+    fn sandbox(&self, mechanism: Mechanism, access: Access) -> Result<Sandbox, String> {
+        Sandbox::with(mechanism, self.policy(access), helper(), &Environment::inherited())
+    }
+}
+
+/// Every mechanism that works here, with a fresh place each; says which do not.
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+pub(crate) fn everywhere(access: Access) -> Vec<(Mechanism, Place, Processes)> {
+    let mut found = Vec::new();
+    for mechanism in [Mechanism::Bubblewrap, Mechanism::Landlock] {
+        let place = Place::new();
+        match place.sandbox(mechanism, access) {
+            Ok(sandbox) => found.push((mechanism, place, Processes::new().in_sandbox(sandbox))),
+            Err(why) => println!("skipped: {why}"),
+        }
+    }
+    found
+}
+
+async fn run(processes: &Processes, command: &Command) -> Finished {
+    processes.run_streaming(command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_workspace_is_written_and_nothing_else() {
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        let outside = place.path("outside");
+        let attempts = [
+            format!("echo changed > {}/file", outside.display()),
+            format!("echo new > {}/new", outside.display()),
+            format!("rm {}/file", outside.display()),
+            format!("mv {}/file moved", outside.display()),
+            format!("ln {}/file linked && echo changed > linked", outside.display()),
+            format!("ln -s {} link; echo changed > link/file", outside.display()),
+        ];
+        for attempt in attempts {
+            let command = place.command(&attempt);
+            let finished = run(&sandboxed, &command).await;
+            assert_ne!(finished.exit, Exit::Code(0), "{mechanism:?}: {attempt}");
+            assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "outside\n", "{mechanism:?}: {attempt}");
+            assert!(!outside.join("new").exists(), "{mechanism:?}: {attempt}");
+            let control = Place::new();
+            let attempt =
+                attempt.replace(&outside.display().to_string(), &control.path("outside").display().to_string());
+            let finished = run(&Processes::new(), &control.command(&attempt)).await;
+            assert_eq!(finished.exit, Exit::Code(0), "without a sandbox: {attempt}");
+        }
+        let finished =
+            run(&sandboxed, &place.command("echo inside > file && cat file $TMPDIR/../../outside/file; pwd")).await;
+        assert!(text(&finished).starts_with("inside\n"), "{mechanism:?}: {finished:?}");
+        let temporary = "f=$(mktemp) && echo temporary > $f && cat $f && echo $TMPDIR";
+        let finished = run(&sandboxed, &place.command(temporary)).await;
+        let scratch = sandboxed.sandbox().unwrap().scratch().display().to_string();
+        assert_eq!(text(&finished), format!("temporary\n{scratch}\n"), "{mechanism:?}");
+    }
+}
+
+#[tokio::test]
+async fn reading_only_writes_nothing_that_stays() {
+    for (mechanism, place, sandboxed) in everywhere(Access::ReadOnly) {
+        let command = place.command("cat .git/config; echo x > file; echo x > $TMPDIR/file && echo temporary");
+        let finished = run(&sandboxed, &command).await;
+        let text = text(&finished);
+        assert!(text.starts_with("[core]\n") && text.ends_with("temporary\n"), "{mechanism:?}: {text}");
+        assert!(!place.path("work/file").exists(), "{mechanism:?}");
+    }
+}
+
+/// What the environment of the agent holds is neither in a command's environment nor anywhere that it can read.
+#[tokio::test]
+async fn no_secret_is_within_reach() {
+    let agent = std::process::Command::new("sleep").arg("600").env("CANARY_KEY", "canary-secret").spawn().unwrap();
+    let look = format!(
+        "env; for p in /proc/self /proc/1 /proc/$PPID /proc/{}; do tr '\\0' '\\n' < $p/environ; done 2>/dev/null; true",
+        agent.id()
+    );
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        let found = text(&run(&sandboxed, &place.command(&look)).await);
+        assert!(found.contains("AGENT_EXEC_RUN="), "{mechanism:?}: {found}");
+        assert!(!found.contains("canary-secret") && !found.contains("CARGO_PKG"), "{mechanism:?}: {found}");
+    }
+    let control = std::process::Command::new("sh").args(["-c", &look]).output().unwrap();
+    let control = String::from_utf8_lossy(&control.stdout).into_owned();
+    stop(agent);
+    assert!(control.contains("canary-secret") && control.contains("CARGO_PKG"), "without a sandbox it is found");
+}
+
+/// In a pid namespace nothing gets away, not even what hides from every search.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_leaves_a_namespace() {
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        if mechanism != Mechanism::Bubblewrap {
+            continue;
+        }
+        let sleep = odd_sleep();
+        let hide = format!("(env -i setsid sh -c '(/bin/sleep {sleep} &); exec sleep {sleep}' > /dev/null 2>&1 &) ; ");
+        let mut command = place.command(&format!("{hide} exec sleep 1000"));
+        command.timeout_ms = 700;
+        let switch = Switch::new();
+        let running = sandboxed.run_streaming(&command, Streams::Merged, &switch, &|_| {});
+        let (finished, ()) = tokio::join!(running, wait_for_sleepers(&sleep, 1));
+        assert_eq!(finished.unwrap().exit, Exit::TimedOut);
+        assert_eq!(sleepers(&sleep), 0);
+        let finished = run(&sandboxed, &place.command(&format!("{hide} sleep 0.2; exit 3"))).await;
+        assert_eq!((finished.exit, finished.left_behind), (Exit::Code(3), 0));
+        assert_eq!(sleepers(&sleep), 0);
+    }
+}
+
+#[test]
+fn the_check_finds_what_is_enforced() {
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    for mechanism in [Mechanism::Bubblewrap, Mechanism::Landlock] {
+        let report = match check(directory.path(), Some(mechanism), &helper()) {
+            Ok(report) => report,
+            Err(why) => {
+                println!("skipped: {why}");
+                continue;
+            }
+        };
+        for finding in &report.findings {
+            println!("{mechanism:?} {:?} {}: {}", finding.held, finding.id, finding.detail);
+        }
+        let with =
+            |held: Held| report.findings.iter().filter(move |finding| finding.held == held).map(|finding| finding.id);
+        let open: Vec<_> = with(Held::No).collect();
+        match mechanism {
+            Mechanism::Bubblewrap => assert_eq!(open, [""; 0]),
+            // What it is said to be weaker in, and nothing else.
+            _ => {
+                let weaker = [
+                    "mode-outside",
+                    "times-outside",
+                    "git-config",
+                    "git-hook",
+                    "git-replaced",
+                    "agent-config",
+                    "read-temporary",
+                    "see-processes",
+                    "outlive",
+                ];
+                assert_eq!(open.iter().filter(|id| !weaker.contains(id)).count(), 0, "{open:?}");
+                assert!(open.contains(&"git-config"), "{open:?}");
+            }
+        }
+        assert!(with(Held::Yes).count() >= 20, "{report:?}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left of it");
+}
+
+fn stop(mut process: std::process::Child) {
+    process.kill().unwrap();
+    process.wait().unwrap();
+}

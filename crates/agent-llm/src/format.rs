@@ -1,0 +1,77 @@
+//! The wire formats, where one is chosen as the program runs.
+
+use crate::client::Answered;
+use crate::history::Fragments;
+use crate::{anthropic, openai, reader, responses};
+use agent_core::llm::{LlmError, LlmRequest};
+use agent_core::ports::LlmStream;
+
+/// A wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Chat Completions.
+    OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
+}
+
+impl Format {
+    const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses];
+
+    pub(crate) const fn dialect(self) -> &'static str {
+        match self {
+            Self::Anthropic => anthropic::FLAVOUR.dialect,
+            Self::OpenAiChat => openai::FLAVOUR.dialect,
+            Self::OpenAiResponses => responses::FLAVOUR.dialect,
+        }
+    }
+
+    pub(crate) fn of_dialect(dialect: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.dialect() == dialect)
+    }
+
+    /// Reads an answer.
+    pub(crate) async fn read(self, answered: Answered, limit_tokens: u32) -> Result<LlmStream, LlmError> {
+        match self {
+            Self::Anthropic => reader::read(answered, anthropic::Assembly::default()).await,
+            Self::OpenAiChat => reader::read(answered, openai::Assembly::default()).await,
+            Self::OpenAiResponses => reader::read(answered, responses::Assembly::within(limit_tokens)).await,
+        }
+    }
+}
+
+/// Writes requests and keeps what it wrote.
+#[derive(Debug)]
+pub struct Writer {
+    format: Format,
+    accent: openai::Accent,
+    fragments: Fragments,
+}
+
+impl Writer {
+    /// A writer that has written nothing, for the server of this name.
+    #[must_use]
+    pub fn new(format: Format, host: &str) -> Self {
+        let accent = openai::Accent::of_host(host);
+        let fragments = match format {
+            Format::Anthropic => anthropic::fragments(),
+            Format::OpenAiChat => openai::fragments(accent),
+            Format::OpenAiResponses => responses::fragments(),
+        };
+        Self { format, accent, fragments }
+    }
+
+    /// The body of a request.
+    ///
+    /// # Errors
+    /// When something in it cannot be written as JSON.
+    pub fn write(&self, request: &LlmRequest) -> serde_json::Result<Vec<u8>> {
+        match self.format {
+            Format::Anthropic => anthropic::body(request, &self.fragments),
+            Format::OpenAiChat => openai::body(request, self.accent, &self.fragments),
+            Format::OpenAiResponses => responses::body(request, &self.fragments),
+        }
+    }
+}

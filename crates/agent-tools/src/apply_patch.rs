@@ -1,0 +1,141 @@
+//! `apply_patch`: changes to several files, all of them or none.
+
+use crate::editable::Editable;
+use crate::file_tool::{Operation, Watch};
+use crate::patch::{Applied, Change, Section, apply, parse};
+use crate::workspace::{Done, FileError, RelativePath, Staged, Workspace};
+use agent_core::tool::{Effect, ToolOutcome};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use std::fmt::Write as _;
+
+pub(crate) struct ApplyPatch;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApplyPatchArguments {
+    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    #[schemars(with = "String")]
+    patch: Patch,
+}
+
+/// A patch that could be read, or why not.
+pub(crate) struct Patch(Result<Vec<Section>, String>);
+
+impl<'de> Deserialize<'de> for Patch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(parse(&text)))
+    }
+}
+
+impl Operation for ApplyPatch {
+    const NAME: &'static str = "apply_patch";
+    const DESCRIPTION: &'static str = "Changes several files in one step, all of them or none. The patch is `*** Begin Patch`, then \
+        sections, then `*** End Patch`. A section is `*** Add File: PATH` and the lines of the new file, each after a `+`; or \
+        `*** Delete File: PATH`; or `*** Update File: PATH`, perhaps `*** Move to: PATH`, and changes. A change is an optional `@@ LINE` \
+        that names a line above it, then lines after a space (they stay), a `-` (they go) or a `+` (they come); `*** End of File` after it \
+        says that it is at the end. Give three lines around a change, exactly as they are in the file and without line numbers; where they \
+        stand more than once an `@@ LINE` must tell them apart. It fails if a file has changed since it was last read.";
+    const EFFECT: Effect = Effect::Changes;
+    type Arguments = ApplyPatchArguments;
+
+    fn paths(arguments: &Self::Arguments) -> Vec<&str> {
+        let mut paths = Vec::new();
+        for section in arguments.patch.0.iter().flatten() {
+            paths.push(section.path.as_str());
+            if let Change::Update { move_to: Some(path), .. } = &section.change {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    fn check(arguments: &Self::Arguments) -> Result<(), String> {
+        arguments.patch.0.as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
+        let sections = arguments.patch.0.as_deref().unwrap_or_default();
+        match prepare(workspace, sections) {
+            Ok((staged, said)) => commit(staged, &said),
+            Err(reason) => ToolOutcome::failed(format!("{reason}\n[nothing was changed]")),
+        }
+    }
+}
+
+/// Everything that will change, and what will be said about it.
+fn prepare<'w>(workspace: &'w Workspace, sections: &[Section]) -> Result<(Vec<Staged<'w>>, String), String> {
+    let mut staged = Vec::new();
+    let mut said = String::new();
+    for section in sections {
+        let path = &section.path;
+        match &section.change {
+            Change::Add { content } => {
+                let new = free(workspace, path)?;
+                let created = workspace.stage_creation(&new, content.as_bytes(), None);
+                staged.push(created.map_err(|error| error.to_string())?);
+                let _ = writeln!(said, "created `{path}` ({} lines)", content.lines().count());
+            }
+            Change::Delete => {
+                let old = workspace.relative(path).map_err(|error| error.to_string())?;
+                let target = workspace.open_target(&old).map_err(|error| error.to_string())?;
+                staged.push(workspace.stage_removal(&old, target));
+                let _ = writeln!(said, "deleted `{path}`");
+            }
+            Change::Update { move_to, hunks } => {
+                let file = Editable::open(workspace, path)?;
+                let Applied { text, added, removed, first_line } =
+                    apply(&file.text, hunks).map_err(|reason| format!("`{path}`: {reason}"))?;
+                let lines = format!("+{added} -{removed} lines, the first at line {first_line}");
+                match move_to {
+                    None => {
+                        staged.push(file.stage(workspace, &text)?);
+                        let _ = writeln!(said, "changed `{path}` ({lines})");
+                    }
+                    Some(new) => {
+                        staged.extend(file.stage_move(workspace, &free(workspace, new)?, &text)?);
+                        let _ = writeln!(said, "moved `{path}` to `{new}` ({lines})");
+                    }
+                }
+            }
+        }
+    }
+    Ok((staged, said))
+}
+
+/// A path under which there is nothing yet.
+fn free(workspace: &Workspace, path: &str) -> Result<RelativePath, String> {
+    let path = workspace.relative(path).map_err(|error| error.to_string())?;
+    match workspace.open_file(&path) {
+        Ok(_) => Err(format!("`{path}` exists: change it with `*** Update File: {path}`")),
+        Err(FileError::NotFound { .. }) => Ok(path),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn commit(staged: Vec<Staged<'_>>, said: &str) -> ToolOutcome {
+    let paths: Vec<String> = staged.iter().map(|staged| staged.real().to_string()).collect();
+    let mut done: Vec<Done<'_>> = Vec::with_capacity(staged.len());
+    for staged in staged {
+        match staged.commit() {
+            Ok(change) => done.push(change),
+            Err(error) => return take_back(done, &paths, &error.to_string()),
+        }
+    }
+    ToolOutcome::ok(said.trim_end()).with_changed_paths(paths)
+}
+
+fn take_back(done: Vec<Done<'_>>, paths: &[String], reason: &str) -> ToolOutcome {
+    let mut stays = Vec::new();
+    for (change, path) in done.into_iter().zip(paths).rev() {
+        if !change.undo() {
+            stays.push(path.clone());
+        }
+    }
+    if stays.is_empty() {
+        return ToolOutcome::failed(format!("{reason}\n[nothing was changed]"));
+    }
+    let named = stays.join("`, `");
+    ToolOutcome::failed(format!("{reason}\n[`{named}` had been changed before, and that could not be taken back]"))
+        .with_changed_paths(stays)
+}

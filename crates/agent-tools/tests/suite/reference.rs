@@ -1,0 +1,55 @@
+//! The reference of the tools in `docs/tools.md`, made of what the model is told. `UPDATE=1` rewrites it.
+
+use crate::support::Bench;
+use agent_tools::{protected_names, signal_tool};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+#[test]
+fn the_reference_is_what_the_model_is_told() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tools.md");
+    let published = std::fs::read_to_string(path).unwrap();
+    let (before, after) = published.split_once(BEGIN).expect("the mark where the reference begins");
+    let (_, after) = after.split_once(END).expect("the mark where the reference ends");
+    let made = format!("{before}{BEGIN}{}{END}{after}", reference());
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &made).unwrap();
+        return;
+    }
+    assert!(published == made, "docs/tools.md is stale: run the tests of agent-tools with UPDATE=1");
+}
+
+fn reference() -> String {
+    let mut text = String::from("\n\n");
+    for tool in Bench::new().tools.iter().cloned().chain([signal_tool()]) {
+        let spec = tool.spec();
+        let _ = writeln!(text, "### `{}`\n\n{}\n", spec.name, spec.description);
+        let required = |name: &str| {
+            spec.input_schema["required"].as_array().into_iter().flatten().any(|required| required == name)
+        };
+        let _ = writeln!(text, "| Parameter | Type | |\n|---|---|---|");
+        for (name, schema) in spec.input_schema["properties"].as_object().unwrap() {
+            let kind = schema["type"].as_str().unwrap_or_default();
+            let kind = if required(name) { kind.to_owned() } else { format!("{kind}, optional") };
+            let said = schema["description"].as_str().unwrap_or_default().replace('\n', " ").replace('|', "\\|");
+            let _ = writeln!(text, "| `{name}` | {kind} | {said}{} |", choices(schema));
+        }
+        text.push('\n');
+    }
+    let names: Vec<String> = protected_names().iter().map(|name| format!("`{name}`")).collect();
+    let _ = writeln!(text, "### Protected names\n\n{}, and files that end in `.code-workspace`.\n", names.join(", "));
+    text
+}
+
+fn choices(schema: &Value) -> String {
+    let choices: Vec<String> = schema["enum"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|choice| format!("`{}`", choice.as_str().unwrap()))
+        .collect();
+    if choices.is_empty() { String::new() } else { format!(" One of {}.", choices.join(", ")) }
+}
+
+const BEGIN: &str = "<!-- begin: made of the schemas, `UPDATE=1 cargo test -p agent-tools` rewrites it -->";
+const END: &str = "<!-- end -->";
