@@ -3,7 +3,7 @@
 use agent_core::budget::Limits;
 use agent_core::conversation::CallId;
 use agent_core::hook::GitReport;
-use agent_core::journal::{Entry, Header, Record};
+use agent_core::journal::{Entry, Format, Header, Record};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::PermissionMode;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
@@ -150,7 +150,7 @@ pub fn records(mut lines: &[u8]) -> impl Iterator<Item = Record> {
         line.clear();
         let length = lines.read_until(b'\n', &mut line).expect("bytes can be read");
         let text = std::str::from_utf8(&line).expect("text");
-        (length > 0).then(|| Record::from_line(text).expect("a record"))
+        (length > 0).then(|| Format::TODAY.read(text).expect("a record"))
     })
 }
 

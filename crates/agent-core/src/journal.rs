@@ -34,20 +34,6 @@ pub struct Record {
     pub entry: Entry,
 }
 
-impl Record {
-    /// Reads a record from its line, with or without the end of the line. `serde` reads the same from any JSON; this is quicker where the line
-    /// is as `serde_json` writes it.
-    ///
-    /// # Errors
-    /// What `serde_json` found wrong.
-    pub fn from_line(line: &str) -> Result<Self, serde_json::Error> {
-        match line::read(line) {
-            Some(record) => Ok(record),
-            None => serde_json::from_str(line),
-        }
-    }
-}
-
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

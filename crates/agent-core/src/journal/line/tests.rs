@@ -1,6 +1,6 @@
 //! What the quick way reads is what the usual way reads; how much it leaves to the usual way is looked at, too.
 
-use super::super::{Entry, Record};
+use super::super::{Entry, Format, Record};
 use super::read;
 use crate::session::{Event, Ticket};
 use alloc::format;
@@ -32,7 +32,7 @@ fn every_kind_of_event_is_read_quickly_but_a_configuration() {
         assert_eq!(is_usual(&format!("{line}\n")), expected, "{line}");
     }
     for line in JOURNAL.lines() {
-        assert_eq!(Record::from_line(line).unwrap(), serde_json::from_str(line).unwrap());
+        assert_eq!(Format::TODAY.read(line).unwrap(), serde_json::from_str(line).unwrap());
     }
 }
 
@@ -47,13 +47,13 @@ fn a_line_that_is_unusual_reads_as_ever() {
         usual.replacen('{', "{\"more\":1,", 1),
     ] {
         assert!(!is_usual(&unusual), "{unusual}");
-        assert_eq!(Record::from_line(&unusual).unwrap(), serde_json::from_str(&usual).unwrap(), "{unusual}");
+        assert_eq!(Format::TODAY.read(&unusual).unwrap(), serde_json::from_str(&usual).unwrap(), "{unusual}");
     }
     for wrong in
         ["", "{", "null", "[]", "{}", &usual[..usual.len() - 1], &format!("{usual}}}"), &usual.replacen('7', "07", 1)]
     {
         let expected = serde_json::from_str::<Record>(wrong).unwrap_err();
-        assert_eq!(format!("{}", Record::from_line(wrong).unwrap_err()), format!("{expected}"), "{wrong}");
+        assert_eq!(format!("{}", Format::TODAY.read(wrong).unwrap_err()), format!("{expected}"), "{wrong}");
     }
 }
 
