@@ -8,6 +8,7 @@
 //! versions wrote.
 
 mod format;
+mod line;
 mod replay;
 
 pub use format::{Format, FormatError};

@@ -7,6 +7,7 @@ use crate::budget::{LimitKind, LimitReached};
 use crate::conversation::CallId;
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
 use crate::permission::ApprovalAnswer;
+use crate::tool::CallFacts;
 
 impl Session {
     /// The trigger that an event is here and now.
@@ -43,7 +44,9 @@ impl Session {
                 let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
                 if is_covered { Ok(Trigger::ToolsPrepared) } else { Err(Reason::IncompleteFacts) }
             }
-            Event::ApprovalAnswered { ticket, call, answer } => self.approval(*ticket, call, answer),
+            Event::ApprovalAnswered { ticket, call, answer, changed } => {
+                self.approval(*ticket, call, answer, changed.as_deref())
+            }
             Event::ToolProgress { ticket, call, .. } => {
                 self.answers(*ticket, Trigger::ToolProgress)?;
                 self.running(call).map(|()| Trigger::ToolProgress)
@@ -114,9 +117,10 @@ impl Session {
                 limit: limits.max_tool_calls.unwrap_or(spent),
             });
         }
-        let model = self.config.model(self.model_index);
-        let output_tokens = u64::from(model.max_output_tokens);
-        let reservation = model.price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
+        // Without a limit on money, nobody has to know what the call may cost.
+        let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.model_index));
+        let output_tokens = u64::from(self.config.max_output_tokens(self.model_index));
+        let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
         self.ledger.blocks_model_call(limits, reservation)
     }
 
@@ -207,18 +211,20 @@ impl Session {
         self.config.limits.max_wall_time_ms.map(|limit_ms| limit_ms.saturating_sub(used_ms))
     }
 
-    fn approval(&self, ticket: Ticket, call: &CallId, answer: &ApprovalAnswer) -> Result<Trigger, Reason> {
+    fn approval(
+        &self,
+        ticket: Ticket,
+        call: &CallId,
+        answer: &ApprovalAnswer,
+        changed: Option<&CallFacts>,
+    ) -> Result<Trigger, Reason> {
         self.answers(ticket, Trigger::ApprovalPartial)?;
         let Some(batch) = self.batch.as_ref().filter(|batch| batch.is_asked(call)) else {
             return Err(Reason::UnknownCall);
         };
-        let allowed = match answer {
-            ApprovalAnswer::Allow { arguments, .. } => {
-                arguments.is_none() || batch.may_edit(call, &self.config.permissions)
-            }
-            ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => false,
-        };
-        Ok(match (batch.is_another_asked(call), allowed || batch.has_cleared()) {
+        let permissions = &self.config.permissions;
+        let any_runs = batch.runs_after(call, answer, changed, permissions) || batch.has_runnable(permissions);
+        Ok(match (batch.is_another_asked(call), any_runs) {
             (true, _) => Trigger::ApprovalPartial,
             (false, true) => Trigger::ApprovalsGranted,
             (false, false) => Trigger::ApprovalsAllDenied,
@@ -227,7 +233,7 @@ impl Session {
 
     fn tool_completed(&self, call: &CallId, names_changes: bool) -> Trigger {
         let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
-        let more_to_run = batch.has_cleared();
+        let more_to_run = batch.has_runnable(&self.config.permissions);
         if batch.is_another_running(call) {
             Trigger::ToolCompletedMoreLeft
         } else if self.cancel.is_some() {
@@ -258,7 +264,8 @@ impl Session {
         if self.compaction.due.is_some() {
             return true;
         }
-        let Some(window) = self.config.model(self.model_index).context_window_tokens else { return false };
+        let model = self.config.model(self.model_index);
+        let Some(window) = model.and_then(|model| model.context_window_tokens) else { return false };
         let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
         self.context_estimate() > full && self.may_summarise()
     }

@@ -58,11 +58,12 @@ pub use ticket::Ticket;
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::Conversation;
 use crate::llm::Usage;
+use crate::permission::{Basis, Ruling};
 use crate::snapshot::FormatVersion;
 use crate::table::{Label, Row};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use batch::Batch;
 use compaction::Compaction;
@@ -188,13 +189,18 @@ impl Session {
         let Some(row) = self.table.row(self.state, trigger) else {
             return Err(self.rejected(name, Some(trigger), Reason::NoRow));
         };
-        let mut step = Step { transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS), actions: Vec::new() };
+        let mut step = Step {
+            transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
+            actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
+            rulings: Vec::new(),
+        };
         if event.is_transient() {
             self.render_transient(row, event, &mut step.actions);
             return Ok(step);
         }
         self.now_ms = self.now_ms.max(at_ms);
-        self.absorb(trigger, event);
+        self.absorb(trigger, event, &mut step.rulings);
+        self.note_rulings(&step.rulings);
         self.fire(row, &mut step);
         while let Some(row) = self.automatic_row() {
             self.settle(row.on);
@@ -285,6 +291,13 @@ impl Session {
         }
     }
 
+    /// That reading runs goes without saying.
+    fn note_rulings(&mut self, rulings: &[Ruling]) {
+        for ruling in rulings.iter().filter(|ruling| *ruling.decision.basis() != Basis::Reads) {
+            self.trace.note(self.now_ms, ruling.to_string());
+        }
+    }
+
     /// In a passing state, the first automatic row whose guard holds; the last one needs no guard.
     fn automatic_row(&self) -> Option<&'static Row<State, Trigger, ActionKind>> {
         if !self.table.table.is_passing(self.state) {
@@ -329,7 +342,7 @@ struct ChangeRecord {
     paths: BTreeSet<String>,
     /// Whether something may have been changed since hooks last looked.
     unseen: bool,
-    /// The tools of the last batch, for the hooks.
+    /// The tools of the last batch that hooks look at.
     tools: Vec<crate::tool::RanTool>,
     /// What the model said with them.
     intent: String,
@@ -427,3 +440,5 @@ const fn first_rows() -> [u8; STATES] {
 
 /// Rows that an event fires before the session waits again, its automatic ones included; seldom more.
 const ROWS_OF_MOST_STEPS: usize = 4;
+/// What is asked of the driver in a step; seldom more.
+const ACTIONS_OF_MOST_STEPS: usize = 2;
