@@ -2,12 +2,14 @@
 
 use agent_core::budget::Limits;
 use agent_core::conversation::CallId;
+use agent_core::hook::GitReport;
 use agent_core::journal::{Entry, Header, Record};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::PermissionMode;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 use std::hint::black_box;
+use std::io::BufRead;
 
 /// A session and what it asked for last.
 #[derive(Clone)]
@@ -48,6 +50,21 @@ impl Driver {
         let ids = self.answer_with_calls(1);
         self.prepare(&ids, Effect::Reads);
         self.complete(&ids[0]);
+    }
+
+    /// A turn as sessions have them: a message, a call that reads, one that changes something with the look of the hooks after it, and the
+    /// last words. Nine events.
+    pub fn turn(&mut self) {
+        self.take(Event::UserInput { text: "Please make the greeting a polite one.".into() });
+        self.round();
+        let ids = self.answer_with_calls(1);
+        self.prepare(&ids, Effect::Changes);
+        let outcome = outcome().with_changed_paths(vec!["src/lib.rs".into()]);
+        self.take(Event::ToolCompleted { ticket: self.ticket, call: ids[0].clone(), outcome });
+        self.take(Event::GitChecked { ticket: self.ticket, report: GitReport::default() });
+        let usage = Some(Usage { input_tokens: 1_200, output_tokens: 12, ..Usage::default() });
+        let response = LlmResponse { usage, ..LlmResponse::text("That is all there is to it.") };
+        self.take(Event::LlmCompleted { ticket: self.ticket, response });
     }
 
     /// The model asks for so many calls.
@@ -107,14 +124,15 @@ impl Driver {
     }
 }
 
-/// A journal of so many events, as lines: rounds of three events behind the first two.
+/// A journal of at least so many events, as lines: whole turns, as a driver records them.
 pub fn journal(events: usize) -> String {
     let mut driver = Driver::started();
+    driver.take(driver.done());
     driver.events = Some(Vec::new());
     while driver.events.as_ref().map_or(0, Vec::len) < events {
-        driver.round();
+        driver.turn();
     }
-    let started = [Event::Started, Event::UserInput { text: "go".into() }];
+    let started = [Event::Started, Event::UserInput { text: "go".into() }, Driver::started().done()];
     let header = Header::new("bench", "bench", "/tmp", config());
     let entries = started.into_iter().chain(driver.events.take().unwrap_or_default()).map(Entry::Event);
     let mut lines = String::new();
@@ -123,6 +141,17 @@ pub fn journal(events: usize) -> String {
         lines.push('\n');
     }
     lines
+}
+
+/// The records of lines, each copied out of the whole first and looked at as text, as a journal in a file is read.
+pub fn records(mut lines: &[u8]) -> impl Iterator<Item = Record> {
+    let mut line = Vec::new();
+    std::iter::from_fn(move || {
+        line.clear();
+        let length = lines.read_until(b'\n', &mut line).expect("bytes can be read");
+        let text = std::str::from_utf8(&line).expect("text");
+        (length > 0).then(|| Record::from_line(text).expect("a record"))
+    })
 }
 
 pub fn facts(ids: &[CallId], effect: Effect) -> Vec<CallFacts> {

@@ -65,8 +65,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
 
 /// Explores a session in a world, on any table.
 fn check_session(world: &World, table: &'static SessionTable, reach: Reach) -> Result<Explored, String> {
-    let model = Sessions { world, config: world.session_config()?, table, replay_one_in: REPLAY_ONE_IN };
-    Ok(explore(&model, reach))
+    Ok(explore(&Sessions::new(world, table)?, reach))
 }
 
 /// The chores are built without optimisation; this one would take ten times as long.
@@ -91,5 +90,3 @@ fn say(text: &str) -> Result<(), String> {
 
 /// Set where this program was built for speed.
 const IS_OPTIMISED: &str = "AGENT_MODEL_CHECK_IS_OPTIMISED";
-/// One state in so many is rebuilt from its events.
-const REPLAY_ONE_IN: u64 = 64;

@@ -1,6 +1,7 @@
 //! What a headless run writes, in the chosen format: data to standard output, the rest to standard error.
 
 use crate::args::{Options, OutputFormat};
+use crate::hint::resume_command;
 use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
@@ -94,7 +95,7 @@ impl Printer {
                 mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
             });
         }
-        self.tell(&result);
+        self.tell(&result, options);
         let code = result.exit_code;
         let written = match self.format {
             OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
@@ -112,7 +113,7 @@ impl Printer {
     }
 
     /// What a person has to know of the result besides the answer.
-    fn tell(&mut self, result: &RunResult) {
+    fn tell(&mut self, result: &RunResult, options: &Options) {
         if let Some(error) = &result.error {
             self.view.error(error);
         }
@@ -124,7 +125,8 @@ impl Printer {
                 .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
         }
         if !result.session_id.is_empty() && result.is_error {
-            self.view.tell(&format!("to go on with this session: agent resume {}", result.session_id));
+            let command = resume_command(&result.session_id, options);
+            self.view.tell(&format!("to go on with this session: {command}"));
         }
         self.view.end_line();
     }

@@ -6,21 +6,24 @@
 use crate::answer;
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
+use crate::hint::resume_command;
 use crate::kept_rules;
+use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, Tint, inline};
+use crate::terminal::{Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
-use agent_core::budget::{Ledger, Usd};
+use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::link::Turns;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::ports::Approver;
-use agent_core::session::{Rejected, State, Trigger};
+use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use async_trait::async_trait;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -37,19 +40,19 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let Opened { runner, handle, notices, id, model, before, repository, .. } = opened;
     let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
     let level = Level::of(options.quiet, options.verbose);
-    let mut screen = Screen::new(handle.clone(), repository, level, &before.ledger);
+    let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
     screen.view.tell(&inline(&heading));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
-    let left = screen.run(notices, signals, read_lines(), questions).await;
+    let left = screen.run(notices, signals, lines::read(), questions).await;
     handle.detach();
     let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
     screen.view.end_line();
     screen.view.spent(session.ledger());
     if !id.is_empty() {
-        screen.view.tell(&format!("go on with: agent resume {id}"));
+        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options)));
     }
     match end {
         End::JournalFailed(error) => Err(Failure::internal(error)),
@@ -72,12 +75,20 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Question>,
+    /// What the person allowed at the start, and how often as much again.
+    limits: Limits,
+    raises: u64,
+    /// What the turns came to: nobody but the exit code tells a script.
+    turns: Turns,
+    had_unusable_line: bool,
+    /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
+    is_in_turn: bool,
 }
 
 type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
 impl Screen {
-    fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, before: &Ledger) -> Self {
+    fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, limits: Limits, before: &Ledger) -> Self {
         Self {
             handle,
             repository,
@@ -90,6 +101,11 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
+            limits,
+            raises: 0,
+            turns: Turns::default(),
+            had_unusable_line: false,
+            is_in_turn: false,
         }
     }
 
@@ -98,7 +114,7 @@ impl Screen {
         &mut self,
         mut notices: agent_runner::Notices,
         mut signals: mpsc::UnboundedReceiver<Signal>,
-        mut lines: mpsc::UnboundedReceiver<String>,
+        mut lines: mpsc::UnboundedReceiver<Line>,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
         loop {
@@ -115,22 +131,22 @@ impl Screen {
                 Some(question) = questions.recv() => {
                     // What was typed before the question is no answer to it.
                     while let Ok(line) = lines.try_recv() {
-                        if self.line(line.trim()) {
-                            return 0;
+                        if self.typed(&line) {
+                            return self.exit_code();
                         }
                     }
                     self.ask(question);
                 }
                 line = lines.recv(), if !self.has_input_ended => match line {
-                    Some(line) if self.line(line.trim()) => return 0,
+                    Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
-                    None if self.end_input() => return 0,
+                    None if self.end_input() => return self.exit_code(),
                     None => {}
                 },
             }
             // Whoever pipes lines in wants them all answered first.
             if self.has_input_ended && self.is_idle && self.untaken == 0 {
-                return 0;
+                return self.exit_code();
             }
         }
     }
@@ -140,22 +156,35 @@ impl Screen {
         match notice {
             Notice::Transition(step) => {
                 self.is_idle &= step.from == step.to;
+                self.is_in_turn |= step.to == State::PreparingRequest;
                 // What the model is asked for is one turn, however many calls it takes.
                 if step.to == State::PreparingRequest
                     && matches!(step.on, Trigger::UserInput | Trigger::AutoQueuedInput)
                 {
                     self.repository.turn_started();
                 }
-                if matches!(step.on, Trigger::UserInput | Trigger::CompactionRequested) {
+                if matches!(
+                    step.on,
+                    Trigger::UserInput
+                        | Trigger::CompactionRequested
+                        | Trigger::BudgetRaised
+                        | Trigger::BudgetRaisedWorkDue
+                ) {
                     self.untaken = self.untaken.saturating_sub(1);
+                }
+                match step.on {
+                    Trigger::BudgetRaised => self.prompt_if_idle(),
+                    Trigger::CompactionCompleted => self.view.tell("summarised"),
+                    _ => {}
                 }
             }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
-            Notice::Prompt { .. } => {
+            Notice::Prompt { outcome, .. } => {
                 if self.is_stopping {
                     self.view.tell("stopped");
                 }
+                self.ended(outcome.as_ref());
                 (self.is_idle, self.is_stopping) = (true, false);
                 self.question = None;
                 self.prompt("> ");
@@ -166,6 +195,28 @@ impl Screen {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A turn came to this.
+    fn ended(&mut self, outcome: Option<&Outcome>) {
+        let Some(outcome) = outcome.filter(|_| std::mem::take(&mut self.is_in_turn)) else { return };
+        if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
+            self.view.tell("/more goes on with as much again");
+        }
+        self.turns.add(outcome);
+    }
+
+    /// What leaving in order means. A person saw what happened; a script sees only this.
+    fn exit_code(&self) -> u8 {
+        if std::io::stdin().is_terminal() {
+            return 0;
+        }
+        match self.turns.gravest() {
+            Some(kind) if kind != OutcomeKind::Success => kind.exit_code(),
+            _ if self.view.lost_output() => OutcomeKind::Failed.exit_code(),
+            _ if self.had_unusable_line => UNUSABLE_INPUT,
+            _ => 0,
         }
     }
 
@@ -185,6 +236,20 @@ impl Screen {
             self.handle.cancel();
         }
         false
+    }
+
+    /// Returns whether to leave.
+    fn typed(&mut self, line: &Line) -> bool {
+        match line {
+            Line::Text(text) => self.line(text.trim()),
+            Line::Unusable { shown, reason } => {
+                self.view.line_was_typed();
+                self.had_unusable_line = true;
+                self.view.error(&format!("not sent, {reason}: {}", one_line(shown, 200)));
+                self.prompt_if_idle();
+                false
+            }
+        }
     }
 
     /// Returns whether to leave.
@@ -211,9 +276,17 @@ impl Screen {
                 self.untaken += 1;
                 self.handle.compact();
             }
+            "/more" => {
+                self.raises += 1;
+                self.untaken += 1;
+                // What the limit cut short goes on, and may end well.
+                self.turns = Turns::default();
+                self.handle.set_limits(raised(&self.limits, self.raises));
+            }
             "/help" => {
                 self.view.tell("what you type while it works is sent with the next results");
                 self.view.tell("/compact  summarises the conversation to make room");
+                self.view.tell("/more     raises every limit by what it was at the start, and goes on");
                 self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
                 self.view.tell("Ctrl-C    stops the turn, twice leaves");
                 self.prompt_if_idle();
@@ -271,6 +344,11 @@ impl Screen {
     fn refused(&mut self, rejected: &Rejected) {
         match &*rejected.event {
             "UserInput" => self.untaken = self.untaken.saturating_sub(1),
+            "BudgetRaised" => {
+                self.untaken = self.untaken.saturating_sub(1);
+                self.view.tell(&format!("not raised: {}", rejected.reason));
+                self.prompt_if_idle();
+            }
             "CompactionRequested" => {
                 self.untaken = self.untaken.saturating_sub(1);
                 self.view.tell(&format!("not summarised: {}", rejected.reason));
@@ -358,20 +436,22 @@ impl Approver for ScreenApprover {
     }
 }
 
-/// Lines of standard input, read on a thread of their own: reading cannot be interrupted, and leaving must not wait for it.
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
+/// The limits of the start, so many times more.
+fn raised(limits: &Limits, times: u64) -> Limits {
+    let more = |limit: u64| limit.saturating_mul(times.saturating_add(1));
+    let more_in_row = |limit: u32| limit.saturating_mul(u32::try_from(times).unwrap_or(u32::MAX).saturating_add(1));
+    Limits {
+        max_model_calls: limits.max_model_calls.map(more),
+        max_tool_calls: limits.max_tool_calls.map(more),
+        max_total_tokens: limits.max_total_tokens.map(more),
+        max_cost_nano_usd: limits.max_cost_nano_usd.map(more),
+        max_wall_time_ms: limits.max_wall_time_ms.map(more),
+        max_failures_in_row: limits.max_failures_in_row.map(more_in_row),
+        max_repetitions: limits.max_repetitions.map(more_in_row),
+    }
 }
 
+const UNUSABLE_INPUT: u8 = 42;
 const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
 const ANSWER: &str = "  answer: ";
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

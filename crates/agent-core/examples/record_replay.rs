@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     print!("{}", recorded.lines);
 
     // After the crash there is nothing but the lines.
-    let records: Vec<Record> = recorded.lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let records: Vec<Record> = recorded.lines.lines().map(Record::from_line).collect::<Result<_, _>>()?;
     let (header, mut session) = journal::replay(records)?;
     assert_eq!((header.program.as_str(), &session), ("record_replay", &recorded.session));
 
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A journal with a hole makes no session.
     let torn = recorded.lines.lines().enumerate().filter(|(number, _)| *number != 1);
-    let records: Vec<Record> = torn.map(|(_, line)| serde_json::from_str(line)).collect::<Result<_, _>>()?;
+    let records: Vec<Record> = torn.map(|(_, line)| Record::from_line(line)).collect::<Result<_, _>>()?;
     assert_eq!(journal::replay(records).err(), Some(ReplayError::Gap { expected: 1, found: 2 }));
     println!("{} records, replayed to {:?}", recorded.records, session.state());
     Ok(())

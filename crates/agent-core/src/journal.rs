@@ -8,6 +8,7 @@
 //! versions wrote.
 
 mod format;
+mod line;
 mod replay;
 
 pub use format::{Format, FormatError};
@@ -31,6 +32,20 @@ pub struct Record {
     pub at_ms: u64,
     /// What.
     pub entry: Entry,
+}
+
+impl Record {
+    /// Reads a record from its line, with or without the end of the line. `serde` reads the same from any JSON; this is quicker where the line
+    /// is as `serde_json` writes it.
+    ///
+    /// # Errors
+    /// What `serde_json` found wrong.
+    pub fn from_line(line: &str) -> Result<Self, serde_json::Error> {
+        match line::read(line) {
+            Some(record) => Ok(record),
+            None => serde_json::from_str(line),
+        }
+    }
 }
 
 /// What a record says.

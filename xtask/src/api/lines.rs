@@ -132,7 +132,11 @@ fn list_trait(lines: &mut Lines, path: &str, item: &ItemTrait) -> Result<(), Str
 /// Inherent items of a public type, and the traits that it implements.
 fn list_impl(lines: &mut Lines, krate: &Krate, paths: &Paths, from: ModuleId, block: &ItemImpl) -> Result<(), String> {
     let path = match self_path(&block.self_ty).and_then(|path| krate.find(from, &path, 0)) {
-        Some(Found::Item(definition)) => paths.shortest.get(&definition),
+        Some(Found::Item(definition)) => match paths.shortest.get(&definition) {
+            // A type of this crate that nobody else can name.
+            None => return Ok(()),
+            public => public,
+        },
         Some(Found::Module(_)) | None => None,
     };
     if let Some((implemented, _)) = &block.trait_ {

@@ -78,9 +78,25 @@ pub(crate) struct Together {
     is_told: bool,
     /// The checks that were asked for: how many there are, and the answers by commitment.
     checks: Option<(lifecycle::Ticket, Vec<Option<bool>>)>,
+    /// Reports of what is missing since the last message that somebody sent.
+    reports: u32,
     timer: Option<lifecycle::Ticket>,
     cleanup: Option<lifecycle::Ticket>,
     left: Left,
+    steps: Steppers,
+}
+
+/// The machines' steps. Only a test that plants a fault puts others here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steppers {
+    pub(super) session: super::session::Stepper,
+    pub(super) agent: fn(&mut Lifecycle, lifecycle::Event) -> Result<lifecycle::Step, lifecycle::Rejected>,
+}
+
+impl Default for Steppers {
+    fn default() -> Self {
+        Self { session: super::session::true_step, agent: |agent, event| agent.step(NOW_MS, event) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -101,6 +117,7 @@ pub(crate) struct Joined<'a> {
     pair: &'a Pair,
     session: SessionConfig,
     agent: LifecycleConfig,
+    pub(super) steps: Steppers,
 }
 
 impl<'a> Joined<'a> {
@@ -116,7 +133,7 @@ impl<'a> Joined<'a> {
             max_wait_ms: Some(1_000),
             ..bound
         };
-        Ok(Self { pair, session: super::notation::config(pair.config)?, agent })
+        Ok(Self { pair, session: super::notation::config(pair.config)?, agent, steps: Steppers::default() })
     }
 }
 
@@ -140,9 +157,11 @@ impl Model for Joined<'_> {
             is_over: false,
             is_told: false,
             checks: None,
+            reports: 0,
             timer: None,
             cleanup: None,
             left: self.pair.left,
+            steps: self.steps,
         }
     }
 
@@ -219,7 +238,7 @@ impl Together {
 
     fn session_takes(&mut self, event: session::Event) -> Result<bool, Fault> {
         let items = self.session.conversation().len();
-        let Ok(step) = guarded(|| self.session.step(NOW_MS, event))? else { return Ok(false) };
+        let Ok(step) = guarded(|| (self.steps.session)(&mut self.session, event))? else { return Ok(false) };
         for transition in &step.transitions {
             if transition.on == Trigger::UserInput {
                 self.up.push_back(Up::Taken);
@@ -240,7 +259,7 @@ impl Together {
 
     fn agent_takes(&mut self, event: &lifecycle::Event, turn: Option<&session::Outcome>) -> Result<bool, Fault> {
         let before = self.agent.clone();
-        let Ok(step) = guarded(|| self.agent.step(NOW_MS, event.clone()))? else {
+        let Ok(step) = guarded(|| (self.steps.agent)(&mut self.agent, event.clone()))? else {
             let is_same = before == self.agent;
             hold(Invariant::RefusalChangesNothing, is_same, || format!("{} changed something", event.name()))?;
             return Ok(false);
@@ -267,6 +286,11 @@ impl Together {
         use lifecycle::Action;
         if let Some(command) = link::command(&action) {
             self.sent += u64::from(matches!(command, session::Event::UserInput { .. }));
+            match action {
+                Action::SendInput { .. } => self.reports = 0,
+                Action::SendGapReport { .. } => self.reports += 1,
+                _ => {}
+            }
             self.down.push_back(Down::Event(command));
         }
         match action {

@@ -31,13 +31,38 @@ impl Node {
 
 /// Sessions in a world.
 pub(crate) struct Sessions<'a> {
-    pub(crate) world: &'a World,
-    pub(crate) config: SessionConfig,
-    pub(crate) table: &'static SessionTable,
+    world: &'a World,
+    config: SessionConfig,
+    table: &'static SessionTable,
     /// One state in so many is rebuilt from its events.
-    pub(crate) replay_one_in: u64,
+    pub(super) replay_one_in: u64,
+    /// The machine's step. Only a test that plants a fault puts another one here.
+    pub(super) step: Stepper,
 }
 
+/// What a session does with an event.
+pub(crate) type Stepper = fn(&mut Session, Event) -> Result<Step, Rejected>;
+
+impl<'a> Sessions<'a> {
+    pub(crate) fn new(world: &'a World, table: &'static SessionTable) -> Result<Self, String> {
+        let config = world.session_config()?;
+        Ok(Self { world, config, table, replay_one_in: REPLAY_ONE_IN, step: true_step })
+    }
+
+    /// A step that may panic, which is a fault.
+    fn step(&self, session: &mut Session, event: Event) -> Result<Result<Step, Rejected>, Fault> {
+        let name = event.name();
+        catch_unwind(AssertUnwindSafe(|| (self.step)(session, event)))
+            .map_err(|_| Fault::new(Invariant::NoPanic, format!("{name} panics")))
+    }
+}
+
+pub(crate) fn true_step(session: &mut Session, event: Event) -> Result<Step, Rejected> {
+    session.step(NOW_MS, event)
+}
+
+/// One state in so many is rebuilt from its events.
+const REPLAY_ONE_IN: u64 = 64;
 /// Time stands still: what it decides comes with events, as a deadline that is reached or a delay that somebody asks for.
 const NOW_MS: u64 = 0;
 
@@ -56,7 +81,7 @@ impl Model for Sessions<'_> {
 
     fn take(&self, node: &Node, event: &Event, tally: &mut Tally) -> Result<Option<Node>, Fault> {
         let mut session = node.session.clone();
-        let step = match step(&mut session, event.clone())? {
+        let step = match self.step(&mut session, event.clone())? {
             Ok(step) => step,
             Err(rejected) => {
                 tally.refusals += 1;
@@ -82,13 +107,13 @@ impl Model for Sessions<'_> {
         let state = node.session.state();
         hold(Invariant::NotStuck, !self.table.is_passing(state), || format!("it rests in {state:?}"))?;
         node.observed.agrees_with(&node.session)?;
-        judge_without_effect(node, tally)?;
+        self.judge_without_effect(node, tally)?;
         if !matches!(state, State::Ready | State::ShuttingDown) && node.left.inputs == 0 {
-            let accepted = step(&mut node.session.clone(), node.next_input())?;
+            let accepted = self.step(&mut node.session.clone(), node.next_input())?;
             hold(Invariant::InputAccepted, accepted.is_ok(), || format!("a message is refused in {state:?}"))?;
         }
         if state == State::WaitingForUserInput {
-            judge_next_request(node, tally)?;
+            self.judge_next_request(node, tally)?;
         }
         if (self.key(node) as u64).is_multiple_of(self.replay_one_in) {
             tally.replays += 1;
@@ -104,7 +129,7 @@ impl Model for Sessions<'_> {
     fn show(&self, node: &Node, event: &Event) -> String {
         let mut out = notation::line(event);
         let mut session = node.session.clone();
-        match step(&mut session, event.clone()) {
+        match self.step(&mut session, event.clone()) {
             Ok(Ok(step)) => {
                 let actions: Vec<String> = step.actions.iter().map(action_name).collect();
                 out.push_str(&format!("\n    {:?} [{}]", session.state(), actions.join(", ")));
@@ -123,7 +148,7 @@ impl Sessions<'_> {
         let mut again = Session::with_table(self.config.clone(), self.table);
         for event in path {
             // A refusal was a refusal then, too.
-            let _ = step(&mut again, event)?;
+            let _ = self.step(&mut again, event)?;
         }
         again.forget_trace();
         hold(Invariant::ReplayEqual, again == node.session, || "the replayed session is another one".to_owned())?;
@@ -134,13 +159,57 @@ impl Sessions<'_> {
         let (expected, found) = (bytes(&node.session)?, bytes(&again)?);
         hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())
     }
-}
 
-/// A step that may panic, which is a fault.
-fn step(session: &mut Session, event: Event) -> Result<Result<Step, Rejected>, Fault> {
-    let name = event.name();
-    catch_unwind(AssertUnwindSafe(|| session.step(NOW_MS, event)))
-        .map_err(|_| Fault::new(Invariant::NoPanic, format!("{name} panics")))
+    /// Late, repeated and unknown answers are refused, pieces of text are shown, and neither leaves a trace. All are given to one session,
+    /// which must be the same at the end; only if it is not, each is given to one of its own.
+    fn judge_without_effect(&self, node: &Node, tally: &mut Tally) -> Result<(), Fault> {
+        let events = events::without_effect(node);
+        let mut session = node.session.clone();
+        for event in &events {
+            let result = self.step(&mut session, event.clone())?;
+            if event.is_transient() {
+                let is_open = !matches!(result, Ok(Step { ref transitions, .. }) if !transitions.is_empty());
+                hold(Invariant::RefusalChangesNothing, is_open, || format!("{} moves something", event.name()))?;
+                continue;
+            }
+            tally.refusals += 1;
+            let invariant = match node.session.state() {
+                State::ShuttingDown => Invariant::NothingAfterTheEnd,
+                _ => Invariant::StaleRefused,
+            };
+            hold(invariant, result.is_err(), || {
+                format!("accepted in {:?}: {}", node.session.state(), notation::line(event))
+            })?;
+        }
+        if session == node.session {
+            return Ok(());
+        }
+        for event in events {
+            let mut session = node.session.clone();
+            let name = event.name();
+            let _ = self.step(&mut session, event)?;
+            hold(Invariant::RefusalChangesNothing, session == node.session, || format!("{name} changed something"))?;
+        }
+        Err(Fault::new(Invariant::RefusalChangesNothing, "refusals change something together"))
+    }
+
+    /// From every prompt the history can be sent with the next message, once no limit is in the way.
+    fn judge_next_request(&self, node: &Node, tally: &mut Tally) -> Result<(), Fault> {
+        let mut session = node.session.clone();
+        let mut sent = Vec::new();
+        for event in [Event::BudgetRaised { limits: Limits::default() }, node.next_input()] {
+            if let Ok(step) = self.step(&mut session, event)? {
+                sent.extend(step.actions);
+            }
+        }
+        let mut requests = sent.iter().filter_map(|action| match action {
+            Action::SendLlmRequest { request, .. } => Some(request),
+            _ => None,
+        });
+        let first =
+            requests.next().ok_or_else(|| Fault::new(Invariant::ValidForMessages, "nothing is sent after a prompt"))?;
+        request::judge(first, tally)
+    }
 }
 
 /// Of what is offered only a summary may be refused: when there is nothing to summarise.
@@ -173,57 +242,6 @@ fn spend(left: &mut Bounds, event: &Event) {
         }
         _ => {}
     }
-}
-
-/// Late, repeated and unknown answers are refused, pieces of text are shown, and neither leaves a trace. All are given to one session,
-/// which must be the same at the end; only if it is not, each is given to one of its own.
-fn judge_without_effect(node: &Node, tally: &mut Tally) -> Result<(), Fault> {
-    let events = events::without_effect(node);
-    let mut session = node.session.clone();
-    for event in &events {
-        let result = step(&mut session, event.clone())?;
-        if event.is_transient() {
-            let is_open = !matches!(result, Ok(Step { ref transitions, .. }) if !transitions.is_empty());
-            hold(Invariant::RefusalChangesNothing, is_open, || format!("{} moves something", event.name()))?;
-            continue;
-        }
-        tally.refusals += 1;
-        let invariant = match node.session.state() {
-            State::ShuttingDown => Invariant::NothingAfterTheEnd,
-            _ => Invariant::StaleRefused,
-        };
-        hold(invariant, result.is_err(), || {
-            format!("accepted in {:?}: {}", node.session.state(), notation::line(event))
-        })?;
-    }
-    if session == node.session {
-        return Ok(());
-    }
-    for event in events {
-        let mut session = node.session.clone();
-        let name = event.name();
-        let _ = step(&mut session, event)?;
-        hold(Invariant::RefusalChangesNothing, session == node.session, || format!("{name} changed something"))?;
-    }
-    Err(Fault::new(Invariant::RefusalChangesNothing, "refusals change something together"))
-}
-
-/// From every prompt the history can be sent with the next message, once no limit is in the way.
-fn judge_next_request(node: &Node, tally: &mut Tally) -> Result<(), Fault> {
-    let mut session = node.session.clone();
-    let mut sent = Vec::new();
-    for event in [Event::BudgetRaised { limits: Limits::default() }, node.next_input()] {
-        if let Ok(step) = step(&mut session, event)? {
-            sent.extend(step.actions);
-        }
-    }
-    let mut requests = sent.iter().filter_map(|action| match action {
-        Action::SendLlmRequest { request, .. } => Some(request),
-        _ => None,
-    });
-    let first =
-        requests.next().ok_or_else(|| Fault::new(Invariant::ValidForMessages, "nothing is sent after a prompt"))?;
-    request::judge(first, tally)
 }
 
 /// An action's name.

@@ -1,5 +1,7 @@
 //! The checker finds what is wrong: each fault that is planted here is found, and the shortest way to it.
 
+mod planted;
+
 use super::check_session;
 use super::explore::{Explored, Reach, Violation};
 use super::invariants::Invariant;

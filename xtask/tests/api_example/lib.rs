@@ -38,6 +38,13 @@ pub mod shapes {
         }
     }
 
+    // Of a type that nobody else can name.
+    impl<T: Copy> From<Circle<T>> for Inner {
+        fn from(_: Circle<T>) -> Self {
+            todo!()
+        }
+    }
+
     /// Open and closed fields.
     pub struct Pair(pub u8, u16);
 

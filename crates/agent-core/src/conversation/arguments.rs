@@ -2,9 +2,9 @@
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use serde::de::{DeserializeOwned, Error as _};
+use core::fmt;
+use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
 
 /// A complete JSON object, as the model wrote it.
 ///
@@ -24,7 +24,7 @@ impl Arguments {
         if text.is_empty() {
             return Ok(Self::empty());
         }
-        match serde_json::from_str::<Map<String, Value>>(text) {
+        match serde_json::from_str::<AnyObject>(text) {
             Ok(_) => Ok(Self(Arc::from(text))),
             Err(error) => Err(ArgumentsError { found: error.to_string() }),
         }
@@ -55,6 +55,66 @@ impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+/// Any object, read to its end and not kept: the parser's own limits on depth, numbers and texts hold, and nothing is allocated.
+struct AnyObject;
+
+impl<'de> Deserialize<'de> for AnyObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Any("a map")).map(|_| Self)
+    }
+}
+
+/// Any value, likewise. It says what would have been right in its place.
+struct Any(&'static str);
+
+impl<'de> Deserialize<'de> for Any {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self("any valid JSON value"))
+    }
+}
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        while members.next_entry::<IgnoredAny, Self>()?.is_some() {}
+        Ok(self)
     }
 }
 

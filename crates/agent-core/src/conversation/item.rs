@@ -47,7 +47,10 @@ impl Input {
     /// # Errors
     /// [`ItemError::Empty`] when nothing is left.
     pub fn new(texts: Vec<String>) -> Result<Self, ItemError> {
-        let texts: Vec<String> = texts.into_iter().filter(|text| non_blank(text)).collect();
+        let mut texts = texts;
+        texts.retain(|text| non_blank(text));
+        // It will be kept as long as the history.
+        texts.shrink_to_fit();
         if texts.is_empty() { Err(ItemError::Empty) } else { Ok(Self { texts }) }
     }
 
@@ -86,17 +89,16 @@ impl Answer {
     /// # Errors
     /// [`ItemError::Empty`] when nothing is left, [`ItemError::RepeatedCall`] when two calls have one id.
     pub fn new(blocks: Vec<Block>) -> Result<Self, ItemError> {
-        let blocks: Vec<Block> = blocks.into_iter().filter(|block| !block.is_blank()).collect();
+        let mut blocks = blocks;
+        blocks.retain(|block| !block.is_blank());
         if blocks.is_empty() {
             return Err(ItemError::Empty);
         }
         let answer = Self { blocks, paused: false };
-        let mut seen: Vec<&CallId> = Vec::new();
-        for call in answer.calls() {
-            if seen.contains(&&call.id) {
+        for (number, call) in answer.calls().enumerate() {
+            if answer.calls().take(number).any(|earlier| earlier.id == call.id) {
                 return Err(ItemError::RepeatedCall(call.id.clone()));
             }
-            seen.push(&call.id);
         }
         Ok(answer)
     }
@@ -141,10 +143,9 @@ impl Answer {
     }
 
     /// This (paused) answer followed by its continuation.
-    pub(super) fn joined(&self, continuation: &Self) -> Self {
-        let mut blocks = self.blocks.clone();
-        blocks.extend(continuation.blocks.iter().cloned());
-        Self { blocks, paused: continuation.paused }
+    pub(super) fn joined(mut self, continuation: Self) -> Self {
+        self.blocks.extend(continuation.blocks);
+        Self { blocks: self.blocks, paused: continuation.paused }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -226,7 +227,7 @@ impl Block {
 /// Identifies a tool call within a conversation. Unique in its answer; made by the model or, where that failed, by the session.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct CallId(Arc<str>);
+pub struct CallId(#[serde(deserialize_with = "crate::shared_text::deserialize")] Arc<str>);
 
 impl CallId {
     /// An id with this text.
@@ -278,8 +279,8 @@ pub struct ToolResult {
 impl ToolResult {
     /// A result for a call. Blank content is replaced by a note that there was none: providers refuse empty content.
     #[must_use]
-    pub fn new(call: CallId, content: &str, is_error: bool) -> Self {
-        Self { call, content: or_no_output(content), is_error }
+    pub fn new(call: CallId, content: impl Into<String>, is_error: bool) -> Self {
+        Self { call, content: or_no_output(content.into()), is_error }
     }
 
     /// The call it answers.
@@ -300,17 +301,22 @@ impl ToolResult {
         self.is_error
     }
 
-    /// The same result with its content cut to about `limit_bytes`, keeping the head and saying what was cut.
+    /// The same result with its content cut to about `limit_bytes`.
     #[must_use]
     pub(crate) fn clipped(&self, limit_bytes: usize) -> Self {
-        if self.content.len() <= limit_bytes {
-            return self.clone();
-        }
-        let end = self.content.floor_char_boundary(limit_bytes);
-        let head = self.content.get(..end).unwrap_or_default();
-        let content = alloc::format!("{head}\n[{} bytes left out]", self.content.len() - end);
+        let content = cut(&self.content, limit_bytes).unwrap_or_else(|| self.content.clone());
         Self { call: self.call.clone(), content, is_error: self.is_error }
     }
+}
+
+/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. Nothing when it is not longer.
+pub(crate) fn cut(text: &str, limit_bytes: usize) -> Option<String> {
+    if text.len() <= limit_bytes {
+        return None;
+    }
+    let end = text.floor_char_boundary(limit_bytes);
+    let head = text.get(..end).unwrap_or_default();
+    Some(alloc::format!("{head}\n[{} bytes left out]", text.len() - end))
 }
 
 #[derive(Deserialize)]
@@ -322,7 +328,7 @@ struct ResultParts {
 
 impl From<ResultParts> for ToolResult {
     fn from(parts: ResultParts) -> Self {
-        Self::new(parts.call, &parts.content, parts.is_error)
+        Self::new(parts.call, parts.content, parts.is_error)
     }
 }
 
@@ -369,14 +375,18 @@ impl Round {
         &self.results
     }
 
-    pub(super) fn into_parts(self) -> (Answer, Vec<ToolResult>) {
-        (self.answer, self.results)
+    /// The same round behind a paused answer that it continues. What comes in front has no calls, so the results still answer every one.
+    pub(super) fn continuing(self, paused: Answer) -> Self {
+        Self { answer: paused.joined(self.answer), results: self.results }
     }
 
-    /// The same round with every result cut to about `limit_bytes`.
-    pub(crate) fn clipped(&self, limit_bytes: usize) -> Self {
+    /// The same round with every result cut to about `limit_bytes`, or nothing when none is longer.
+    pub(crate) fn clipped(&self, limit_bytes: usize) -> Option<Self> {
+        if self.results.iter().all(|result| result.content.len() <= limit_bytes) {
+            return None;
+        }
         let results = self.results.iter().map(|result| result.clipped(limit_bytes)).collect();
-        Self { answer: self.answer.clone(), results }
+        Some(Self { answer: self.answer.clone(), results })
     }
 }
 

@@ -20,9 +20,10 @@ mod chunks;
 mod item;
 
 pub use arguments::{Arguments, ArgumentsError};
+pub(crate) use item::cut;
 pub use item::{Answer, Block, CallId, Input, Item, ItemError, Round, ToolCall, ToolResult};
 
-use alloc::string::ToString;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chunks::Chunks;
@@ -58,7 +59,10 @@ impl Conversation {
         if answer.calls().next().is_some() {
             return Err(ConversationError::OpenCalls);
         }
-        let answer = self.continued(answer)?;
+        let answer = match self.continued()? {
+            Some(paused) => paused.joined(answer),
+            None => answer,
+        };
         self.append(Item::Answer(answer));
         Ok(())
     }
@@ -68,10 +72,10 @@ impl Conversation {
     /// # Errors
     /// [`ConversationError::NoUserContent`] as for [`push_answer`](Self::push_answer).
     pub fn push_round(&mut self, round: Round) -> Result<(), ConversationError> {
-        let (answer, results) = round.into_parts();
-        let answer = self.continued(answer)?;
-        // Joining only adds blocks without calls in front, so the results still answer every call.
-        let round = Round::new(answer, results).map_err(|_| ConversationError::NoUserContent)?;
+        let round = match self.continued()? {
+            Some(paused) => round.continuing(paused),
+            None => round,
+        };
         self.append(Item::Round(round));
         Ok(())
     }
@@ -145,16 +149,16 @@ impl Conversation {
         Ok(())
     }
 
-    /// The answer as it must be stored: joined to a paused one before it, which is taken off the history.
-    fn continued(&mut self, answer: Answer) -> Result<Answer, ConversationError> {
+    /// The paused answer that an answer has to be joined to, taken off the history; nothing when it follows user content.
+    fn continued(&mut self) -> Result<Option<Answer>, ConversationError> {
         match self.last().map(AsRef::as_ref) {
-            Some(Item::Input(_) | Item::Round(_)) => Ok(answer),
+            Some(Item::Input(_) | Item::Round(_)) => Ok(None),
             Some(Item::Answer(paused)) if paused.is_paused() => {
-                let joined = paused.joined(&answer);
+                let paused = paused.clone();
                 if let Some(old) = self.items.pop() {
                     self.bytes = self.bytes.saturating_sub(old.bytes());
                 }
-                Ok(joined)
+                Ok(Some(paused))
             }
             Some(Item::Answer(_)) | None => Err(ConversationError::NoUserContent),
         }
@@ -195,12 +199,12 @@ pub enum ConversationError {
 pub const NO_OUTPUT: &str = "(no output)";
 
 pub(crate) fn non_blank(text: &str) -> bool {
-    !text.trim().is_empty()
+    !text.trim_start().is_empty()
 }
 
 /// What a tool result says when the tool said nothing.
-pub(crate) fn or_no_output(text: &str) -> alloc::string::String {
-    if non_blank(text) { text.to_string() } else { NO_OUTPUT.to_string() }
+pub(crate) fn or_no_output(text: String) -> String {
+    if non_blank(&text) { text } else { String::from(NO_OUTPUT) }
 }
 
 #[cfg(test)]

@@ -238,7 +238,7 @@ fn sizes_are_those_of_the_texts() {
 
 #[test]
 fn a_clipped_result_says_what_is_missing() {
-    let long = ToolResult::new(CallId::new("a"), &"é".repeat(100), false).clipped(51);
+    let long = ToolResult::new(CallId::new("a"), "é".repeat(100), false).clipped(51);
     assert_eq!(long.content(), alloc::format!("{}\n[150 bytes left out]", "é".repeat(25)));
     let short = result("a");
     assert_eq!(short.clipped(100), short);

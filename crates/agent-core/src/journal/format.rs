@@ -49,7 +49,7 @@ impl Format {
     /// [`FormatError::Form`] when it is no record of this format.
     pub fn read(self, line: &str) -> Result<Record, FormatError> {
         if self.version == FORMAT_VERSION {
-            return serde_json::from_str(line).map_err(|error| FormatError::form(&error));
+            return Record::from_line(line).map_err(|error| FormatError::form(&error));
         }
         let mut record: Value = serde_json::from_str(line).map_err(|error| FormatError::form(&error))?;
         for lift in LIFTS.iter().skip(self.version as usize - 1) {

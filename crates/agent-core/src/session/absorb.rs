@@ -55,7 +55,7 @@ impl Session {
             Event::ApprovalAnswered { call, answer, changed, .. } => {
                 self.absorb_approval(trigger, &call, answer, changed.as_deref(), rulings);
             }
-            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, &outcome, rulings),
+            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, outcome, rulings),
             Event::GitChecked { report, .. } => {
                 self.asked = None;
                 if !report.formatting_due && !report.commit_due {

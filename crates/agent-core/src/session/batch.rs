@@ -7,9 +7,9 @@ mod answer;
 
 pub(super) use answer::Approved;
 
-use crate::conversation::{Answer, CallId, ItemError, Round, ToolCall, ToolResult};
+use crate::conversation::{Answer, CallId, ItemError, NO_OUTPUT, Round, ToolCall, ToolResult, cut, non_blank};
 use crate::permission::{ApprovalQuestion, Basis, Decision, Permissions, Ruling};
-use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolOutcome, ToolStatus};
+use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolStatus};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -202,19 +202,18 @@ impl Batch {
     }
 
     /// Takes the outcome of a running call in.
-    pub(super) fn complete(&mut self, call: &CallId, outcome: &ToolOutcome, limit_bytes: usize) {
+    pub(super) fn complete(&mut self, call: &CallId, status: ToolStatus, content: String, limit_bytes: usize) {
         let Some(open) = self.open_mut(call) else { return };
-        open.ran = Some(outcome.status);
-        let is_error = outcome.status != ToolStatus::Ok;
-        let result = ToolResult::new(call.clone(), &outcome.content, is_error).clipped(limit_bytes);
-        let content = match outcome.status {
-            ToolStatus::Ok | ToolStatus::Failed => String::from(result.content()),
-            ToolStatus::Interrupted if outcome.content.trim().is_empty() => {
-                String::from("interrupted, outcome unknown")
+        open.ran = Some(status);
+        let content = match (status, non_blank(&content)) {
+            (ToolStatus::Ok | ToolStatus::Failed, false) => String::from(NO_OUTPUT),
+            (ToolStatus::Ok | ToolStatus::Failed, true) => cut(&content, limit_bytes).unwrap_or(content),
+            (ToolStatus::Interrupted, false) => String::from("interrupted, outcome unknown"),
+            (ToolStatus::Interrupted, true) => {
+                format!("interrupted, outcome unknown\n{}", cut(&content, limit_bytes).unwrap_or(content))
             }
-            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{}", result.content()),
         };
-        open.status = Status::Answered { content, is_error };
+        open.status = Status::Answered { content, is_error: status != ToolStatus::Ok };
     }
 
     /// Whether any call that may change something has run or is running.
@@ -245,22 +244,19 @@ impl Batch {
     }
 
     /// Closes the batch: what never ran is answered with the reason, what runs as interrupted.
-    pub(super) fn close(mut self, why: &str) -> Result<Round, ItemError> {
-        let mut results = Vec::with_capacity(self.calls.len());
-        for open in &mut self.calls {
-            match open.status {
-                Status::New | Status::Asked(_) | Status::Cleared => open.not_run(why),
-                Status::Emitted => {
-                    let content = format!("interrupted, outcome unknown ({why})");
-                    open.status = Status::Answered { content, is_error: true };
-                }
-                Status::Answered { .. } => {}
-            }
-            if let Status::Answered { content, is_error } = &open.status {
-                results.push(ToolResult::new(open.call.id.clone(), content, *is_error));
-            }
-        }
-        Round::new(self.answer, results)
+    pub(super) fn close(self, why: &str) -> Result<Round, ItemError> {
+        let results = self.calls.into_iter().map(|open| {
+            let (content, is_error) = match open.status {
+                Status::New | Status::Asked(_) | Status::Cleared => (not_run(why), true),
+                Status::Emitted => (format!("interrupted, outcome unknown ({why})"), true),
+                Status::Answered { content, is_error } => (content, is_error),
+            };
+            ToolResult::new(open.call.id, content, is_error)
+        });
+        // Room of its own size: collected as they stand they would keep the larger one of the open calls, as long as the history.
+        let mut kept = Vec::with_capacity(results.len());
+        kept.extend(results);
+        Round::new(self.answer, kept)
     }
 
     fn open(&self, call: &CallId) -> Option<&OpenCall> {
@@ -278,7 +274,7 @@ impl OpenCall {
     }
 
     fn not_run(&mut self, why: &str) {
-        self.status = Status::Answered { content: format!("not run: {why}"), is_error: true };
+        self.status = Status::Answered { content: not_run(why), is_error: true };
     }
 
     fn deny(&mut self, basis: &Basis) -> Denial {
@@ -290,6 +286,11 @@ impl OpenCall {
     fn ruling(&self, decision: Decision) -> Ruling {
         Ruling { call: self.call.id.clone(), tool: self.call.name.clone(), decision }
     }
+}
+
+/// What the model is told about a call that never ran.
+fn not_run(why: &str) -> String {
+    format!("not run: {why}")
 }
 
 /// A call that was not allowed to run.

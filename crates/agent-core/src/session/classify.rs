@@ -117,9 +117,10 @@ impl Session {
                 limit: limits.max_tool_calls.unwrap_or(spent),
             });
         }
-        let model = self.config.model(self.model_index);
-        let output_tokens = u64::from(model.max_output_tokens);
-        let reservation = model.price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
+        // Without a limit on money, nobody has to know what the call may cost.
+        let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.model_index));
+        let output_tokens = u64::from(self.config.max_output_tokens(self.model_index));
+        let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
         self.ledger.blocks_model_call(limits, reservation)
     }
 
@@ -263,7 +264,8 @@ impl Session {
         if self.compaction.due.is_some() {
             return true;
         }
-        let Some(window) = self.config.model(self.model_index).context_window_tokens else { return false };
+        let model = self.config.model(self.model_index);
+        let Some(window) = model.and_then(|model| model.context_window_tokens) else { return false };
         let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
         self.context_estimate() > full && self.may_summarise()
     }

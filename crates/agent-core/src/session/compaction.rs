@@ -102,7 +102,7 @@ pub(super) fn last_round_clipped(conversation: &Conversation) -> Option<Conversa
     let last = conversation.last()?;
     let Item::Round(round) = last.as_ref() else { return None };
     let limit = usize::try_from(last.bytes() / 4).unwrap_or(usize::MAX) / round.results().len().max(1);
-    let shorter = Arc::new(Item::Round(round.clipped(limit.max(MIN_SHARE_BYTES))));
+    let shorter = Arc::new(Item::Round(round.clipped(limit.max(MIN_SHARE_BYTES))?));
     if shorter.bytes() >= last.bytes() {
         return None;
     }
@@ -133,10 +133,12 @@ fn results_in(item: &Item) -> usize {
     }
 }
 
-/// The item as it is summarised: long results clipped, thinking left out.
+/// The item as it is summarised: long results clipped, thinking left out. Shared when nothing of it is left out.
 fn clipped(item: &Arc<Item>, limit_bytes: usize) -> Arc<Item> {
     match item.as_ref() {
-        Item::Round(round) => Arc::new(Item::Round(round.clipped(limit_bytes))),
+        Item::Round(round) => {
+            round.clipped(limit_bytes).map_or_else(|| item.clone(), |round| Arc::new(Item::Round(round)))
+        }
         Item::Answer(answer) if answer.blocks().iter().any(is_thinking) => {
             let blocks = answer.blocks().iter().filter(|block| !is_thinking(block)).cloned().collect();
             Answer::new(blocks).map_or_else(|_| item.clone(), |answer| Arc::new(Item::Answer(answer)))

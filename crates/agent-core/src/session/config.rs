@@ -45,9 +45,24 @@ impl SessionConfig {
         (self.system.len() + tools.sum::<usize>()) as u64 / 4
     }
 
-    /// The model at a position of the list, or the last one.
-    pub(crate) fn model(&self, index: usize) -> ModelConfig {
-        self.models.get(index).or_else(|| self.models.last()).cloned().unwrap_or_else(|| ModelConfig::new(""))
+    /// The model at a position of the list, or the last one; nothing when the list is empty.
+    pub(crate) fn model(&self, index: usize) -> Option<&ModelConfig> {
+        self.models.get(index).or_else(|| self.models.last())
+    }
+
+    /// Its id; empty when there is none.
+    pub(crate) fn model_id(&self, index: usize) -> Arc<str> {
+        self.model(index).map_or_else(|| Arc::from(""), |model| model.id.clone())
+    }
+
+    /// Its price, when it is known.
+    pub(crate) fn price(&self, index: usize) -> Option<&Price> {
+        self.model(index).and_then(|model| model.price.as_ref())
+    }
+
+    /// Most tokens that an answer of it may have.
+    pub(crate) fn max_output_tokens(&self, index: usize) -> u32 {
+        self.model(index).map_or(ModelConfig::DEFAULT_OUTPUT_TOKENS, |model| model.max_output_tokens)
     }
 }
 
@@ -80,9 +95,12 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    const DEFAULT_OUTPUT_TOKENS: u32 = 8_192;
+
     /// A model of which only the id is known; answers of up to 8,192 tokens.
     #[must_use]
     pub fn new(id: &str) -> Self {
-        Self { id: Arc::from(id), max_output_tokens: 8_192, context_window_tokens: None, price: None }
+        let max_output_tokens = Self::DEFAULT_OUTPUT_TOKENS;
+        Self { id: Arc::from(id), max_output_tokens, context_window_tokens: None, price: None }
     }
 }

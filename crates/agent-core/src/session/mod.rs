@@ -189,8 +189,11 @@ impl Session {
         let Some(row) = self.table.row(self.state, trigger) else {
             return Err(self.rejected(name, Some(trigger), Reason::NoRow));
         };
-        let mut step =
-            Step { transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS), actions: Vec::new(), rulings: Vec::new() };
+        let mut step = Step {
+            transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
+            actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
+            rulings: Vec::new(),
+        };
         if event.is_transient() {
             self.render_transient(row, event, &mut step.actions);
             return Ok(step);
@@ -339,7 +342,7 @@ struct ChangeRecord {
     paths: BTreeSet<String>,
     /// Whether something may have been changed since hooks last looked.
     unseen: bool,
-    /// The tools of the last batch, for the hooks.
+    /// The tools of the last batch that hooks look at.
     tools: Vec<crate::tool::RanTool>,
     /// What the model said with them.
     intent: String,
@@ -437,3 +440,5 @@ const fn first_rows() -> [u8; STATES] {
 
 /// Rows that an event fires before the session waits again, its automatic ones included; seldom more.
 const ROWS_OF_MOST_STEPS: usize = 4;
+/// What is asked of the driver in a step; seldom more.
+const ACTIONS_OF_MOST_STEPS: usize = 2;

@@ -23,7 +23,7 @@ impl Session {
             self.absorb_summary(trigger, &response);
             return;
         }
-        self.reply_usage = response.usage.map(Box::new);
+        self.keep_usage(response.usage);
         let used = &self.used_ids;
         let mut notes = Vec::new();
         let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(id), &mut notes);
@@ -106,8 +106,7 @@ impl Session {
             output_tokens: partial_text.len() as u64 / 4,
             ..Usage::default()
         };
-        let price = self.config.model(self.model_index).price;
-        self.ledger.charge(&usage, true, price.as_ref());
+        self.ledger.charge(&usage, true, self.config.price(self.model_index));
         if self.is_compacting() {
             self.compaction.due = None;
             return;
@@ -136,11 +135,11 @@ impl Session {
     }
 
     fn fall_back(&mut self, error: &LlmError) {
-        let from = self.config.model(self.model_index).id;
+        let from = self.config.model_id(self.model_index);
         self.model_index = self.model_index.saturating_add(1);
         self.failed_attempts = 0;
         self.measured = None;
-        let to = self.config.model(self.model_index).id;
+        let to = self.config.model_id(self.model_index);
         // The turn goes on: this is no error of the run.
         let message = format!("{}; going on with model {to} instead of {from}", error.message);
         self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
@@ -216,14 +215,21 @@ impl Session {
         self.config.retry.delay_ms(self.failed_attempts, retry_after_ms, chance_permille)
     }
 
+    /// Kept in the room of the last one, where there is one.
+    fn keep_usage(&mut self, usage: Option<Usage>) {
+        match (&mut self.reply_usage, usage) {
+            (Some(place), Some(usage)) => **place = usage,
+            (place, usage) => *place = usage.map(Box::new),
+        }
+    }
+
     fn charge(&mut self, response: &LlmResponse) {
-        let price = self.config.model(self.model_index).price;
         let usage = response.usage.unwrap_or_else(|| Usage {
             input_tokens: self.context_estimate(),
             output_tokens: response.blocks.iter().map(reply::bytes).sum::<u64>() / 4,
             ..Usage::default()
         });
-        self.ledger.charge(&usage, response.usage.is_none(), price.as_ref());
+        self.ledger.charge(&usage, response.usage.is_none(), self.config.price(self.model_index));
     }
 
     /// Why it is not tried again.

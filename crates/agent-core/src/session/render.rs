@@ -161,9 +161,9 @@ impl Session {
 
     /// The next model call. The conversation in it is a cheap copy.
     fn request(&self) -> LlmRequest {
-        let model = self.config.model(self.model_index);
         let (purpose, conversation) = if self.is_compacting() {
-            (Purpose::Compaction, compaction::request(&self.conversation, model.context_window_tokens))
+            let window_tokens = self.config.model(self.model_index).and_then(|model| model.context_window_tokens);
+            (Purpose::Compaction, compaction::request(&self.conversation, window_tokens))
         } else {
             let mut conversation = self.conversation.clone();
             if let Some(input) = self.unsent() {
@@ -173,11 +173,11 @@ impl Session {
         };
         LlmRequest {
             purpose,
-            model: model.id,
+            model: self.config.model_id(self.model_index),
             system: self.config.system.clone(),
             tools: self.config.tools.clone(),
             conversation,
-            max_output_tokens: model.max_output_tokens,
+            max_output_tokens: self.config.max_output_tokens(self.model_index),
         }
     }
 

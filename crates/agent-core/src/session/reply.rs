@@ -1,6 +1,6 @@
 //! What an answer of the model amounts to: which of its parts can be used, and what follows.
 
-use crate::conversation::{Answer, Arguments, Block, CallId, ToolCall};
+use crate::conversation::{Answer, Arguments, Block, CallId, ToolCall, non_blank};
 use crate::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -40,11 +40,11 @@ pub(super) fn judge(
     is_new: impl Fn(&str) -> bool,
     notes: &mut Vec<String>,
 ) -> Reply {
-    let mut reader =
-        Reader { next_call, is_new, notes, used: Vec::new(), unusable: BTreeMap::new(), complete_calls: 0 };
-    let LlmResponse { blocks, stop, .. } = response;
-    let blocks: Vec<Block> = blocks.into_iter().map(|block| reader.block(block)).collect();
-    let Reader { unusable, complete_calls, .. } = reader;
+    let LlmResponse { blocks: parts, stop, .. } = response;
+    let blocks = Vec::with_capacity(parts.len());
+    let mut reader = Reader { next_call, is_new, notes, blocks, unusable: BTreeMap::new(), complete_calls: 0 };
+    parts.into_iter().for_each(|part| reader.read(part));
+    let Reader { blocks, unusable, complete_calls, .. } = reader;
     if let StopReason::Other(reason) = &stop {
         notes.push(format!("the answer ended for an unknown reason `{reason}`"));
     }
@@ -141,20 +141,21 @@ struct Reader<'a, F> {
     next_call: &'a mut u64,
     is_new: F,
     notes: &'a mut Vec<String>,
-    used: Vec<Arc<str>>,
+    blocks: Vec<Block>,
     unusable: BTreeMap<CallId, String>,
     complete_calls: usize,
 }
 
 impl<F: Fn(&str) -> bool> Reader<'_, F> {
-    fn block(&mut self, block: ResponseBlock) -> Block {
-        match block {
+    fn read(&mut self, part: ResponseBlock) {
+        let block = match part {
             ResponseBlock::Text(text) => Block::Text(text),
             ResponseBlock::Thinking { text, signature } => Block::Thinking { text, signature },
             ResponseBlock::RedactedThinking { data } => Block::RedactedThinking { data },
             ResponseBlock::Opaque { dialect, json } => Block::Opaque { dialect, json },
             ResponseBlock::Call(raw) => Block::Call(self.call(&raw)),
-        }
+        };
+        self.blocks.push(block);
     }
 
     /// A call as it may stand in the history: with an id of its own and arguments that are an object.
@@ -176,17 +177,24 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
     }
 
     fn id(&mut self, given: &str) -> CallId {
-        let mut id: Arc<str> = Arc::from(given);
-        while id.trim().is_empty() || self.used.contains(&id) || !(self.is_new)(&id) {
+        if non_blank(given) && self.is_free(given) {
+            return CallId::new(given);
+        }
+        loop {
             // Around, not up to the end: there is always one that is free.
             *self.next_call = self.next_call.wrapping_add(1);
-            id = Arc::from(format!("call_{}", self.next_call));
+            let id = format!("call_{}", self.next_call);
+            if self.is_free(&id) {
+                self.notes.push(format!("the call id `{given}` was empty or used before; it became `{id}`"));
+                return CallId::new(&id);
+            }
         }
-        if *id != *given {
-            self.notes.push(format!("the call id `{given}` was empty or used before; it became `{id}`"));
-        }
-        self.used.push(id.clone());
-        CallId::new(&id)
+    }
+
+    /// Whether no call has this id, neither an earlier one nor one of this answer.
+    fn is_free(&self, id: &str) -> bool {
+        let has_it = |block: &Block| matches!(block, Block::Call(call) if call.id.as_str() == id);
+        !self.blocks.iter().any(has_it) && (self.is_new)(id)
     }
 }
 

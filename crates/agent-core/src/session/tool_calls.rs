@@ -5,6 +5,7 @@ use super::outcome::Ending;
 use super::table::Trigger;
 use super::{Notice, Repetition, Session};
 use crate::conversation::CallId;
+use crate::fingerprint;
 use crate::hook::{Changes, FormatReport};
 use crate::permission::{ApprovalAnswer, Ruling};
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
@@ -22,7 +23,7 @@ impl Session {
         let Some(batch) = &mut self.batch else { return };
         let denials = batch.decide(facts, &self.config.permissions, rulings);
         for (call, answer) in batch.answered() {
-            self.repetition.count(fingerprint(&[call.name.as_ref(), call.arguments.as_str(), answer]));
+            self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
             self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
         }
         self.tool_calls_refused = batch.limit(left) > 0;
@@ -42,7 +43,7 @@ impl Session {
             let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
             self.config.permissions.allow.extend(rule);
             if let Some((call, answer)) = batch.exchange(call) {
-                self.repetition.count(fingerprint(&[call.name.as_ref(), call.arguments.as_str(), answer]));
+                self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
                 self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
             }
             self.run.get_or_insert_default().denials.extend(denial);
@@ -78,20 +79,21 @@ impl Session {
         &mut self,
         trigger: Trigger,
         call: &CallId,
-        outcome: &ToolOutcome,
+        outcome: ToolOutcome,
         rulings: &mut Vec<Ruling>,
     ) {
+        let ToolOutcome { status, content, changed_paths } = outcome;
         let limit_bytes = self.config.max_result_bytes;
         if let Some(batch) = &mut self.batch {
-            batch.complete(call, outcome, limit_bytes);
-            self.changes.unseen |= batch.may_have_changed() || !outcome.changed_paths.is_empty();
+            batch.complete(call, status, content, limit_bytes);
+            self.changes.unseen |= batch.may_have_changed() || !changed_paths.is_empty();
             if let Some((call, result)) = batch.exchange(call) {
                 let texts = [call.name.as_ref(), call.arguments.as_str(), result];
-                self.repetition.count(fingerprint(&texts));
+                self.repetition.count(fingerprint::of(&texts));
             }
         }
-        self.changes.paths.extend(outcome.changed_paths.iter().cloned());
-        self.ledger.failures_in_row = match outcome.status {
+        self.changes.paths.extend(changed_paths);
+        self.ledger.failures_in_row = match status {
             ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
             ToolStatus::Ok | ToolStatus::Interrupted => 0,
         };
@@ -99,18 +101,26 @@ impl Session {
             return;
         }
         self.asked = None;
+        if trigger == Trigger::ToolsAllCompletedMutating {
+            self.remember_for_hooks();
+        }
         self.deny_forbidden(rulings);
         if trigger != Trigger::ToolGroupCompleted {
             self.close_batch("cancelled");
         }
     }
 
+    /// The hooks will look at what the batch did.
+    fn remember_for_hooks(&mut self) {
+        let Some(batch) = &self.batch else { return };
+        self.changes.tools = batch.ran();
+        self.changes.intent = batch.text();
+    }
+
     /// Puts the answer and its results into the history. What never ran is answered with the reason.
     pub(super) fn close_batch(&mut self, why: &str) {
         let Some(batch) = self.batch.take() else { return };
-        self.changes.tools = batch.ran();
         self.changes.unseen |= batch.may_have_changed();
-        self.changes.intent = batch.text();
         // The results are made from the answer's own calls and its input is committed, so both always fit.
         if let Ok(round) = batch.close(why) {
             let _ = self.conversation.push_round(round);
@@ -169,15 +179,4 @@ impl Repetition {
         self.times = if self.fingerprint == fingerprint { self.times.saturating_add(1) } else { 1 };
         self.fingerprint = fingerprint;
     }
-}
-
-/// FNV-1a over the texts, each ended by a byte that stands in no text.
-fn fingerprint(texts: &[&str]) -> u64 {
-    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
-    for text in texts {
-        for byte in text.as_bytes().iter().chain(&[0xFF]) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
-        }
-    }
-    hash
 }

@@ -95,6 +95,8 @@ impl Session {
     /// The turn ended and the user is prompted.
     pub(super) fn end_turn(&mut self) {
         self.deadline = Deadline::default();
+        // No hook asks any more: an idle session holds nothing for them but the paths that none has dealt with.
+        drop((mem::take(&mut self.changes.tools), mem::take(&mut self.changes.intent)));
         if let Some(run) = &mut self.run {
             run.finished = true;
         }
@@ -108,11 +110,12 @@ impl Session {
 
     /// The model has answered what was sent: it becomes history.
     pub(super) fn commit_input(&mut self) {
-        if let Some(input) = self.unsent() {
+        // Taken and not copied: an idle session holds no room for messages.
+        let mut texts = mem::take(&mut self.notes);
+        texts.append(&mut mem::take(&mut self.pending));
+        if let Ok(input) = Input::new(texts) {
             self.conversation.push_input(input);
         }
-        // Taken and not cleared: an idle session holds no room for messages.
-        drop((mem::take(&mut self.notes), mem::take(&mut self.pending)));
     }
 
     /// What the next `DisplayError` says.

@@ -1,33 +1,62 @@
 //! The ids of all tool calls so far: an id that a model uses again is replaced.
 
 use crate::conversation::CallId;
-use alloc::collections::BTreeMap;
+use crate::fingerprint;
+use alloc::vec;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// A set of ids that grows with the conversation and is asked at every answer.
-///
-/// It is ordered by hash, because the ids of a model begin alike: comparing their texts would cost more the more there are. Ids with the same
-/// hash stand behind each other.
+/// A set of ids that grows with the conversation and is asked at every answer: a hash table beside the list, so that neither asking nor
+/// adding costs more the more there are. Now and then it doubles, which costs little a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<CallId>", into = "Vec<CallId>")]
-pub(super) struct UsedIds(BTreeMap<u64, CallId>);
+pub(super) struct UsedIds {
+    /// In the order in which they came.
+    ids: Vec<CallId>,
+    /// Positions in the list, counted from 1, each at its id's fingerprint or behind; 0 is free. A power of two, or none at all.
+    places: Vec<u32>,
+}
 
 impl UsedIds {
     /// Whether a call had this id.
     pub(super) fn contains(&self, id: &str) -> bool {
-        let places = places(id).map_while(|place| self.0.get(&place));
-        places.into_iter().any(|used| used.as_str() == id)
+        let at = |position: u32| self.ids.get((position as usize).wrapping_sub(1));
+        let taken = self.probe(id).map_while(|place| self.places.get(place).filter(|position| **position > 0));
+        taken.into_iter().any(|position| at(*position).is_some_and(|used| used.as_str() == id))
     }
 
     /// Notes the ids of further calls.
     pub(super) fn extend(&mut self, ids: impl IntoIterator<Item = CallId>) {
         for id in ids {
-            let place = places(id.as_str()).find(|place| self.0.get(place).is_none_or(|used| *used == id));
-            if let Some(place) = place {
-                self.0.insert(place, id);
+            if self.contains(id.as_str()) {
+                continue;
+            }
+            self.ids.push(id);
+            // At most three quarters full, so that a search soon ends.
+            if self.ids.len() * 4 > self.places.len() * 3 {
+                self.places = vec![0; (self.places.len() * 2).max(8)];
+                (0..self.ids.len()).for_each(|position| self.place(position));
+            } else {
+                self.place(self.ids.len() - 1);
             }
         }
+    }
+
+    /// Takes the first free place for the id at a position of the list.
+    fn place(&mut self, position: usize) {
+        let Some(id) = self.ids.get(position) else { return };
+        let is_free = |place: &usize| self.places.get(*place) == Some(&0);
+        let free = self.probe(id.as_str()).find(is_free);
+        if let Some(place) = free.and_then(|place| self.places.get_mut(place)) {
+            *place = u32::try_from(position + 1).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Where an id may stand, best first: all places, around.
+    fn probe(&self, id: &str) -> impl Iterator<Item = usize> + use<> {
+        let count = self.places.len();
+        let first = fingerprint::of(&[id]) as usize;
+        (0..count).map(move |step| first.wrapping_add(step) & (count - 1))
     }
 }
 
@@ -41,16 +70,8 @@ impl From<Vec<CallId>> for UsedIds {
 
 impl From<UsedIds> for Vec<CallId> {
     fn from(used: UsedIds) -> Self {
-        used.0.into_values().collect()
+        used.ids
     }
-}
-
-/// Where an id may stand, best first: its FNV-1a hash and the numbers behind it.
-fn places(id: &str) -> impl Iterator<Item = u64> + use<> {
-    let hash = id
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    (0..=u64::MAX).map(move |step| hash.wrapping_add(step))
 }
 
 #[cfg(test)]
@@ -72,12 +93,29 @@ mod tests {
     }
 
     #[test]
-    fn ids_with_the_same_hash_stand_behind_each_other() {
-        let (first, second) = (CallId::new("first"), CallId::new("second"));
-        let place = places("second").next().unwrap();
-        let mut used = UsedIds(BTreeMap::from([(place, first)]));
-        assert!(!used.contains("second"));
-        used.extend([second]);
-        assert!(used.contains("second"));
+    fn ids_that_want_the_same_place_stand_behind_each_other() {
+        let mut used = UsedIds::default();
+        used.extend([CallId::new("first")]);
+        let place = |id: &str| used.probe(id).next();
+        let names: Vec<CallId> = (0..1_000).map(|number| CallId::new(&format!("id-{number}"))).collect();
+        let rivals: Vec<CallId> = names.into_iter().filter(|id| place(id.as_str()) == place("first")).take(4).collect();
+        assert_eq!(rivals.len(), 4);
+        assert!(!rivals.iter().any(|id| used.contains(id.as_str())));
+        used.extend(rivals.clone());
+        assert!(rivals.iter().all(|id| used.contains(id.as_str())) && used.contains("first"));
+        assert_eq!(used.places.len(), 8, "no other place yet");
+    }
+
+    #[test]
+    fn one_read_back_goes_on_like_the_one_that_was_kept() {
+        let ids = |range: core::ops::Range<u32>| range.map(|number| CallId::new(&format!("toolu_{number}")));
+        for count in 0..100 {
+            let mut used = UsedIds::from(ids(0..count).collect::<Vec<_>>());
+            let mut again = UsedIds::from(Vec::from(used.clone()));
+            used.extend(ids(count / 2..count + 7));
+            again.extend(ids(count / 2..count + 7));
+            assert_eq!(used, again);
+            assert_eq!(Vec::from(again), ids(0..count + 7).collect::<Vec<_>>());
+        }
     }
 }

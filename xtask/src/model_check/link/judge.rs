@@ -10,8 +10,10 @@ use agent_core::session::{self, OutcomeKind};
 pub(super) fn state(node: &Together, tally: &mut Tally) -> Result<(), Fault> {
     let agent = node.agent.state();
     hold(Invariant::NoDeadlock, goes_on(node), || format!("agent {agent:?}, session {:?}", node.session.state()))?;
-    let rounds = node.agent.rounds();
-    hold(Invariant::RoundsBounded, rounds <= 1, || format!("{rounds} reports"))?;
+    let (counted, reports) = (node.agent.rounds(), node.reports);
+    hold(Invariant::RoundsBounded, reports <= 1, || {
+        format!("{reports} reports, of which the agent counted {counted}")
+    })?;
     if let Some(outcome) = node.agent.outcome() {
         let run = node.turns.outcome(Some(outcome));
         let is_success = run.as_ref().is_some_and(|run| run.kind == OutcomeKind::Success);

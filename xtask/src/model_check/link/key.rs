@@ -19,6 +19,7 @@ pub(super) fn of(node: &Together) -> u128 {
     }
     print.value(&node.agent, rules);
     print.word(node.sent - node.taken);
+    print.word(u64::from(node.reports));
     for down in &node.down {
         print.word(match down {
             Down::Event(agent_core::session::Event::UserInput { .. }) => 1,

@@ -6,10 +6,17 @@ use agent_core::session::{Action, Session};
 
 impl Observed {
     pub(super) fn judge_limits(&self, edge: &Edge<'_>, tally: &mut Tally) -> Result<(), Fault> {
+        let (was, is) = (edge.before.ledger(), edge.after.ledger());
+        let counted =
+            |begun: bool| hold(Invariant::WithinLimits, begun, || "something begins and is not counted".into());
         for action in &edge.step.actions {
             match action {
-                Action::SendLlmRequest { .. } => judge_model_call(edge.after)?,
-                Action::ExecuteTools { .. } => {
+                Action::SendLlmRequest { .. } => {
+                    counted(is.model_calls == was.model_calls + 1)?;
+                    judge_model_call(edge.after)?;
+                }
+                Action::ExecuteTools { calls, .. } => {
+                    counted(is.tool_calls == was.tool_calls + calls.len() as u64)?;
                     let (spent, limit) = (edge.after.ledger().tool_calls, edge.after.config().limits.max_tool_calls);
                     let fits = limit.is_none_or(|limit| spent <= limit);
                     hold(Invariant::WithinLimits, fits, || format!("tool call {spent} of {limit:?}"))?;
@@ -28,7 +35,7 @@ fn judge_model_call(session: &Session) -> Result<(), Fault> {
         let fits = limit.is_none_or(|limit| spent < limit);
         hold(Invariant::WithinLimits, fits, || format!("a model call with {what} at {spent} of {limit:?}"))
     };
-    below("the calls before it", ledger.model_calls - 1, limits.max_model_calls)?;
+    below("the calls before it", ledger.model_calls.saturating_sub(1), limits.max_model_calls)?;
     below("tokens", ledger.usage.total_tokens(), limits.max_total_tokens)?;
     below("failures in a row", u64::from(ledger.failures_in_row), limits.max_failures_in_row.map(u64::from))?;
     let Some(limit) = limits.max_cost_nano_usd else { return Ok(()) };
@@ -46,7 +53,7 @@ fn judge_model_call(session: &Session) -> Result<(), Fault> {
 fn judge_overshoot(edge: &Edge<'_>, tally: &mut Tally) -> Result<(), Fault> {
     let (before, after, limits) = (edge.before.ledger(), edge.after.ledger(), edge.after.config().limits);
     let over = |was: u64, is: u64, limit: Option<u64>| {
-        let (over, last) = (limit.map_or(0, |limit| is.saturating_sub(limit)), is - was);
+        let (over, last) = (limit.map_or(0, |limit| is.saturating_sub(limit)), is.saturating_sub(was));
         (is > was && over > 0).then_some((over, last))
     };
     for (over, most) in [

@@ -36,7 +36,7 @@ fn round(blocks: Vec<Block>) -> Round {
     let results = answer
         .calls()
         .enumerate()
-        .map(|(n, call)| ToolResult::new(call.id.clone(), &format!("result {n}"), n == 1))
+        .map(|(n, call)| ToolResult::new(call.id.clone(), format!("result {n}"), n == 1))
         .collect();
     Round::new(answer, results).unwrap()
 }
