@@ -122,5 +122,6 @@ mod tests {
         let counted: Vec<_> = clone.iter().map(|item| Arc::strong_count(item) - 1).collect();
         let (old, new) = counted.split_at(3 * CHUNK);
         assert!(old.iter().all(|count| *count == 0) && new.iter().all(|count| *count == 1), "{counted:?}");
+        assert!(history == clone);
     }
 }
