@@ -104,7 +104,7 @@ fn of_the_tools(name: &str, driver: &mut Driver) -> Event {
         "ToolCompleted" => return Event::ToolCompleted { ticket, call, outcome: outcome() },
         "ApprovalAnswered" => {
             let answer = ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None };
-            return Event::ApprovalAnswered { ticket, call, answer };
+            return Event::ApprovalAnswered { ticket, call, answer, changed: None };
         }
         _ => driver.complete(&call),
     }

@@ -88,6 +88,10 @@ fn attempt(root: &Path, mutants: &[Mutant], due: &BTreeSet<usize>, found: &mut F
     }
     let is_alone = |number: &&usize| !tests.woven.contains(number) && !tests.unviable.contains(number);
     let left: Vec<&Mutant> = due.iter().filter(is_alone).map(|number| &mutants[number - 1]).collect();
+    // The crate is `no_std`.
+    let (unviable, left): (Vec<_>, Vec<_>) =
+        left.into_iter().partition(|mutant| mutant.replacement.contains("::std::"));
+    unviable.iter().try_for_each(|mutant| found.add(&mutant.name, Outcome::Unviable))?;
     alone(root, &left, found)
 }
 

@@ -29,6 +29,16 @@ pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
     faults
 }
 
+/// Where a file writes to the terminal by itself: `:line: what`.
+pub(crate) fn terminal_faults(text: &str) -> Vec<String> {
+    let code = (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with("//"));
+    // A longer name that ends in one of these is another name.
+    let stands = |line: &str, at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let writes = |line: &str| WRITING.iter().any(|word| line.match_indices(word).any(|(at, _)| stands(line, at)));
+    let faults = code.filter(|(_, line)| writes(line));
+    faults.map(|(number, _)| format!(":{number}: writes past `terminal.rs`, which escapes what is written")).collect()
+}
+
 /// Whether the text declares the module.
 pub(crate) fn declares(text: &str, module: &str) -> bool {
     let declaration = format!("mod {module};");
@@ -37,6 +47,21 @@ pub(crate) fn declares(text: &str, module: &str) -> bool {
     })
 }
 
+/// What writes to a terminal, or has somebody else do it.
+const WRITING: &[&str] = &[
+    "stdout()",
+    "stderr()",
+    "print!(",
+    "println!(",
+    "eprint!(",
+    "eprintln!(",
+    "dbg!(",
+    "/dev/tty",
+    "Stdio::inherit",
+    "Term::",
+    ".exit()",
+    "set_hook",
+];
 /// Spelt in two, so that this file keeps its own rules.
 const WORKPLACE: &str = concat!("/wo", "rk/");
 

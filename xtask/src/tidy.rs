@@ -21,6 +21,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("xtask", &["agent-core"]),
 ];
+/// The program, whose only module that writes is this.
+const PROGRAM: &str = "crates/agent-cli/src/";
+const TERMINAL: &str = "crates/agent-cli/src/terminal.rs";
 /// Direct dependencies of `agent-core`.
 const CORE_DEPENDENCIES: usize = 10;
 
@@ -34,11 +37,13 @@ pub(crate) fn run() -> Result<(), String> {
             for file in rust_files(&directory.join(kind)) {
                 let shown = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
                 match fs::read_to_string(&file) {
-                    Ok(text) => faults.extend(
-                        source::faults(&text, kind != "src" || holds_tests(&file))
-                            .into_iter()
-                            .map(|fault| format!("{shown}{fault}")),
-                    ),
+                    Ok(text) => {
+                        let mut found = source::faults(&text, kind != "src" || holds_tests(&file));
+                        if shown.starts_with(PROGRAM) && shown != TERMINAL {
+                            found.extend(source::terminal_faults(&text));
+                        }
+                        faults.extend(found.into_iter().map(|fault| format!("{shown}{fault}")));
+                    }
                     Err(error) => faults.push(format!("{shown}: {error}")),
                 }
                 if kind == "src" && !is_declared(&directory.join("src"), &file) {
@@ -173,6 +178,27 @@ mod tests {
     fn the_workspace_is_tidy() {
         if let Err(faults) = run() {
             panic!("{faults}");
+        }
+    }
+
+    #[test]
+    fn only_one_module_of_the_program_writes() {
+        let root = root().unwrap();
+        let text = fs::read_to_string(root.join(TERMINAL)).unwrap();
+        assert!(source::terminal_faults(&text).len() >= 3, "the one that does is found");
+        for line in
+            ["println!(\"{x}\");", "io::stderr().write_all(x)?;", "command.stdout(Stdio::inherit());", "error.exit()"]
+        {
+            assert_eq!(source::terminal_faults(line).len(), 1, "{line}");
+        }
+        for line in [
+            "// println!(x)",
+            "terminal::say(text);",
+            "command.stdout(Stdio::piped());",
+            "io::stdin().is_terminal()",
+            "error.use_stderr()",
+        ] {
+            assert_eq!(source::terminal_faults(line).len(), 0, "{line}");
         }
     }
 

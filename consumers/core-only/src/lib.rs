@@ -58,7 +58,7 @@ fn perform(action: Action, outside: &mut impl Outside, events: &mut VecDeque<Eve
         Action::RequestApproval { ticket, questions } => {
             events.extend(questions.into_iter().map(|question| {
                 let (call, answer) = (question.call.id, ApprovalAnswer::Nobody);
-                Event::ApprovalAnswered { ticket, call, answer }
+                Event::ApprovalAnswered { ticket, call, answer, changed: None }
             }));
         }
         Action::ExecuteTools { ticket, calls } => {

@@ -6,7 +6,7 @@ use crate::provider::{Chosen, known_model};
 use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{escaped, put};
+use crate::terminal::put;
 use crate::view::{Level, View};
 use agent_core::permission::{PermissionMode, Permissions};
 use agent_core::session::OutcomeKind;
@@ -120,7 +120,7 @@ fn show_changes(repository: &DemoRepository) -> Result<(), Failure> {
         [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]]
     {
         let shown = Command::new("git").args(arguments).current_dir(path).output().map_err(Failure::internal)?;
-        let _ = put(&format!("{}\n", escaped(&String::from_utf8_lossy(&shown.stdout))));
+        let _ = put(&format!("{}\n", String::from_utf8_lossy(&shown.stdout)));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::provider::{base_url_variable, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::settings::working_directory;
-use crate::terminal::{escaped, put};
+use crate::terminal::{inline, put};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -38,16 +38,16 @@ struct Report {
 
 impl Report {
     fn good(&mut self, line: &str) {
-        self.lines.push(format!("ok    {}", escaped(line)));
+        self.lines.push(format!("ok    {}", inline(line)));
     }
 
     fn note(&mut self, line: &str) {
-        self.lines.push(format!("note  {}", escaped(line)));
+        self.lines.push(format!("note  {}", inline(line)));
     }
 
     fn bad(&mut self, line: &str) {
         self.is_bad = true;
-        self.lines.push(format!("NOT   {}", escaped(line)));
+        self.lines.push(format!("NOT   {}", inline(line)));
     }
 
     fn program(&mut self, name: &str, is_needed: bool, why: &str) {

@@ -4,7 +4,7 @@
 use crate::args::Options;
 use crate::config_file::read_capped;
 use crate::project;
-use crate::terminal::{escaped, say};
+use crate::terminal::say;
 use std::io;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
                 prompt.push_str(&format!("\n\n# Instructions of the project ({})\n\n{text}", path.display()));
             }
             Ok(None) => {}
-            Err(error) => say(&escaped(&format!("agent: read the instructions {}: {error}", path.display()))),
+            Err(error) => say(&format!("agent: read the instructions {}: {error}", path.display())),
         }
     }
     if let Some(more) = &options.append_system_prompt {

@@ -1,13 +1,17 @@
 //! The `agent` program. Thin on purpose: arguments, configuration and terminal; the agent itself is in `agent-core`.
 
+mod answer;
 mod args;
 mod config_file;
 mod demo;
 mod diagram;
 mod doctor;
 mod failure;
+mod hint;
 mod instructions;
 mod job;
+mod kept_rules;
+mod lines;
 mod printer;
 mod project;
 mod prompt;
@@ -38,7 +42,11 @@ fn main() -> ExitCode {
         return code;
     }
     agent_exec::keep_to_itself();
-    let cli = Cli::parse();
+    terminal::take_over_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     // One thread is enough: the work is waiting, and what computes runs on threads of its own.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -83,11 +91,22 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
     }
 }
 
+/// Help that was asked for, or what is wrong with the arguments, which may hold anything.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        terminal::say(text.trim_end());
+    } else if let Err(error) = terminal::print(&text) {
+        return end(Err(Failure::internal(format!("write the help: {error}"))));
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
 fn end(result: Result<u8, Failure>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            terminal::say(&format!("agent: {}", terminal::escaped(&failure.message)));
+            terminal::say(&format!("agent: {}", failure.message));
             ExitCode::from(failure.code)
         }
     }

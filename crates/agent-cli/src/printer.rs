@@ -1,13 +1,14 @@
 //! What a headless run writes, in the chosen format: data to standard output, the rest to standard error.
 
 use crate::args::{Options, OutputFormat};
+use crate::hint::resume_command;
 use crate::settings::working_directory;
-use crate::terminal::put;
+use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
 use crate::wire::{Line, RunResult};
 use agent_core::permission::PermissionMode;
 use agent_runner::Notice;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 
 /// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
@@ -33,7 +34,7 @@ pub(crate) struct Init {
 impl Printer {
     pub(crate) fn new(options: &Options) -> Self {
         let format = options.output_format.unwrap_or_default();
-        let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
+        let is_live = format == OutputFormat::Text && is_watched();
         Self {
             format,
             with_partial: options.include_partial_messages,
@@ -57,7 +58,7 @@ impl Printer {
                 permission_mode: init.mode,
             };
             // A reader that is gone does not stop the work.
-            let _ = put(&line.text());
+            let _ = put_json(&line.text());
         }
     }
 
@@ -65,7 +66,7 @@ impl Printer {
         if self.format == OutputFormat::StreamJson
             && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
         {
-            let _ = put(&line.text());
+            let _ = put_json(&line.text());
         }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
@@ -94,10 +95,10 @@ impl Printer {
                 mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
             });
         }
-        self.tell(&result);
+        self.tell(&result, options);
         let code = result.exit_code;
         let written = match self.format {
-            OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
+            OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
             OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
             OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
         };
@@ -112,7 +113,7 @@ impl Printer {
     }
 
     /// What a person has to know of the result besides the answer.
-    fn tell(&mut self, result: &RunResult) {
+    fn tell(&mut self, result: &RunResult, options: &Options) {
         if let Some(error) = &result.error {
             self.view.error(error);
         }
@@ -124,7 +125,8 @@ impl Printer {
                 .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
         }
         if !result.session_id.is_empty() && result.is_error {
-            self.view.tell(&format!("to go on with this session: agent resume {}", result.session_id));
+            let command = resume_command(&result.session_id, options);
+            self.view.tell(&format!("to go on with this session: {command}"));
         }
         self.view.end_line();
     }

@@ -3,22 +3,27 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+use crate::answer;
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
+use crate::hint::resume_command;
+use crate::kept_rules;
+use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, escaped, say};
+use crate::terminal::{Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
-use agent_core::budget::{Ledger, Usd};
+use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::link::Turns;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::ports::Approver;
-use agent_core::session::{Rejected, State, Trigger};
+use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use async_trait::async_trait;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -35,19 +40,19 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let Opened { runner, handle, notices, id, model, before, repository, .. } = opened;
     let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
     let level = Level::of(options.quiet, options.verbose);
-    let mut screen = Screen::new(handle.clone(), repository, level, &before.ledger);
+    let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
-    screen.view.tell(&escaped(&heading));
+    screen.view.tell(&inline(&heading));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
-    let left = screen.run(notices, signals, read_lines(), questions).await;
+    let left = screen.run(notices, signals, lines::read(), questions).await;
     handle.detach();
     let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
     screen.view.end_line();
     screen.view.spent(session.ledger());
     if !id.is_empty() {
-        screen.view.tell(&format!("go on with: agent resume {id}"));
+        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options)));
     }
     match end {
         End::JournalFailed(error) => Err(Failure::internal(error)),
@@ -70,12 +75,20 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Question>,
+    /// What the person allowed at the start, and how often as much again.
+    limits: Limits,
+    raises: u64,
+    /// What the turns came to: nobody but the exit code tells a script.
+    turns: Turns,
+    had_unusable_line: bool,
+    /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
+    is_in_turn: bool,
 }
 
 type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
 impl Screen {
-    fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, before: &Ledger) -> Self {
+    fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, limits: Limits, before: &Ledger) -> Self {
         Self {
             handle,
             repository,
@@ -88,6 +101,11 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
+            limits,
+            raises: 0,
+            turns: Turns::default(),
+            had_unusable_line: false,
+            is_in_turn: false,
         }
     }
 
@@ -96,7 +114,7 @@ impl Screen {
         &mut self,
         mut notices: agent_runner::Notices,
         mut signals: mpsc::UnboundedReceiver<Signal>,
-        mut lines: mpsc::UnboundedReceiver<String>,
+        mut lines: mpsc::UnboundedReceiver<Line>,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
         loop {
@@ -113,21 +131,22 @@ impl Screen {
                 Some(question) = questions.recv() => {
                     // What was typed before the question is no answer to it.
                     while let Ok(line) = lines.try_recv() {
-                        if self.line(line.trim()) {
-                            return 0;
+                        if self.typed(&line) {
+                            return self.exit_code();
                         }
                     }
                     self.ask(question);
                 }
                 line = lines.recv(), if !self.has_input_ended => match line {
-                    Some(line) if self.line(line.trim()) => return 0,
+                    Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
-                    None => self.end_input(),
+                    None if self.end_input() => return self.exit_code(),
+                    None => {}
                 },
             }
             // Whoever pipes lines in wants them all answered first.
             if self.has_input_ended && self.is_idle && self.untaken == 0 {
-                return 0;
+                return self.exit_code();
             }
         }
     }
@@ -137,32 +156,67 @@ impl Screen {
         match notice {
             Notice::Transition(step) => {
                 self.is_idle &= step.from == step.to;
+                self.is_in_turn |= step.to == State::PreparingRequest;
                 // What the model is asked for is one turn, however many calls it takes.
                 if step.to == State::PreparingRequest
                     && matches!(step.on, Trigger::UserInput | Trigger::AutoQueuedInput)
                 {
                     self.repository.turn_started();
                 }
-                if matches!(step.on, Trigger::UserInput | Trigger::CompactionRequested) {
+                if matches!(
+                    step.on,
+                    Trigger::UserInput
+                        | Trigger::CompactionRequested
+                        | Trigger::BudgetRaised
+                        | Trigger::BudgetRaisedWorkDue
+                ) {
                     self.untaken = self.untaken.saturating_sub(1);
+                }
+                match step.on {
+                    Trigger::BudgetRaised => self.prompt_if_idle(),
+                    Trigger::CompactionCompleted => self.view.tell("summarised"),
+                    _ => {}
                 }
             }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
-            Notice::Prompt { .. } => {
+            Notice::Prompt { outcome, .. } => {
                 if self.is_stopping {
                     self.view.tell("stopped");
                 }
+                self.ended(outcome.as_ref());
                 (self.is_idle, self.is_stopping) = (true, false);
                 self.question = None;
                 self.prompt("> ");
             }
             Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
                 for text in texts {
-                    self.view.tell(&format!("not sent: {}", escaped(text)));
+                    self.view.tell(&format!("not sent: {text}"));
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A turn came to this.
+    fn ended(&mut self, outcome: Option<&Outcome>) {
+        let Some(outcome) = outcome.filter(|_| std::mem::take(&mut self.is_in_turn)) else { return };
+        if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
+            self.view.tell("/more goes on with as much again");
+        }
+        self.turns.add(outcome);
+    }
+
+    /// What leaving in order means. A person saw what happened; a script sees only this.
+    fn exit_code(&self) -> u8 {
+        if std::io::stdin().is_terminal() {
+            return 0;
+        }
+        match self.turns.gravest() {
+            Some(kind) if kind != OutcomeKind::Success => kind.exit_code(),
+            _ if self.view.lost_output() => OutcomeKind::Failed.exit_code(),
+            _ if self.had_unusable_line => UNUSABLE_INPUT,
+            _ => 0,
         }
     }
 
@@ -185,16 +239,31 @@ impl Screen {
     }
 
     /// Returns whether to leave.
+    fn typed(&mut self, line: &Line) -> bool {
+        match line {
+            Line::Text(text) => self.line(text.trim()),
+            Line::Unusable { shown, reason } => {
+                self.view.line_was_typed();
+                self.had_unusable_line = true;
+                self.view.error(&format!("not sent, {reason}: {}", one_line(shown, 200)));
+                self.prompt_if_idle();
+                false
+            }
+        }
+    }
+
+    /// Returns whether to leave.
     fn line(&mut self, line: &str) -> bool {
         self.view.line_was_typed();
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
-            match read_answer(line, &question) {
+            match answer::read(line, &question) {
                 // An approval that was withdrawn meanwhile needs no answer.
-                Some(given) => drop(answer.send(given)),
-                None => {
-                    self.prompt(ANSWERS);
+                Ok(given) => drop(answer.send(self.keeping(given))),
+                Err(why) => {
+                    self.style.say(Tint::Dim, &format!("  {why}"));
+                    self.prompt(ANSWER);
                     self.question = Some((question, answer));
                 }
             }
@@ -207,15 +276,23 @@ impl Screen {
                 self.untaken += 1;
                 self.handle.compact();
             }
+            "/more" => {
+                self.raises += 1;
+                self.untaken += 1;
+                // What the limit cut short goes on, and may end well.
+                self.turns = Turns::default();
+                self.handle.set_limits(raised(&self.limits, self.raises));
+            }
             "/help" => {
                 self.view.tell("what you type while it works is sent with the next results");
                 self.view.tell("/compact  summarises the conversation to make room");
+                self.view.tell("/more     raises every limit by what it was at the start, and goes on");
                 self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
                 self.view.tell("Ctrl-C    stops the turn, twice leaves");
                 self.prompt_if_idle();
             }
             unknown if unknown.starts_with('/') && !unknown.contains(' ') => {
-                self.view.tell(&format!("there is no command {}; /help lists them", escaped(unknown)));
+                self.view.tell(&format!("there is no command {unknown}; /help lists them"));
                 self.prompt_if_idle();
             }
             text => {
@@ -234,18 +311,44 @@ impl Screen {
             return;
         }
         self.view.end_line();
-        // However quiet: nobody can answer a question that was not put.
-        say(&self.style.bold(&format!("may this run? {}", call_line(&question.0.call))));
-        say(&self.style.dim(&format!("  {}", escaped(question.0.call.arguments.as_str()))));
         forget_half_typed_line();
-        self.prompt(ANSWERS);
+        let asked = &question.0;
+        // However quiet: nobody can answer a question that was not put.
+        self.style.say(Tint::Bold, &format!("may this run? {}", call_line(&asked.call)));
+        self.style.say(Tint::Dim, &format!("  {}", answer::shown_arguments(&asked.call)));
+        self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
+        for line in answer::choices(asked, &kept_rules::place()) {
+            self.style.say(Tint::Dim, &line);
+        }
+        self.prompt(ANSWER);
         self.question = Some(question);
+    }
+
+    /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
+    fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
+        let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rule), arguments } = answer else { return answer };
+        let scope = match kept_rules::keep(&rule) {
+            Ok(()) => {
+                self.view.tell(&format!("kept in {}", inline(&kept_rules::place())));
+                ApprovalScope::Always(rule)
+            }
+            Err(error) => {
+                self.view.error(&format!("{error}; it holds for this session"));
+                ApprovalScope::Session(rule)
+            }
+        };
+        ApprovalAnswer::Allow { scope, arguments }
     }
 
     /// What the person asked for and cannot have.
     fn refused(&mut self, rejected: &Rejected) {
         match &*rejected.event {
             "UserInput" => self.untaken = self.untaken.saturating_sub(1),
+            "BudgetRaised" => {
+                self.untaken = self.untaken.saturating_sub(1);
+                self.view.tell(&format!("not raised: {}", rejected.reason));
+                self.prompt_if_idle();
+            }
             "CompactionRequested" => {
                 self.untaken = self.untaken.saturating_sub(1);
                 self.view.tell(&format!("not summarised: {}", rejected.reason));
@@ -255,12 +358,18 @@ impl Screen {
         }
     }
 
-    /// Nobody is left who could answer an open question.
-    fn end_input(&mut self) {
+    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming.
+    /// Behind a pipe nobody is left who could ever answer.
+    fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
+        if self.question.is_some() && std::io::stdin().is_terminal() {
+            self.view.tell("the question stays open");
+            return true;
+        }
         if let Some((_, answer)) = self.question.take() {
             let _ = answer.send(ApprovalAnswer::Nobody);
         }
+        false
     }
 
     /// Without a limit on money somebody should see where it goes.
@@ -292,22 +401,6 @@ const fn next_notice(nano_usd: u64) -> u64 {
     (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
 }
 
-/// An answer, or nothing for a line that is none: what is not clearly a yes or a no is asked again.
-fn read_answer(line: &str, question: &ApprovalQuestion) -> Option<ApprovalAnswer> {
-    let allow = |scope| Some(ApprovalAnswer::Allow { scope, arguments: None });
-    let (word, reason) = line.split_once(' ').unwrap_or((line, ""));
-    match (word, reason.trim()) {
-        ("y" | "yes", "") => allow(ApprovalScope::Once),
-        ("a" | "all", "") => match question.call.name.parse() {
-            Ok(rule) => allow(ApprovalScope::Session(rule)),
-            // A name that no rule can carry is allowed this once.
-            Err(_) => allow(ApprovalScope::Once),
-        },
-        ("n" | "no", reason) => Some(ApprovalAnswer::Deny { reason: reason.to_owned() }),
-        _ => None,
-    }
-}
-
 /// What stands half typed, or half pasted, when a question appears must not become its answer.
 fn forget_half_typed_line() {
     let stdin = std::io::stdin();
@@ -333,27 +426,32 @@ impl ScreenApprover {
 impl Approver for ScreenApprover {
     async fn ask(&self, question: &ApprovalQuestion) -> ApprovalAnswer {
         let (sender, answer) = oneshot::channel();
-        if self.questions.send((question.clone(), sender)).is_err() {
-            return ApprovalAnswer::Nobody;
+        // Where the screen is gone already, the same comes of it as of one that goes: no answer.
+        let _ = self.questions.send((question.clone(), sender));
+        match answer.await {
+            Ok(answer) => answer,
+            // The screen is gone without an answer, which is leaving: the question stays open.
+            Err(_) => std::future::pending().await,
         }
-        answer.await.unwrap_or(ApprovalAnswer::Nobody)
     }
 }
 
-/// Lines of standard input, read on a thread of their own: reading cannot be interrupted, and leaving must not wait for it.
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
+/// The limits of the start, so many times more.
+fn raised(limits: &Limits, times: u64) -> Limits {
+    let more = |limit: u64| limit.saturating_mul(times.saturating_add(1));
+    let more_in_row = |limit: u32| limit.saturating_mul(u32::try_from(times).unwrap_or(u32::MAX).saturating_add(1));
+    Limits {
+        max_model_calls: limits.max_model_calls.map(more),
+        max_tool_calls: limits.max_tool_calls.map(more),
+        max_total_tokens: limits.max_total_tokens.map(more),
+        max_cost_nano_usd: limits.max_cost_nano_usd.map(more),
+        max_wall_time_ms: limits.max_wall_time_ms.map(more),
+        max_failures_in_row: limits.max_failures_in_row.map(more_in_row),
+        max_repetitions: limits.max_repetitions.map(more_in_row),
+    }
 }
 
+const UNUSABLE_INPUT: u8 = 42;
 const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
-const ANSWERS: &str = "  y = yes, a = yes to all calls of this tool in this session, n = no, n REASON = no, and why: ";
+const ANSWER: &str = "  answer: ";
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

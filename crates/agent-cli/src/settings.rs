@@ -8,7 +8,7 @@ use crate::sandbox;
 use crate::tape::Tape;
 use crate::terminal::say;
 use agent_core::budget::Limits;
-use agent_core::permission::{PermissionMode, Permissions};
+use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_hooks::{FormatterConfig, FormatterInput};
 use std::path::{Path, PathBuf};
 
@@ -109,27 +109,24 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
 fn repository_config(directory: &Path) -> RepositoryConfig {
     let config = RepositoryConfig::find(directory);
     for refused in &config.refused {
-        say(&format!("agent: not used: {}", crate::terminal::escaped(refused)));
+        say(&format!("agent: not used: {}", refused));
     }
     config
 }
 
+/// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
 fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfig) -> Permissions {
-    let mode = options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default();
-    let mode = repository.modes.into_iter().fold(mode, stricter);
-    let allow = user.allow.iter().chain(&options.allow).cloned().collect();
-    let deny = user.deny.iter().chain(&options.deny).cloned().chain(repository.deny).collect();
-    Permissions { mode, allow, deny }
-}
-
-fn stricter(a: PermissionMode, b: PermissionMode) -> PermissionMode {
-    let rank = |mode| match mode {
-        PermissionMode::Plan => 0,
-        PermissionMode::Default => 1,
-        PermissionMode::AcceptEdits => 2,
-        PermissionMode::Bypass => 3,
+    let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();
+    let both = |by_user: &[Rule], by_flag: &[Rule]| {
+        [said(by_user, RuleSource::User), said(by_flag, RuleSource::CommandLine)].concat()
     };
-    if rank(a) <= rank(b) { a } else { b }
+    let permissions = Permissions {
+        mode: options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default(),
+        allow: both(&user.allow, &options.allow),
+        deny: both(&user.deny, &options.deny),
+    };
+    let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
+    modes.tightened(None, said(&repository.deny, RuleSource::Repository))
 }
 
 fn formatters(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {

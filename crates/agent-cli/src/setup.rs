@@ -6,12 +6,12 @@ use crate::failure::Failure;
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
 use crate::settings::Settings;
-use crate::terminal::{escaped, say};
+use crate::terminal::say;
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Conversation, ToolCall};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::journal::{Rebuilt, ToolPrint};
-use agent_core::permission::Rule;
+use agent_core::permission::{Rule, RuleSource};
 use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
 use agent_core::session::{SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
@@ -59,11 +59,14 @@ pub(crate) fn open(
     let Made { builder, model, tool_names, processes, repository } =
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
-    let config = builder.effective_config();
+    let mut config = builder.effective_config();
     let (builder, id, resumed) = kept.attach(builder, &settings.directory);
     let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
     let before = match resumed {
         Some(old) => {
+            // What was answered for the session holds for as long as the session does.
+            let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
+            config.permissions.allow.extend(answered.cloned());
             if old.config != config {
                 say_differences(&old.config, &config);
                 handle.reconfigure(config);
@@ -131,7 +134,7 @@ fn make(
     let repository = Arc::new(repository.formatting_with(Arc::new(processes.clone()), scratch));
     let hooks = Hooks { repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
-    check_rules(options, settings, &tool_names)?;
+    check_rules(settings, &tool_names)?;
     let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     for secret in chosen.secrets {
         builder = builder.secret(secret);
@@ -143,7 +146,7 @@ fn make(
 }
 
 /// A rule for a tool that does not exist is a slip of the pen: what it was meant to forbid would run.
-fn check_rules(options: &Options, settings: &Settings, tool_names: &[String]) -> Result<(), Failure> {
+fn check_rules(settings: &Settings, tool_names: &[String]) -> Result<(), Failure> {
     // A tool that some sessions have and this one lacks is none that does not exist.
     let signal = signal_tool();
     let is_known =
@@ -151,10 +154,10 @@ fn check_rules(options: &Options, settings: &Settings, tool_names: &[String]) ->
     let all = settings.permissions.allow.iter().chain(&settings.permissions.deny);
     for rule in all.filter(|rule| !is_known(rule)) {
         let text = format!("the rule `{rule}` names no tool; the tools are {}", tool_names.join(", "));
-        if options.allow.iter().chain(&options.deny).any(|given| given == rule) {
+        if rule.source() == RuleSource::CommandLine {
             return Err(Failure::config(format!("use the rules: {text}")));
         }
-        say(&escaped(&format!("agent: {text}")));
+        say(&format!("agent: {text}"));
     }
     Ok(())
 }
@@ -164,12 +167,12 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     let id = |config: &SessionConfig| config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     if id(old) != id(new) {
         let text = format!("agent: going on with the model {} (before: {})", id(new), id(old));
-        say(&escaped(&text));
+        say(&text);
     }
     let changed = ToolChanges::between(old, new);
     for (word, names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
         if !names.is_empty() {
-            say(&escaped(&format!("agent: tools that are {word} since: {}", names.join(", "))));
+            say(&format!("agent: tools that are {word} since: {}", names.join(", ")));
         }
     }
     if old.limits != new.limits {

@@ -1,27 +1,70 @@
-//! Text on its way to a terminal. Whatever comes from models, tools and files is escaped here and nowhere else.
+//! Everything that this program writes goes through here, and what a terminal would act on stops here: no other module writes, which
+//! `cargo xtask tidy` checks. So it does not matter where a text came from, and nobody can forget to escape one.
+//!
+//! 1. Text is written with every character made visible that a terminal would act on or that would show something else than is there.
+//! 2. JSON is written with the same characters as `\u…`, which is the same JSON.
+//! 3. The program's own styles are added behind that, and are the only escape sequences.
 
 use std::io::{self, IsTerminal, Write};
 
 /// The text with everything that a terminal would act on made visible: control characters other than newline and tab, and characters
-/// that change the direction of text or hide it.
+/// that change the direction of text or hide it. A carriage return before a newline is left out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
         match c {
             '\n' | '\t' => out.push(c),
-            '\r' => {}
-            _ if c.is_control() || is_deceptive(c) => out.extend(c.escape_unicode()),
+            '\r' if next == Some('\n') => {}
+            _ if is_harmful(c) && !joins(before, c, next) => out.extend(c.escape_unicode()),
             _ => out.push(c),
+        }
+        before = Some(c);
+    }
+    out
+}
+
+/// JSON with harmful characters written as `\u…`. Outside of strings, and in strings before this, there are none.
+fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_harmful(c) && c != '\n' {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
         }
     }
     out
 }
 
-/// Bidirectional controls, tag characters, and others that show nothing.
+fn is_harmful(c: char) -> bool {
+    (c.is_control() && c != '\t') || is_deceptive(c)
+}
+
+/// Characters that change the direction of text, that show nothing, or that break lines where others do not.
 const fn is_deceptive(c: char) -> bool {
     matches!(c,
-        '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206F}'
-        | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
+        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Whether an invisible character does what it is for: joins two letters of a script that needs it, or chooses how the symbol before it
+/// looks.
+fn joins(before: Option<char>, c: char, next: Option<char>) -> bool {
+    let is_shown = |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_harmful(c));
+    match c {
+        '\u{200C}' | '\u{200D}' => (is_shown(before) || before == Some('\u{FE0F}')) && is_shown(next),
+        '\u{FE0E}' | '\u{FE0F}' => is_shown(before),
+        _ => false,
+    }
+}
+
+/// A text as part of a line: line breaks in it are visible, so that it cannot pass for a line of its own.
+pub(crate) fn inline(text: &str) -> String {
+    escaped(text).replace('\n', "\\n").replace('\t', " ")
 }
 
 /// The first line of a text, cut to a width, for lists and progress.
@@ -35,11 +78,23 @@ pub(crate) fn last_line(text: &str, width: usize) -> String {
 }
 
 fn fitted(line: &str, width: usize) -> String {
-    let mut out: String = escaped(line).replace('\t', " ").chars().take(width).collect();
-    if escaped(line).chars().count() > width {
+    let whole = inline(line);
+    let mut out: String = whole.chars().take(width).collect();
+    if whole.chars().count() > width {
         out.push('…');
     }
     out
+}
+
+/// How a line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tint {
+    /// In the background.
+    Dim,
+    /// To be noticed.
+    Bold,
+    /// An error.
+    Red,
 }
 
 /// Styles for a terminal, or nothing when output goes elsewhere or `NO_COLOR` is set.
@@ -53,25 +108,25 @@ impl Style {
         Self { is_on: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.wrap("2", text)
-    }
-
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    pub(crate) fn red(self, text: &str) -> String {
-        self.wrap("31", text)
-    }
-
-    fn wrap(self, code: &str, text: &str) -> String {
-        if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    /// Writes a line to standard error in this look.
+    pub(crate) fn say(self, tint: Tint, text: &str) {
+        let code = match tint {
+            Tint::Dim => "2",
+            Tint::Bold => "1",
+            Tint::Red => "31",
+        };
+        let text = escaped(text);
+        write_line(&if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text });
     }
 }
 
-/// Writes a line to standard error. A terminal that is gone is no reason to stop.
+/// Writes a line to standard error.
 pub(crate) fn say(text: &str) {
+    write_line(&escaped(text));
+}
+
+/// A terminal that is gone is no reason to stop.
+fn write_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -80,20 +135,59 @@ pub(crate) fn say(text: &str) {
 /// # Errors
 /// When nobody reads it any more.
 pub(crate) fn put(text: &str) -> io::Result<()> {
+    write_out(&escaped(text))
+}
+
+/// Writes JSON to standard output at once.
+///
+/// # Errors
+/// When nobody reads it any more.
+pub(crate) fn put_json(json: &str) -> io::Result<()> {
+    write_out(&escaped_json(json))
+}
+
+fn write_out(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// Writes a document to standard output. A reader that went away has read what it wanted.
+/// Writes a document to standard output.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    match put(text) {
+    unless_gone(put(text))
+}
+
+/// Writes a document of JSON to standard output.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn print_json(json: &str) -> io::Result<()> {
+    unless_gone(put_json(json))
+}
+
+/// A reader that went away has read what it wanted.
+fn unless_gone(written: io::Result<()>) -> io::Result<()> {
+    match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Whether a person reads standard output as it comes.
+pub(crate) fn is_watched() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Makes panics speak through here, too: what a tool or a model said may be part of their message.
+pub(crate) fn take_over_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let trace = std::backtrace::Backtrace::capture();
+        let is_wanted = trace.status() == std::backtrace::BacktraceStatus::Captured;
+        say(&if is_wanted { format!("{panic}\n{trace}") } else { panic.to_string() });
+    }));
 }
 
 #[cfg(test)]
@@ -105,5 +199,36 @@ mod tests {
         assert_eq!(escaped("a\x1b]52;c;x\x07b\tc\n"), "a\\u{1b}]52;c;x\\u{7}b\tc\n");
         assert_eq!(escaped("x\u{202E}y\u{9b}z"), "x\\u{202e}y\\u{9b}z");
         assert_eq!(escaped("über\r\n"), "über\n");
+        assert_eq!(escaped("hidden\rshown"), "hidden\\u{d}shown");
+        assert_eq!(inline("name\nagent: all is well"), "name\\nagent: all is well");
+    }
+
+    /// Every character of the first three planes and of the tags: what is assigned beyond is private use.
+    #[test]
+    fn what_is_written_holds_no_harmful_character_and_loses_no_other() {
+        let mut made_visible = 0;
+        for c in ('\0'..='\u{2FFFF}').chain('\u{E0000}'..='\u{E1000}') {
+            let text = format!("a{c}b");
+            let shown = escaped(&text);
+            assert!(!shown.chars().any(|c| is_harmful(c) && c != '\n'), "{text:?}");
+            assert_eq!(shown == text, !is_harmful(c) || c == '\n', "{text:?}");
+            made_visible += u32::from(shown != text);
+            assert_eq!(escaped(&shown), shown);
+            let json = serde_json::to_string(&c).unwrap();
+            let written = escaped_json(&json);
+            assert!(!written.chars().any(is_harmful), "{json}");
+            assert_eq!(serde_json::from_str::<char>(&written).unwrap(), c);
+        }
+        assert!(made_visible > 4_000, "{made_visible}");
+    }
+
+    #[test]
+    fn scripts_and_symbols_that_need_joiners_keep_them() {
+        for text in ["👩\u{200D}🚀", "❤\u{FE0F}\u{200D}🔥", "می\u{200C}خواهم", "क\u{94D}\u{200D}ष"] {
+            assert_eq!(escaped(text), text);
+        }
+        for text in ["rm\u{200D}", "a\u{200C}b", "x\u{FE0F}", "ab\u{FE01}", "👩\u{200D}\u{202E}x"] {
+            assert_ne!(escaped(text), text, "{text:?}");
+        }
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::args::Undo;
 use crate::failure::Failure;
-use crate::terminal::{escaped, say};
+use crate::terminal::{inline, print, say};
 use agent_core::ports::CancelSignal;
 use agent_exec::Processes;
 use agent_hooks::{HooksConfig, UndoError, Undone, undo};
 use async_trait::async_trait;
-use std::io::Write as _;
 
 /// Takes turns back, says what became of every file, and returns the exit code: 0 if all of them are as before.
 pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
@@ -29,20 +28,20 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
 }
 
 fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = String::new();
     for (word, paths) in [("restored", &undone.restored), ("removed", &undone.removed)] {
         for path in paths {
-            writeln!(out, "{word} {}", escaped(path))?;
+            out.push_str(&format!("{word} {}\n", inline(path)));
         }
     }
     for (path, reason) in &undone.left {
-        writeln!(out, "left {}: {}", escaped(path), escaped(reason))?;
+        out.push_str(&format!("left {}: {}\n", inline(path), inline(reason)));
     }
-    out.flush()?;
-    undone.notes.iter().for_each(|note| say(&format!("agent: {}", escaped(note))));
+    print(&out)?;
+    undone.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
     if !undone.commands.is_empty() {
         say("agent: what these commands changed is not known and stays:");
-        undone.commands.iter().for_each(|command| say(&format!("  {}", escaped(command))));
+        undone.commands.iter().for_each(|command| say(&format!("  {}", inline(command))));
     }
     let number = match (undone.turns, asked) {
         (1, _) => String::from("one turn"),

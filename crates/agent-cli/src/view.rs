@@ -1,6 +1,6 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
-use crate::terminal::{Style, escaped, last_line, one_line, put, say};
+use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
 use agent_core::budget::Usd;
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::llm::Delta;
@@ -19,8 +19,22 @@ pub(crate) struct View {
     in_line: bool,
     /// Whether pieces of the answer that is being written were shown.
     showed_pieces: bool,
-    /// Calls of this round that were seen to start, and when something was last told of them.
-    started: BTreeMap<CallId, Instant>,
+    /// Calls of this round that were seen to start.
+    started: BTreeMap<CallId, Started>,
+    /// The call whose line is the last that was written.
+    last_started: Option<CallId>,
+    /// Whether the next round was begun before this program was.
+    is_resumed: bool,
+    /// Whether text for standard output could not be written, other than because its reader went away.
+    lost_output: bool,
+}
+
+/// A call that runs.
+struct Started {
+    /// As it was shown.
+    line: String,
+    /// When something was last told of it.
+    told: Instant,
 }
 
 /// How much is said beside the answer.
@@ -53,6 +67,9 @@ impl View {
             in_line: false,
             showed_pieces: false,
             started: BTreeMap::new(),
+            last_started: None,
+            is_resumed: false,
+            lost_output: false,
         }
     }
 
@@ -64,23 +81,32 @@ impl View {
                 self.tell("(the text above does not count)");
             }
             Notice::Message { blocks, .. } => self.message(blocks),
+            Notice::Ruled(ruling) if self.level == Level::Verbose => {
+                self.tell(&format!("permission: {}", inline(&ruling.to_string())));
+            }
             Notice::ToolStarted(call) => {
-                self.started.insert(call.id.clone(), Instant::now());
-                self.tell(&format!("• {}", call_line(call)));
+                let line = call_line(call);
+                self.tell(&format!("• {line}"));
+                self.started.insert(call.id.clone(), Started { line, told: Instant::now() });
+                self.last_started = Some(call.id.clone());
             }
             Notice::RoundClosed(item) => {
                 if let Item::Round(round) = item.as_ref() {
                     self.not_run(round);
                 }
                 self.started.clear();
+                self.is_resumed = false;
             }
-            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(&escaped(text)),
+            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
-            Notice::ToolFinished { outcome, .. } => match outcome.status {
-                ToolStatus::Ok => self.tell(&format!("  {}", one_line(&outcome.content, 100))),
-                // How a failure ended tells more than how it began.
-                _ => self.tell(&format!("  not ok: {}", last_line(&outcome.content, 100))),
-            },
+            Notice::ToolFinished { call, outcome } => {
+                let whose = self.whose(call);
+                match outcome.status {
+                    ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
+                    // How a failure ended tells more than how it began.
+                    _ => self.tell(&format!("  {whose}not ok: {}", last_line(&outcome.content, 100))),
+                }
+            }
             Notice::GitChecked(report) => {
                 for commit in &report.commits {
                     self.tell(&format!("new commit {} {}", short(&commit.id), one_line(&commit.subject, 80)));
@@ -89,7 +115,7 @@ impl View {
             }
             Notice::Formatted(report) => {
                 for path in &report.changed_paths {
-                    self.tell(&format!("formatted {}", escaped(path)));
+                    self.tell(&format!("formatted {}", inline(path)));
                 }
                 self.notes(&report.notes);
             }
@@ -101,7 +127,7 @@ impl View {
             }
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
-                self.tell(&format!("trying again in {seconds} s: {}", escaped(reason)));
+                self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
             }
             Notice::Error { message, .. } => self.error(message),
             Notice::Transition(step) if self.level == Level::Verbose => {
@@ -114,9 +140,9 @@ impl View {
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
-                self.tell(&escaped(&format!("  {verdict}: it {}", report.end)));
+                self.tell(&format!("  {verdict}: it {}", report.end));
             }
-            Notice::GapReport { text, .. } => self.tell(&escaped(text)),
+            Notice::GapReport { text, .. } => self.tell(text),
             _ => {}
         }
     }
@@ -125,14 +151,19 @@ impl View {
     pub(crate) fn tell(&mut self, line: &str) {
         if self.level > Level::Quiet {
             self.end_line();
-            say(&self.style.dim(line));
+            self.style.say(Tint::Dim, line);
         }
     }
 
     /// An error, whatever the level.
     pub(crate) fn error(&mut self, message: &str) {
         self.end_line();
-        say(&self.style.red(&format!("agent: {}", escaped(message))));
+        self.style.say(Tint::Red, &format!("agent: {message}"));
+    }
+
+    /// Whether some of the answer was lost on its way out.
+    pub(crate) const fn lost_output(&self) -> bool {
+        self.lost_output
     }
 
     /// Whether the model's text is shown while it comes.
@@ -179,11 +210,10 @@ impl View {
     }
 
     fn piece(&mut self, text: &str) {
-        let shown = escaped(text);
-        self.in_line = !shown.ends_with('\n');
+        self.in_line = !text.ends_with('\n');
         self.showed_pieces = true;
-        // A reader that is gone does not stop the work.
-        let _ = put(&shown);
+        // It does not stop the work.
+        self.lost_output |= put(text).is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -201,11 +231,12 @@ impl View {
 
     /// What a long call has reported last, now and then.
     fn still_running(&mut self, call: &CallId, text: &str) {
-        let told = self.started.get_mut(call).filter(|told| told.elapsed() >= BETWEEN_REPORTS);
-        if let Some(told) = told
+        let started = self.started.get_mut(call).filter(|started| started.told.elapsed() >= BETWEEN_REPORTS);
+        if let Some(started) = started
             && !text.trim().is_empty()
         {
-            *told = Instant::now();
+            started.told = Instant::now();
+            self.last_started = None;
             self.tell(&format!("  … {}", last_line(text, 100)));
         }
     }
@@ -214,7 +245,8 @@ impl View {
     fn not_run(&mut self, round: &Round) {
         for (call, result) in round.answer().calls().zip(round.results()) {
             if !self.started.contains_key(&call.id) {
-                self.tell(&format!("• {}", call_line(call)));
+                let when = if self.is_resumed { "before it was left: " } else { "" };
+                self.tell(&format!("• {when}{}", call_line(call)));
                 self.tell(&format!("  {}", one_line(result.content(), 100)));
             }
         }
@@ -230,6 +262,7 @@ impl View {
                 Item::Round(round) => answered = Some(round.answer().text()),
             }
         }
+        self.is_resumed = said.is_some();
         let lines = [("you", said), ("agent", answered)];
         for (who, text) in lines.into_iter().filter_map(|(who, text)| Some((who, text?))) {
             if !text.trim().is_empty() {
@@ -238,9 +271,16 @@ impl View {
         }
     }
 
+    /// Whose result it is, where that is not the line above.
+    fn whose(&mut self, call: &CallId) -> String {
+        let is_above = self.last_started.take().is_some_and(|last| last == *call);
+        let started = self.started.get(call).filter(|_| !is_above);
+        started.map_or_else(String::new, |started| format!("{}: ", started.line))
+    }
+
     fn notes(&mut self, notes: &[String]) {
         for note in notes {
-            self.tell(&format!("note: {}", escaped(note)));
+            self.tell(&format!("note: {}", inline(note)));
         }
     }
 }
@@ -249,8 +289,8 @@ impl View {
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
     match telling(&arguments) {
-        Some(text) => format!("{} {}", escaped(&call.name), one_line(text, 100)),
-        None => escaped(&call.name),
+        Some(text) => format!("{} {}", inline(&call.name), one_line(text, 100)),
+        None => inline(&call.name),
     }
 }
 

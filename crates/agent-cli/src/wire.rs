@@ -5,7 +5,7 @@ use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
 use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
-use agent_core::permission::PermissionMode;
+use agent_core::permission::{Basis, PermissionMode};
 use agent_core::session::{Denial, Transition};
 use agent_runner::Notice;
 use serde::Serialize;
@@ -51,6 +51,20 @@ pub(crate) enum Line {
     StreamEvent {
         /// The piece.
         event: PartialEvent,
+        /// The session's id.
+        session_id: String,
+    },
+    /// It was decided about a call that may change something, or that is denied: by the policy or by a person.
+    Permission {
+        /// The call.
+        tool_use_id: String,
+        /// The tool.
+        tool_name: String,
+        /// What: whether it runs, is asked about, or is denied.
+        #[cfg_attr(test, schemars(extend("enum" = ["run", "ask", "deny"])))]
+        decision: &'static str,
+        /// Why: the rule and where it comes from, the mode, a hook, or a person.
+        reason: String,
         /// The session's id.
         session_id: String,
     },
@@ -232,6 +246,14 @@ impl Line {
                 },
                 session_id,
             }),
+            // That reading runs goes without saying.
+            Notice::Ruled(ruling) if *ruling.decision.basis() != Basis::Reads => Some(Self::Permission {
+                tool_use_id: ruling.call.to_string(),
+                tool_name: ruling.tool.to_string(),
+                decision: ruling.decision.word(),
+                reason: ruling.reason(),
+                session_id,
+            }),
             Notice::Discarded => Some(Self::Discard { session_id }),
             Notice::Transition(Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
                 machine: None,
@@ -301,12 +323,12 @@ impl UsageReport {
 impl DenialReport {
     /// The denial in one line, for people.
     pub(crate) fn line(&self) -> String {
-        let name = crate::terminal::escaped(&self.tool_name);
+        let name = crate::terminal::inline(&self.tool_name);
         let call = match crate::view::telling(&self.tool_input) {
             Some(text) => format!("{name} {}", crate::terminal::one_line(text, 100)),
             None => name,
         };
-        format!("denied: {call} ({})", self.reason)
+        format!("denied: {call} ({})", crate::terminal::inline(&self.reason))
     }
 
     pub(crate) fn of(denial: &Denial) -> Self {

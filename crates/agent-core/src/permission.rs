@@ -4,16 +4,20 @@
 //! deny rule > hook's denial > plan mode > hook's question > allow rule > mode
 //! ```
 //!
-//! A deny rule wins over everything, bypass included. What cannot be checked against a deny rule is denied.
+//! 1. A deny rule wins over everything: hooks, allow rules, a person's answer, bypass. What cannot be checked against one is denied.
+//! 2. No rule that is added to the deny rules, and no stricter mode, allows more than before.
+//! 3. What a repository says goes through [`Permissions::tightened`], which cannot allow more either.
+//! 4. Every decision names its reason, and a rule names where it comes from.
 
+mod decision;
 mod glob;
 mod rule;
 
-pub use rule::{Rule, RuleError};
+pub use decision::{Basis, Decision, Ruling};
+pub use rule::{Rule, RuleError, RuleSource};
 
 use crate::conversation::{Arguments, ToolCall};
 use crate::tool::{Effect, HookVerdict, Inspection, Subject};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -47,6 +51,23 @@ impl fmt::Display for PermissionMode {
     }
 }
 
+impl PermissionMode {
+    /// The one of two that lets less happen without asking.
+    #[must_use]
+    pub const fn stricter(self, other: Self) -> Self {
+        if self.freedom() <= other.freedom() { self } else { other }
+    }
+
+    const fn freedom(self) -> u8 {
+        match self {
+            Self::Plan => 0,
+            Self::Default => 1,
+            Self::AcceptEdits => 2,
+            Self::Bypass => 3,
+        }
+    }
+}
+
 /// The whole policy of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permissions {
@@ -62,78 +83,80 @@ impl Permissions {
     /// Decides about one call.
     #[must_use]
     pub fn decide(&self, tool: &str, inspection: &Inspection, verdict: &HookVerdict) -> Decision {
-        if let Some(rule) = self.deny.iter().find(|rule| rule.may_match(tool, &inspection.subject)) {
-            return Decision::Deny(denial_by(rule, &inspection.subject));
+        if let Some(basis) = self.denying(tool, &inspection.subject) {
+            return Decision::Deny(basis);
         }
         if let HookVerdict::Deny { reason } = verdict {
-            return Decision::Deny(format!("a hook denied it: {reason}"));
+            return Decision::Deny(Basis::Hook(reason.clone()));
         }
-        let changes = inspection.effect == Effect::Changes;
-        if changes && self.mode == PermissionMode::Plan {
-            return Decision::Deny(String::from("plan mode: nothing that may change anything runs"));
+        if let Some(basis) = self.forbids(tool, inspection.effect, &inspection.subject) {
+            return Decision::Deny(basis);
         }
         if let HookVerdict::Ask { reason } = verdict {
-            return Decision::Ask(reason.clone());
+            return Decision::Ask(Basis::Hook(reason.clone()));
         }
-        if !changes || self.allows(tool, &inspection.subject) {
-            return Decision::Run;
+        if inspection.effect == Effect::Reads {
+            return Decision::Run(Basis::Reads);
         }
-        match (self.mode, &inspection.subject) {
-            (PermissionMode::Bypass, _) | (PermissionMode::AcceptEdits, Subject::Paths(_)) => Decision::Run,
-            (PermissionMode::AcceptEdits, Subject::None | Subject::Command { .. })
-            | (PermissionMode::Default | PermissionMode::Plan, _) => {
-                Decision::Ask(format!("`{tool}` may change something"))
+        let rules = self.allowing(tool, &inspection.subject);
+        if !rules.is_empty() {
+            return Decision::Run(Basis::Allowed(rules));
+        }
+        let is_known_edit = matches!(&inspection.subject, Subject::Paths(paths) if !paths.is_empty());
+        match self.mode {
+            PermissionMode::Bypass => Decision::Run(Basis::Mode(self.mode)),
+            PermissionMode::AcceptEdits if is_known_edit => Decision::Run(Basis::Mode(self.mode)),
+            PermissionMode::AcceptEdits | PermissionMode::Default | PermissionMode::Plan => {
+                Decision::Ask(Basis::Mode(self.mode))
             }
         }
     }
-}
 
-impl Permissions {
-    /// Whether the allow rules cover everything that the call is about: one rule as a whole, or one rule each of its paths or commands.
-    fn allows(&self, tool: &str, subject: &Subject) -> bool {
-        let any = |subject: &Subject| self.allow.iter().any(|rule| rule.matches(tool, subject));
-        match subject {
-            Subject::Paths(paths) if paths.len() > 1 => {
-                paths.iter().all(|path| any(&Subject::Paths(vec![path.clone()])))
-            }
-            Subject::Command { text, plain: Some(plain) } if plain.len() > 1 => {
-                any(subject)
-                    || plain.iter().all(|command| {
-                        any(&Subject::Command { text: text.clone(), plain: Some(vec![command.clone()]) })
-                    })
-            }
-            Subject::None | Subject::Paths(_) | Subject::Command { .. } => any(subject),
-        }
+    /// What no answer of a person can allow, and why: a deny rule covers it, or the mode is plan.
+    pub(crate) fn forbids(&self, tool: &str, effect: Effect, subject: &Subject) -> Option<Basis> {
+        let by_mode = effect == Effect::Changes && self.mode == PermissionMode::Plan;
+        self.denying(tool, subject).or_else(|| by_mode.then_some(Basis::Mode(self.mode)))
     }
 
-    /// The deny rule that stands in the way of running a tool with other arguments than those that were inspected, if any: nobody has
-    /// checked the new ones against it.
+    /// The same policy, made stricter by somebody who must not loosen it, such as a repository: further deny rules, and a mode that
+    /// counts where it is the stricter one.
     #[must_use]
-    pub fn forbids_editing(&self, tool: &str) -> Option<&Rule> {
-        self.deny.iter().find(|rule| rule.tool() == tool)
+    pub fn tightened(mut self, mode: Option<PermissionMode>, deny: impl IntoIterator<Item = Rule>) -> Self {
+        self.mode = mode.map_or(self.mode, |mode| self.mode.stricter(mode));
+        self.deny.extend(deny);
+        self
     }
-}
 
-fn denial_by(rule: &Rule, subject: &Subject) -> String {
-    match subject {
-        Subject::Command { plain: None, .. } => {
-            format!("the rule `{rule}` denies it, or cannot be checked: write the command as plain commands")
-        }
-        Subject::None | Subject::Paths(_) | Subject::Command { .. } => {
-            format!("the rule `{rule}` denies it")
-        }
+    /// The deny rule that covers the call, or may.
+    fn denying(&self, tool: &str, subject: &Subject) -> Option<Basis> {
+        let rule = self.deny.iter().find(|rule| rule.may_match(tool, subject))?.clone();
+        let is_unchecked = matches!(subject, Subject::Command { plain: None, .. });
+        Some(if is_unchecked && rule.has_pattern() { Basis::Unchecked(rule) } else { Basis::Denied(rule) })
     }
-}
 
-/// What the policy says about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It runs.
-    Run,
-    /// A person is asked; the reason is for that person.
-    Ask(String),
-    /// It does not run; the reason is for the model.
-    Deny(String),
+    /// The allow rules that cover everything that the call is about: one as a whole, or one each of its paths or commands. None when they
+    /// do not.
+    fn allowing(&self, tool: &str, subject: &Subject) -> Vec<Rule> {
+        let first = |subject: &Subject| self.allow.iter().find(|rule| rule.matches(tool, subject));
+        if let Some(rule) = first(subject) {
+            return vec![rule.clone()];
+        }
+        let each: Option<Vec<&Rule>> = match subject {
+            Subject::Paths(paths) => paths.iter().map(|path| first(&Subject::Paths(vec![path.clone()]))).collect(),
+            Subject::Command { text, plain: Some(plain) } => plain
+                .iter()
+                .map(|command| first(&Subject::Command { text: text.clone(), plain: Some(vec![command.clone()]) }))
+                .collect(),
+            Subject::None | Subject::Command { plain: None, .. } => None,
+        };
+        let mut rules: Vec<Rule> = Vec::new();
+        for rule in each.into_iter().flatten() {
+            if !rules.contains(rule) {
+                rules.push(rule.clone());
+            }
+        }
+        rules
+    }
 }
 
 /// A question to a person.
@@ -154,7 +177,8 @@ pub enum ApprovalAnswer {
     Allow {
         /// For how long this holds.
         scope: ApprovalScope,
-        /// Arguments to run it with instead of the model's.
+        /// Arguments to run it with instead of the model's. They are checked like those: see
+        /// [`ApprovalAnswered`](crate::session::Event::ApprovalAnswered).
         arguments: Option<Arguments>,
     },
     /// It must not run.
@@ -173,6 +197,8 @@ pub enum ApprovalScope {
     Once,
     /// For all calls of this session that the rule matches.
     Session(Rule),
+    /// The same, and the host keeps the rule for sessions to come, where the user keeps rules; never in the repository.
+    Always(Rule),
 }
 
 #[cfg(test)]

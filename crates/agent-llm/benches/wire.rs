@@ -5,7 +5,8 @@
 //! socket, through the scanner and the assembly to typed deltas; beside it, in the same run, `eventsource-stream` and a typed
 //! `serde_json` for the same bytes.
 //!
-//! `-- event 8` and `-- stream openai` do one of these readings once and print nothing, for a program that counts instructions.
+//! `-- event 8 2` and `-- stream openai 2` do one of these readings twice and print nothing, for a program that counts instructions: what
+//! two readings need more than one is what one needs.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "it is a program for the terminal")]
 
@@ -68,17 +69,15 @@ fn main() {
 /// Does what the words of the command line ask for, if they do.
 fn once() -> bool {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["event", mebibytes] => {
-            let body = one_event(mebibytes.parse::<usize>().unwrap() * 1024 * 1024);
-            black_box(read(Format::Anthropic, body.chunks(512)));
-        }
-        ["stream", name] => {
-            let (format, _) = FORMATS.into_iter().find(|(_, known)| known == name).unwrap();
-            let body = text_stream(format, 1_000_000);
-            black_box(read(format, body.chunks(PIECE_BYTES)));
-        }
-        _ => return false,
+    let [what, which, times] = words.as_slice() else { return false };
+    let (format, body, piece_bytes) = if what == "event" {
+        (Format::Anthropic, one_event(which.parse::<usize>().unwrap() * 1024 * 1024), 512)
+    } else {
+        let (format, _) = FORMATS.into_iter().find(|(_, known)| known == which).unwrap();
+        (format, text_stream(format, 1_000_000), PIECE_BYTES)
+    };
+    for _ in 0..times.parse::<usize>().unwrap() {
+        black_box(read(format, body.chunks(piece_bytes)));
     }
     true
 }

@@ -176,6 +176,12 @@ fn as_openai(response: &LlmResponse) -> (String, String, Vec<Value>) {
             ResponseBlock::Call(call) => {
                 calls.push(json!([call.id, call.name, call.arguments]));
             }
+            // What a message has besides: it stands behind its text and is kept whole.
+            ResponseBlock::Opaque { dialect, json } => {
+                let frame: Value = serde_json::from_str(json).unwrap();
+                assert_eq!((dialect.as_str(), &frame["frame_of"]), ("openai", &json!("message")));
+                assert!(frame["members"]["annotations"].is_array() && !text.is_empty(), "{json}");
+            }
             other => panic!("{other:?}"),
         }
     }

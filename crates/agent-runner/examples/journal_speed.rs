@@ -26,46 +26,32 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn measure(folder: &Path) -> Result<(), Box<dyn Error>> {
     let lines = lines(&folder.join("sample.jsonl")).await?;
-    let (mut raw, mut journal) = (Vec::new(), Vec::new());
-    // In turns, so that both meet the same disk.
-    for round in 0..ROUNDS {
-        raw.push(by_hand(&folder.join(format!("{round}.raw")), &lines)?);
-        journal.push(by_journal(&folder.join(format!("{round}.jsonl"))).await?);
-    }
-    let (raw, journal) = (median(&mut raw), median(&mut journal));
-    println!("{RECORDS} records, {ROUNDS} rounds each, median per record");
-    println!("write + fdatasync by hand   {:>8.1} µs", micros(raw));
-    println!("append + sync of a journal  {:>8.1} µs", micros(journal));
-    println!("ratio                       {:>8.2}", journal.as_secs_f64() / raw.as_secs_f64());
-    let start = Instant::now();
-    let mut records = 0_u32;
-    for record in Reader::open(&folder.join("0.jsonl"))? {
-        record?;
-        records += 1;
-    }
-    println!("read and checked            {:>8.2} µs", start.elapsed().as_secs_f64() * 1e6 / f64::from(records));
-    Ok(())
-}
-
-fn by_hand(path: &Path, lines: &[Vec<u8>]) -> Result<Duration, Box<dyn Error>> {
-    let mut file = File::create(path)?;
-    let start = Instant::now();
-    for line in lines {
+    let mut file = File::create(folder.join("by-hand"))?;
+    let path = folder.join("journal.jsonl");
+    let mut journal = FileJournal::create(&path)?;
+    let (mut by_hand, mut by_journal) = (Vec::new(), Vec::new());
+    // In turns, record by record, so that both meet the same disk.
+    for (line, record) in lines.iter().zip(records()) {
+        let start = Instant::now();
         file.write_all(line)?;
         file.sync_data()?;
-    }
-    Ok(start.elapsed())
-}
-
-async fn by_journal(path: &Path) -> Result<Duration, Box<dyn Error>> {
-    let mut journal = FileJournal::create(path)?;
-    let records: Vec<Record> = records().collect();
-    let start = Instant::now();
-    for record in &records {
-        journal.append(record).await?;
+        by_hand.push(start.elapsed());
+        let start = Instant::now();
+        journal.append(&record).await?;
         journal.sync().await?;
+        by_journal.push(start.elapsed());
     }
-    Ok(start.elapsed())
+    let (by_hand, by_journal) = (median(&mut by_hand), median(&mut by_journal));
+    println!("{RECORDS} records of some 500 bytes, median");
+    println!("write + fdatasync by hand   {:>8.1} µs", micros(by_hand));
+    println!("append + sync of a journal  {:>8.1} µs", micros(by_journal));
+    println!("ratio                       {:>8.2}", by_journal.as_secs_f64() / by_hand.as_secs_f64());
+    let start = Instant::now();
+    for record in Reader::open(&path)? {
+        record?;
+    }
+    println!("read and checked            {:>8.2} µs", start.elapsed().as_secs_f64() * 1e6 / lines.len() as f64);
+    Ok(())
 }
 
 /// The lines as the journal writes them.
@@ -91,7 +77,7 @@ fn records() -> impl Iterator<Item = Record> {
 
 fn median(times: &mut [Duration]) -> Duration {
     times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default() / u32::try_from(RECORDS).unwrap_or(u32::MAX)
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 fn micros(time: Duration) -> f64 {
@@ -99,4 +85,3 @@ fn micros(time: Duration) -> f64 {
 }
 
 const RECORDS: u64 = 2_000;
-const ROUNDS: usize = 5;

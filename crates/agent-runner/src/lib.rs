@@ -16,6 +16,7 @@
 //! The one decision that is the driver's is to stop when the journal cannot be written, because that cannot be recorded.
 
 mod agent;
+mod approval;
 mod builder;
 mod checks;
 mod clock;

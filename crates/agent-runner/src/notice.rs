@@ -5,6 +5,7 @@ use agent_core::conversation::{Block, CallId, Item, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport};
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
+use agent_core::permission::Ruling;
 use agent_core::session::{Event, Outcome, Rejected, Transition};
 use agent_core::tool::ToolOutcome;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub enum Notice {
     },
     /// What has been used so far, after every complete answer.
     Spent(Ledger),
+    /// The policy decided about a call, or a person did.
+    Ruled(Ruling),
     /// A call begins.
     ToolStarted(ToolCall),
     /// A running call reports something.

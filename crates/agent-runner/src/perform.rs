@@ -1,5 +1,6 @@
 //! Performs actions: each becomes a task whose answer is an event, or something to show.
 
+use crate::approval::Asking;
 use crate::hooks::{self, HookStep, Verdicts};
 use crate::model_call;
 use crate::notice::Notice;
@@ -7,12 +8,9 @@ use crate::progress::Progress;
 use crate::redact::Redactor;
 use crate::runner::{Inbox, Message};
 use crate::tool_calls::{self, Toolbox};
-use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};
 use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
 use agent_core::session::{Action, Event, Session, Ticket};
-use futures_util::FutureExt;
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
@@ -55,8 +53,14 @@ impl Performer {
                 self.start(ticket, |stop| tool_calls::prepare(toolbox, verdicts, calls, ticket, inbox, stop));
             }
             Action::RequestApproval { ticket, questions } => {
-                let (approver, inbox) = (self.approver.clone(), self.inbox.clone());
-                self.start(ticket, |stop| ask(approver, questions, ticket, inbox, stop));
+                let asking = Asking {
+                    approver: self.approver.clone(),
+                    toolbox: self.toolbox.clone(),
+                    verdicts: self.verdicts(),
+                    ticket,
+                    inbox: self.inbox.clone(),
+                };
+                self.start(ticket, |stop| asking.run(questions, stop));
             }
             Action::ExecuteTools { ticket, calls } => {
                 let stop = self.token(ticket);
@@ -181,27 +185,4 @@ impl Drop for Performer {
 /// Puts an event into the inbox. A runner that has ended needs it no more.
 pub(crate) fn send(inbox: &Inbox, event: Event) {
     let _ = inbox.send(Message::Event(event));
-}
-
-/// Asks one question after the other. Without anybody to ask, that is the answer.
-async fn ask(
-    approver: Option<Arc<dyn Approver>>,
-    questions: Vec<ApprovalQuestion>,
-    ticket: Ticket,
-    inbox: Inbox,
-    stop: CancellationToken,
-) {
-    for question in questions {
-        let call = question.call.id.clone();
-        let answer = match &approver {
-            None => ApprovalAnswer::Nobody,
-            Some(approver) => tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                // An approver that fails has allowed nothing.
-                answer = AssertUnwindSafe(approver.ask(&question)).catch_unwind() => answer.unwrap_or(ApprovalAnswer::Nobody),
-            },
-        };
-        send(&inbox, Event::ApprovalAnswered { ticket, call, answer });
-    }
 }

@@ -40,7 +40,10 @@ impl Redactor {
             Event::LlmFailed { error, .. } => self.text(&mut error.message),
             Event::LlmAborted { partial_text, .. } => self.text(partial_text),
             Event::ToolsPrepared { facts, .. } => facts.iter_mut().for_each(|fact| self.fact(fact)),
-            Event::ApprovalAnswered { answer, .. } => self.answer(answer),
+            Event::ApprovalAnswered { answer, changed, .. } => {
+                self.answer(answer);
+                changed.iter_mut().for_each(|fact| self.fact(fact));
+            }
             Event::ToolCompleted { outcome, .. } => self.text(&mut outcome.content),
             Event::GitChecked { report, .. } => {
                 report.commits.iter_mut().for_each(|commit| self.text(&mut commit.subject));

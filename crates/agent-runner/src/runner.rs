@@ -145,6 +145,9 @@ impl Runner {
         for transition in &step.transitions {
             self.notify(Notice::Transition(*transition));
         }
+        for ruling in &step.rulings {
+            self.notify(Notice::Ruled(ruling.clone()));
+        }
         let closed = self.session.conversation().last().filter(|item| matches!(item.as_ref(), Item::Round(_)));
         // A summary leaves a round that was there before at the end of a history that is not longer.
         if let Some(round) = closed

@@ -67,16 +67,26 @@ pub(crate) async fn prepare(
     inbox: Inbox,
     stop: CancellationToken,
 ) {
-    let mut facts = Vec::with_capacity(calls.len());
+    let mut found = Vec::with_capacity(calls.len());
     for call in calls {
-        let finding = toolbox.inspect(&call);
-        let verdict = match &finding {
-            Finding::Runnable(inspection) => verdicts.on(&call, inspection, &stop).await,
-            Finding::UnknownTool { .. } | Finding::InvalidArguments { .. } => HookVerdict::None,
-        };
-        facts.push(CallFacts { call: call.id, finding, verdict });
+        found.push(facts(&toolbox, &verdicts, call, &stop).await);
     }
-    send(&inbox, Event::ToolsPrepared { ticket, facts });
+    send(&inbox, Event::ToolsPrepared { ticket, facts: found });
+}
+
+/// What a call would do, and what the user's hooks say about that.
+pub(crate) async fn facts(
+    toolbox: &Toolbox,
+    verdicts: &Verdicts,
+    call: ToolCall,
+    stop: &CancellationToken,
+) -> CallFacts {
+    let finding = toolbox.inspect(&call);
+    let verdict = match &finding {
+        Finding::Runnable(inspection) => verdicts.on(&call, inspection, stop).await,
+        Finding::UnknownTool { .. } | Finding::InvalidArguments { .. } => HookVerdict::None,
+    };
+    CallFacts { call: call.id, finding, verdict }
 }
 
 /// Runs a call when there is room beside the others of its group, and reports what it came to. After a cancel it has a moment to end by

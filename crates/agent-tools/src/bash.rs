@@ -255,7 +255,8 @@ impl Drop for Progress<'_> {
 const NAME: &str = "bash";
 const DESCRIPTION: &str = "Runs a shell command with `bash -c` in the root of the workspace. Standard input is empty and there is no \
     terminal, so it must not ask for anything. Both outputs come together; of more than 30000 bytes the beginning and the end. When the \
-    command ends, its background processes are ended, too; what is to go on, such as a server, needs `run_in_background`. Prefer the other tools for reading, searching and editing files.";
+    command ends, its background processes are ended, too; what is to go on, such as a server, needs `run_in_background`. Prefer the \
+    other tools for reading, searching and editing files.";
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;
 const LONGEST_BACKGROUND_MS: u64 = 4 * 60 * 60 * 1_000;

@@ -9,7 +9,7 @@ use agent_core::hook::{CommitReport, FormatReport, GitReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::session::{Action, Event, State, Ticket};
-use agent_core::tool::ToolOutcome;
+use agent_core::tool::{Subject, ToolOutcome};
 
 /// Events that a session has to take, or may refuse for a reason of its own.
 pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
@@ -141,8 +141,14 @@ fn approvals(ticket: Ticket, question: &ApprovalQuestion) -> Vec<Event> {
     if let Ok(rule) = question.call.name.parse() {
         answers.push(ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None });
     }
-    let call = &question.call.id;
-    answers.into_iter().map(|answer| Event::ApprovalAnswered { ticket, call: call.clone(), answer }).collect()
+    let answered = |answer| {
+        let is_changed = matches!(answer, ApprovalAnswer::Allow { arguments: Some(_), .. });
+        // With other arguments it still does what was asked about.
+        let word = if question.subject == Subject::None { "ask" } else { "change" };
+        let changed = is_changed.then(|| Box::new(alphabet::fact(&question.call, word)));
+        Event::ApprovalAnswered { ticket, call: question.call.id.clone(), answer, changed }
+    };
+    answers.into_iter().map(answered).collect()
 }
 
 fn hook_failures(ticket: Ticket) -> [Event; 2] {
@@ -195,7 +201,7 @@ fn any_answer(ticket: Ticket) -> Vec<Event> {
         Event::RetryTimeout { ticket },
         Event::DeadlineReached { ticket },
         Event::ToolsPrepared { ticket, facts: Vec::new() },
-        Event::ApprovalAnswered { ticket, call: call(), answer: ApprovalAnswer::Nobody },
+        Event::ApprovalAnswered { ticket, call: call(), answer: ApprovalAnswer::Nobody, changed: None },
         Event::ToolCompleted { ticket, call: call(), outcome: ToolOutcome::ok("late") },
         Event::GitChecked { ticket, report: GitReport::default() },
         Event::FormattersFinished { ticket, report: FormatReport::default() },

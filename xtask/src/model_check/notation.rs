@@ -84,12 +84,12 @@ pub(crate) fn line(event: &Event) -> String {
             let words = (1..).zip(facts).map(|(number, fact)| format!(" {number}={}", fact_word(fact)));
             format!("> prepared{} @{}", words.collect::<String>(), ticket.0)
         }
-        Event::ApprovalAnswered { ticket, call, answer } => match answer {
+        Event::ApprovalAnswered { ticket, call, answer, .. } => match answer {
             ApprovalAnswer::Allow { arguments: Some(_), .. } => {
                 format!("# {call} is allowed with other arguments (a scenario has no word for it)")
             }
             ApprovalAnswer::Allow { scope: ApprovalScope::Once, .. } => format!("> allow id:{call} @{}", ticket.0),
-            ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), .. } => {
+            ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule) | ApprovalScope::Always(rule), .. } => {
                 format!("> allow id:{call} always={rule} @{}", ticket.0)
             }
             ApprovalAnswer::Deny { reason } => format!("> deny id:{call} \"{reason}\" @{}", ticket.0),

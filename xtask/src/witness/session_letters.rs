@@ -46,7 +46,12 @@ fn answers(action: &Action) -> Vec<Letter> {
         ],
         Action::RequestApproval { ticket, questions } => {
             let Some(question) = questions.first() else { return Vec::new() };
-            let answered = |answer| Event::ApprovalAnswered { ticket: *ticket, call: question.call.id.clone(), answer };
+            let answered = |answer| Event::ApprovalAnswered {
+                ticket: *ticket,
+                call: question.call.id.clone(),
+                answer,
+                changed: None,
+            };
             vec![
                 ("allow", answered(ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None })),
                 ("deny", answered(ApprovalAnswer::Deny { reason: "no".to_owned() })),

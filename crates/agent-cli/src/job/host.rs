@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::provider;
 use crate::settings::Settings;
 use crate::setup;
-use crate::terminal::escaped;
+use crate::terminal::inline;
 use crate::view::View;
 use agent_core::job::routing::default_skills;
 use agent_core::job::{Attempt, AuditRecord, FailureKind, TierModels};
@@ -153,13 +153,13 @@ impl Shown {
             JobNotice::AttemptStarted(attempt) => {
                 (self.outcome, self.has_attempts) = (None, true);
                 let skill = attempt.agent.skill.as_deref().unwrap_or("none");
-                let model = escaped(&attempt.agent.model);
+                let model = inline(&attempt.agent.model);
                 let tier = attempt.agent.tier;
                 self.view.tell(&format!("attempt {}: skill {skill}, tier {tier:?}, model {model}", attempt.number));
             }
             JobNotice::Session(notice) => self.session(notice),
             JobNotice::RetryScheduled { delay_ms, retry, reason } => {
-                let reason = escaped(&reason.to_string());
+                let reason = inline(&reason.to_string());
                 self.view.tell(&format!("attempt {retry} failed: {reason}; trying again in {delay_ms} ms"));
             }
             _ => {}

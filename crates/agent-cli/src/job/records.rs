@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::job::args::{Records, Show};
 use crate::settings::working_directory;
 use crate::setup::store;
-use crate::terminal::{print, say};
+use crate::terminal::{print_json, say};
 use agent_core::job::AuditRecord;
 use agent_runner::job::AuditLog;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) fn audit(arguments: &Records) -> Result<u8, Failure> {
         out.push_str(&serde_json::to_string(&record).map_err(Failure::internal)?);
         out.push('\n');
     }
-    print(&out).map_err(|error| Failure::internal(format!("write the records: {error}")))?;
+    print_json(&out).map_err(|error| Failure::internal(format!("write the records: {error}")))?;
     Ok(0)
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn show(arguments: &Show) -> Result<u8, Failure> {
     let found = read(&arguments.records)?.into_iter().rev().find(|record| record.job_id == *id);
     let record = found.ok_or_else(|| Failure::input(format!("show the job `{id}`: there is no record of it here")))?;
     let text = serde_json::to_string_pretty(&record).map_err(Failure::internal)?;
-    print(&format!("{text}\n")).map_err(|error| Failure::internal(format!("write the record: {error}")))?;
+    print_json(&format!("{text}\n")).map_err(|error| Failure::internal(format!("write the record: {error}")))?;
     Ok(0)
 }
 

@@ -3,7 +3,7 @@
 use crate::args::OutputFormat;
 use crate::job::host::Shown;
 use crate::signals::Signal;
-use crate::terminal::put;
+use crate::terminal::{put, put_json};
 use crate::view::View;
 use crate::wire::{DenialReport, RunResult, UsageReport};
 use agent_core::job::{Job, JobStatus};
@@ -69,7 +69,7 @@ pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view
     }
     let code = result.exit_code;
     let written = match format {
-        OutputFormat::Json | OutputFormat::StreamJson => put(&result.text()),
+        OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
         OutputFormat::Text if is_live || result.result.is_empty() => Ok(()),
         OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
     };

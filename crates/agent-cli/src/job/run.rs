@@ -7,13 +7,12 @@ use crate::job::host::Host;
 use crate::job::{records, result};
 use crate::settings::{Seat, Settings, working_directory};
 use crate::signals::{self, Signal};
-use crate::terminal::say;
+use crate::terminal::{is_watched, say};
 use crate::view::{Level, View};
 use agent_core::job::{Job, JobConfig};
 use agent_runner::SystemClock;
 use agent_runner::job::JobRunner;
 use agent_runner::journal::SessionStore;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +28,7 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
     // A job whose directory is wrong leaves its record where it was started.
     let directory = directory.or_else(|_| working_directory(None)).unwrap_or_else(|_| PathBuf::from("/"));
     let (format, is_quiet) = (options.output_format.unwrap_or_default(), options.quiet);
-    let is_live = format == OutputFormat::Text && io::stdout().is_terminal();
+    let is_live = format == OutputFormat::Text && is_watched();
     let view = View::new(is_live, Level::of(is_quiet, options.verbose));
     if !is_quiet {
         say(&format!("agent: job {}", config.id));

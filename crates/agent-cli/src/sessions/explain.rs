@@ -2,7 +2,7 @@
 
 use super::args;
 use super::story::{Spent, Story};
-use super::write;
+use super::{write, write_json};
 use crate::failure::Failure;
 use crate::terminal::{escaped, one_line};
 use agent_core::budget::Usd;
@@ -61,7 +61,7 @@ pub(crate) fn explain(arguments: &args::Explain) -> Result<u8, Failure> {
     let told = Explanation::of(id, &Story::read(&path, None, |_| {})?);
     if arguments.json {
         let text = serde_json::to_string(&told).map_err(Failure::internal)?;
-        write(&format!("{text}\n"))?;
+        write_json(&format!("{text}\n"))?;
     } else {
         write(&told.screen())?;
     }

@@ -13,7 +13,7 @@ mod story;
 use crate::failure::Failure;
 use crate::settings::working_directory;
 use crate::setup::store;
-use crate::terminal::{escaped, one_line, print, say};
+use crate::terminal::{escaped, one_line, print, print_json, say};
 use agent_core::journal::{Entry, Record};
 use agent_core::session::Event;
 use agent_runner::journal::{Reader, SessionInfo, SessionStore, StoreError};
@@ -125,6 +125,10 @@ fn failed(error: &StoreError) -> Failure {
         StoreError::Io { .. } => Failure::internal(error),
         _ => Failure::input(error),
     }
+}
+
+fn write_json(json: &str) -> Result<(), Failure> {
+    print_json(json).map_err(|error| Failure::internal(format!("write to standard output: {error}")))
 }
 
 fn write(text: &str) -> Result<(), Failure> {

@@ -179,7 +179,7 @@ fn verify_tells_damage_with_its_place() {
     scratch.ended(&["sessions", "verify", "one"]).assert_code(0).assert_says("of a record that was cut");
     // A hole in the third line.
     let start = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
-    let mut holed = whole.clone();
+    let mut holed = whole;
     holed[start + 30..start + 40].fill(0);
     fs::write(&path, &holed).unwrap();
     for arguments in

@@ -11,6 +11,7 @@ mod interrupts;
 mod journals;
 mod kill_loop;
 mod output;
+mod permissions;
 mod prompt;
 mod pty;
 mod sandbox;

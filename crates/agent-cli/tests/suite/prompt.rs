@@ -86,7 +86,7 @@ fn a_question_that_nobody_can_answer_is_not_waited_for() {
     let mut running = prompt(&scratch, &model, &[]);
     running.write("go\n");
     running.close_stdin();
-    assert!(running.end().assert_code(0).out.contains("So be it."));
+    assert!(running.end().assert_code(61).out.contains("So be it."));
     assert!(!scratch.work("b.txt").exists());
 
     // The same when the input ends while the question stands.
@@ -95,7 +95,7 @@ fn a_question_that_nobody_can_answer_is_not_waited_for() {
     running.write("go\n");
     running.wait_for("may this run?");
     running.close_stdin();
-    assert!(running.end().assert_code(0).out.contains("So be it."));
+    assert!(running.end().assert_code(61).out.contains("So be it."));
     assert!(!scratch.work("b.txt").exists());
 }
 
@@ -160,6 +160,65 @@ fn what_was_typed_ahead_comes_back_with_a_cancel() {
     running.signal("INT");
     running.wait_for("not sent: and then this");
     running.close_stdin();
-    running.end().assert_code(0);
+    running.end().assert_code(130);
     assert_eq!(model.requests().len(), 1);
+}
+
+/// Nobody sees the screen of a script.
+#[test]
+fn what_is_piped_in_ends_with_the_gravest_that_came_of_it() {
+    let denied = || Model::script([write("b.txt"), Step::text("So be it.")]);
+    let refused = || Model::script([Step::status(401), Step::text("Better.")]);
+    for (model, lines, code) in [
+        (denied(), "go\n", 61),
+        (refused(), "go\n", 41),
+        (refused(), "go\nagain\n", 41),
+        (Model::script([Step::text("Well.")]), "go\n", 0),
+        (Model::script([Step::text("Well.")]), "a\u{fc}\n", 0),
+    ] {
+        let scratch = Scratch::new();
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write(lines);
+        running.close_stdin();
+        running.end().assert_code(code);
+    }
+}
+
+#[test]
+fn a_line_that_is_not_text_is_shown_and_the_next_one_is_sent() {
+    let model = Model::script([Step::text("To good.")]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write_bytes(b"bad \xff line\ngood line\n");
+    running.close_stdin();
+    let ended = running.end();
+    ended.assert_code(42).assert_says("not sent, it is not UTF-8: bad \u{fffd} line");
+    assert!(ended.out.contains("To good."), "{ended:#?}");
+}
+
+#[test]
+fn a_limit_can_be_raised_where_it_stopped_the_work() {
+    let model = Model::script([write("b.txt"), Step::text("Done at last.")]);
+    let scratch = Scratch::new();
+    let mut running = prompt(&scratch, &model, &["--max-turns", "1", "--permission-mode", "bypass"]);
+    running.write("go\n");
+    running.wait_for("/more goes on");
+    running.write("/more\n");
+    running.wait_for("Done at last.");
+    running.write("/quit\n");
+    running.end().assert_code(0);
+    assert_eq!(scratch.read("b.txt"), "two\n");
+}
+
+#[test]
+fn parallel_results_say_whose_they_are() {
+    let calls =
+        Reply::new().call("read_file", json!({"path": "a.txt"})).call("read_file", json!({"path": "missing.txt"}));
+    let model = Model::script([Step::answer(calls), Step::text("Done.")]);
+    let scratch = Scratch::new();
+    scratch.write("a.txt", "one\n");
+    let ended = scratch.run(&model, &["-p", "go"]);
+    ended.assert_code(0);
+    let failed = ended.err.lines().find(|line| line.contains("not ok")).unwrap_or_default();
+    assert!(failed.contains("missing.txt: not ok") || !ended.err.contains("a.txt: "), "{}", ended.err);
 }

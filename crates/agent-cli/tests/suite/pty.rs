@@ -79,6 +79,31 @@ fn a_question_on_the_terminal() {
 }
 
 #[test]
+fn leaving_on_a_question_leaves_it_open() {
+    let scratch = Scratch::new();
+    let model = Model::script([
+        Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})),
+        Step::text("That is all."),
+    ]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\n");
+    running.wait_for("answer: ");
+    running.write("\x04");
+    running.wait_for("the question stays open");
+    running.end().assert_code(0);
+    assert_eq!(model.requests().len(), 1, "nothing went on without an answer");
+    let Some(mut running) = on_terminal(&scratch, &model, "resume") else { return };
+    running.wait_for("may this run? write_file b.txt");
+    running.wait_for("answer: ");
+    running.write("y\n");
+    running.wait_for("That is all.");
+    running.write("/quit\n");
+    running.end().assert_code(0);
+    assert!(scratch.work("b.txt").exists());
+}
+
+#[test]
 fn nothing_from_the_model_acts_on_the_terminal() {
     for arguments in ["run -p x", "run -p x -q"] {
         let scratch = Scratch::new();

@@ -173,3 +173,33 @@ fn a_journal_or_lock_that_is_no_file_is_refused() {
     std::os::unix::fs::symlink("/dev/zero", folder.join("endless.jsonl")).unwrap();
     scratch.run(&model, &["-p", "x", "--session-id", "endless"]).assert_code(42).assert_says("not a regular file");
 }
+
+#[test]
+fn a_session_in_which_nothing_was_said_is_not_the_newest() {
+    let model = Model::script([Step::text("First answer."), Step::text("Second answer.")]);
+    let scratch = Scratch::new();
+    scratch.run(&model, &["-p", "first question"]).assert_code(0);
+    let mut running = Running::start(scratch.agent(&[]).args(model.flags(crate::support::Wire::Anthropic)));
+    running.close_stdin();
+    running.end().assert_code(0);
+    scratch.run(&model, &["-p", "second question", "--continue"]).assert_code(0);
+    assert!(said(&model.last_body()).contains("first question"));
+}
+
+/// The line that is printed is run as it stands, from where the user stands.
+#[test]
+fn the_command_to_go_on_works_as_printed() {
+    let model = Model::script([Step::status(400), Step::text("Here I am.")]);
+    let scratch = Scratch::new();
+    let place = scratch.path("another place");
+    std::fs::create_dir(&place).unwrap();
+    let ended = scratch.run(&model, &["-p", "go", "-C", place.to_str().unwrap()]);
+    ended.assert_code(62);
+    let command = ended.err.lines().find_map(|line| line.split_once("go on with this session: ")).unwrap().1.to_owned();
+    let program = env!("CARGO_BIN_EXE_agent");
+    let script = format!("echo hello | {}", command.replacen("agent", &format!("'{program}'"), 1));
+    let mut shell = scratch.command("sh");
+    let ended = Running::start(shell.args(["-c", &script])).end();
+    ended.assert_code(0);
+    assert!(ended.out.contains("Here I am."), "{command}: {ended:#?}");
+}

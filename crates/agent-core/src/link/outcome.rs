@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
     last: Option<Outcome>,
+    /// The gravest that any turn came to.
+    gravest: Option<OutcomeKind>,
     /// Calls of all turns that were not allowed to run.
     denials: Vec<Denial>,
 }
@@ -18,7 +20,20 @@ impl Turns {
     /// A turn ended.
     pub fn add(&mut self, outcome: &Outcome) {
         self.denials.extend(outcome.denials.iter().cloned());
+        self.gravest = self.gravest.into_iter().chain([outcome.kind]).min_by_key(|kind| rank(*kind));
         self.last = Some(outcome.clone());
+    }
+
+    /// The gravest of what all turns and their calls say, for a host that gave several tasks one after the other and leaves: one that
+    /// failed is not made good by the next. Nothing before the first turn ended.
+    #[must_use]
+    pub fn gravest(&self) -> Option<OutcomeKind> {
+        let of_calls = self.has_unasked_denial().then_some(OutcomeKind::Permission);
+        self.gravest.into_iter().chain(of_calls).min_by_key(|kind| rank(*kind))
+    }
+
+    fn has_unasked_denial(&self) -> bool {
+        self.denials.iter().any(|denial| denial.nobody_to_ask)
     }
 
     /// The outcome of the run: the gravest of what its last turn, its calls and the agent's end say. Nothing while the agent works.
@@ -27,8 +42,7 @@ impl Turns {
         let agent = agent?;
         let text = self.last.as_ref().map(|last| last.text.clone()).unwrap_or_default();
         let of_turn = self.last.as_ref().map(|last| (last.kind, last.error.clone()));
-        let nobody_to_ask = self.denials.iter().any(|denial| denial.nobody_to_ask);
-        let of_calls = nobody_to_ask.then_some((OutcomeKind::Permission, None));
+        let of_calls = self.has_unasked_denial().then_some((OutcomeKind::Permission, None));
         let claims = [of_turn, of_calls, Some(of_agent(agent))];
         let gravest = claims.into_iter().flatten().min_by_key(|(kind, _)| rank(*kind));
         let (kind, error) = gravest.unwrap_or((OutcomeKind::Success, None));

@@ -5,17 +5,53 @@ use crate::tool::Subject;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Names calls: a tool, or a tool and a pattern over what the call is about.
 ///
 /// For files the pattern is a glob (`edit_file(src/**)`). For commands it is the exact command (`bash(git status)`) or, with `:*`, every
 /// command that starts with these words (`bash(git status:*)`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+///
+/// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
+/// `bash(rm:*)`, and whatever is not known to be plain commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
     pattern: Option<String>,
+    source: RuleSource,
+}
+
+/// Who said a rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RuleSource {
+    /// Whoever made the session, without saying more.
+    #[default]
+    Host,
+    /// The user's configuration.
+    User,
+    /// The command line.
+    CommandLine,
+    /// The repository's configuration.
+    Repository,
+    /// An answer to a question in this session.
+    Session,
+}
+
+impl RuleSource {
+    /// The words behind a rule that name it; nothing for a host that said nothing.
+    #[must_use]
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::Host => "",
+            Self::User => " of the user's configuration",
+            Self::CommandLine => " of the command line",
+            Self::Repository => " of the repository's configuration",
+            Self::Session => " of an answer in this session",
+        }
+    }
 }
 
 impl Rule {
@@ -23,6 +59,24 @@ impl Rule {
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
+    }
+
+    /// Who said it.
+    #[must_use]
+    pub const fn source(&self) -> RuleSource {
+        self.source
+    }
+
+    /// The same rule, said by somebody.
+    #[must_use]
+    pub const fn said_by(mut self, source: RuleSource) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Whether it names some calls of its tool only.
+    pub(super) const fn has_pattern(&self) -> bool {
+        self.pattern.is_some()
     }
 
     /// Whether an allow rule covers the call: everything the call is about matches, and all of it is known.
@@ -57,10 +111,20 @@ impl Rule {
             Subject::None | Subject::Command { plain: None, .. } => true,
             Subject::Paths(paths) => paths.iter().any(|path| glob::matches(pattern, path)),
             Subject::Command { plain: Some(plain), .. } => {
-                plain.iter().any(|command| command_matches(pattern, command))
+                let may = |command: &String| {
+                    command_matches(pattern, command) || command_matches(pattern, without_directory(command))
+                };
+                plain.iter().any(may)
             }
         }
     }
+}
+
+/// The command as if its program had been named without the directory that it lies in.
+fn without_directory(command: &str) -> &str {
+    let program = command.split(' ').next().unwrap_or_default();
+    let name_at = program.rfind('/').map_or(0, |slash| slash + 1);
+    command.get(name_at..).unwrap_or(command)
 }
 
 fn command_matches(pattern: &str, command: &str) -> bool {
@@ -87,7 +151,7 @@ impl FromStr for Rule {
         if !is_name || pattern.is_some_and(str::is_empty) {
             return Err(wrong());
         }
-        Ok(Self { tool: tool.to_string(), pattern: pattern.map(ToString::to_string) })
+        Ok(Self { tool: tool.to_string(), pattern: pattern.map(ToString::to_string), source: RuleSource::Host })
     }
 }
 
@@ -97,6 +161,32 @@ impl fmt::Display for Rule {
             Some(pattern) => write!(f, "{}({pattern})", self.tool),
             None => f.write_str(&self.tool),
         }
+    }
+}
+
+/// A rule as it is kept: its text alone, or with who said it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Said { rule: String, source: RuleSource },
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (rule, source) = (self.to_string(), self.source);
+        let written = if source == RuleSource::Host { Written::Text(rule) } else { Written::Said { rule, source } };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (text, source) = match Written::deserialize(deserializer)? {
+            Written::Text(text) => (text, RuleSource::Host),
+            Written::Said { rule, source } => (rule, source),
+        };
+        text.parse().map(|rule: Self| rule.said_by(source)).map_err(D::Error::custom)
     }
 }
 

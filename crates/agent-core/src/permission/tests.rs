@@ -1,5 +1,7 @@
 //! Tests of the permission policy.
 
+mod laws;
+
 use super::*;
 use crate::tool::{Effect, Inspection};
 use alloc::string::ToString;
@@ -20,7 +22,7 @@ fn policy(mode: PermissionMode, allow: &[&str], deny: &[&str]) -> Permissions {
 }
 
 fn runs(policy: &Permissions, tool: &str, inspection: &Inspection) -> bool {
-    policy.decide(tool, inspection, &HookVerdict::None) == Decision::Run
+    matches!(policy.decide(tool, inspection, &HookVerdict::None), Decision::Run(_))
 }
 
 #[test]
@@ -118,10 +120,41 @@ fn allow_rules_cover_paths_together() {
 fn a_denial_names_its_rule_and_says_what_would_help() {
     let policy = policy(PermissionMode::Bypass, &[], &["bash(rm:*)", "edit_file(src/**)"]);
     let said = |tool, inspection| match policy.decide(tool, &inspection, &HookVerdict::None) {
-        Decision::Deny(text) => text,
-        other @ (Decision::Run | Decision::Ask(_)) => panic!("{other:?}"),
+        Decision::Deny(basis) => basis.to_string(),
+        other @ (Decision::Run(_) | Decision::Ask(_)) => panic!("{other:?}"),
     };
     assert_eq!(said("bash", command("rm x", Some(&["rm x"]))), "the rule `bash(rm:*)` denies it");
     assert_eq!(said("edit_file", edit("src/a.rs")), "the rule `edit_file(src/**)` denies it");
     assert!(said("bash", command("$(x)", None)).ends_with("write the command as plain commands"));
+}
+
+#[test]
+fn a_rule_says_who_said_it() {
+    let rule: Rule = "bash(rm:*)".parse().unwrap();
+    let cases = [
+        (RuleSource::Host, "\"bash(rm:*)\"", "the rule `bash(rm:*)` denies it"),
+        (
+            RuleSource::Repository,
+            "{\"rule\":\"bash(rm:*)\",\"source\":\"repository\"}",
+            "the rule `bash(rm:*)` of the repository's configuration denies it",
+        ),
+    ];
+    for (source, kept, said) in cases {
+        let rule = rule.clone().said_by(source);
+        assert_eq!(serde_json::to_string(&rule).unwrap(), kept);
+        assert_eq!(serde_json::from_str::<Rule>(kept).unwrap(), rule);
+        assert_eq!(Basis::Denied(rule).to_string(), said);
+    }
+    let error = serde_json::from_str::<Rule>("\"bash(\"").unwrap_err().to_string();
+    assert!(error.contains("expected `tool` or `tool(pattern)`"), "{error}");
+}
+
+#[test]
+fn a_deny_rule_sees_a_program_wherever_it_lies_and_an_allow_rule_does_not() {
+    let bin_rm = command("/bin/rm x", Some(&["/bin/rm x"]));
+    assert!(!runs(&policy(PermissionMode::Bypass, &[], &["bash(rm:*)"]), "bash", &bin_rm));
+    assert!(!runs(&policy(PermissionMode::Bypass, &[], &["bash(/bin/rm:*)"]), "bash", &bin_rm));
+    assert!(!runs(&policy(PermissionMode::Default, &["bash(rm:*)"], &[]), "bash", &bin_rm));
+    let slash_in_argument = command("ls a/rm x", Some(&["ls a/rm x"]));
+    assert!(runs(&policy(PermissionMode::Bypass, &[], &["bash(rm:*)"]), "bash", &slash_in_argument));
 }

@@ -4,11 +4,13 @@ use super::compaction::Cause;
 use super::labels::{Trigger, event_triggers};
 use super::outcome::Ending;
 use super::{CancelReason, Event, Repetition, Session};
+use crate::permission::Ruling;
 use alloc::format;
+use alloc::vec::Vec;
 
 impl Session {
-    /// Takes in what an event brings.
-    pub(super) fn absorb(&mut self, trigger: Trigger, event: Event) {
+    /// Takes in what an event brings, and tells what is decided about calls.
+    pub(super) fn absorb(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
         match event {
             Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
             Event::UserInput { text } => self.absorb_input(text),
@@ -49,9 +51,11 @@ impl Session {
                 self.asked = None;
                 self.retry = None;
             }
-            Event::ToolsPrepared { facts, .. } => self.absorb_facts(facts),
-            Event::ApprovalAnswered { call, answer, .. } => self.absorb_approval(trigger, &call, answer),
-            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, outcome),
+            Event::ToolsPrepared { facts, .. } => self.absorb_facts(facts, rulings),
+            Event::ApprovalAnswered { call, answer, changed, .. } => {
+                self.absorb_approval(trigger, &call, answer, changed.as_deref(), rulings);
+            }
+            Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, outcome, rulings),
             Event::GitChecked { report, .. } => {
                 self.asked = None;
                 if !report.formatting_due && !report.commit_due {

@@ -3,12 +3,16 @@
 //! A batch holds the answer until every call has its result; only then do both go into the history, as one value. Calls run in groups,
 //! cut in call order: a maximal run of calls that only read, or one call that may change something.
 
+mod answer;
+
+pub(super) use answer::Approved;
+
 use crate::conversation::{Answer, CallId, ItemError, NO_OUTPUT, Round, ToolCall, ToolResult, cut, non_blank};
-use crate::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Decision, Permissions, Rule};
-use crate::tool::{CallFacts, Effect, Finding, Inspection, RanTool, Subject, ToolStatus};
+use crate::permission::{ApprovalQuestion, Basis, Decision, Permissions, Ruling};
+use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolStatus};
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +78,13 @@ impl Batch {
             && self.calls.iter().all(|open| facts.iter().filter(|fact| fact.call == open.call.id).count() == 1)
     }
 
-    /// Decides about every call. Returns the denials.
-    pub(super) fn decide(&mut self, facts: Vec<CallFacts>, permissions: &Permissions) -> Vec<Denial> {
+    /// Decides about every call, and tells what. Returns the denials.
+    pub(super) fn decide(
+        &mut self,
+        facts: Vec<CallFacts>,
+        permissions: &Permissions,
+        rulings: &mut Vec<Ruling>,
+    ) -> Vec<Denial> {
         let mut denials = Vec::new();
         for fact in facts {
             let Some(open) = self.open_mut(&fact.call) else { continue };
@@ -85,13 +94,13 @@ impl Batch {
             match fact.finding {
                 Finding::Runnable(inspection) => {
                     let decision = permissions.decide(&open.call.name, &inspection, &fact.verdict);
-                    let Inspection { effect, subject } = inspection;
-                    (open.effect, open.subject) = (effect, subject);
-                    match decision {
-                        Decision::Run => open.status = Status::Cleared,
-                        Decision::Ask(reason) => open.status = Status::Asked(reason),
-                        Decision::Deny(reason) => denials.push(open.deny(&reason, false)),
+                    (open.effect, open.subject) = (inspection.effect, inspection.subject);
+                    match &decision {
+                        Decision::Run(_) => open.status = Status::Cleared,
+                        Decision::Ask(_) => open.status = Status::Asked(decision.reason(&open.call.name)),
+                        Decision::Deny(basis) => denials.push(open.deny(basis)),
                     }
+                    rulings.push(open.ruling(decision));
                 }
                 Finding::UnknownTool { message } | Finding::InvalidArguments { message } => {
                     open.status = Status::Answered { content: message, is_error: true };
@@ -109,7 +118,8 @@ impl Batch {
         })
     }
 
-    /// Answers calls beyond a limit: at most `left` more may run. Returns how many were refused.
+    /// Answers calls beyond a limit: at most `left` more may run. A call that a person is asked about counts once it is allowed; before
+    /// that it is refused only if there is no room for it whatever the answers are. Returns how many were refused.
     pub(super) fn limit(&mut self, left: Option<u64>) -> u64 {
         let mut left = left.unwrap_or(u64::MAX);
         let mut refused = 0;
@@ -117,7 +127,7 @@ impl Batch {
             if left == 0 {
                 open.not_run("limit on tool calls reached");
                 refused += 1;
-            } else {
+            } else if open.status == Status::Cleared {
                 left -= 1;
             }
         }
@@ -145,37 +155,6 @@ impl Batch {
     /// Whether another call than this waits for a person's answer.
     pub(super) fn is_another_asked(&self, call: &CallId) -> bool {
         self.calls.iter().any(|open| open.call.id != *call && matches!(open.status, Status::Asked(_)))
-    }
-
-    /// Whether a person may change the arguments of this call.
-    pub(super) fn may_edit(&self, call: &CallId, permissions: &Permissions) -> bool {
-        self.open(call).is_some_and(|open| permissions.forbids_editing(&open.call.name).is_none())
-    }
-
-    /// Takes a person's answer in. Returns the denial or the rule that holds from now on.
-    pub(super) fn approve(&mut self, call: &CallId, answer: ApprovalAnswer, permissions: &Permissions) -> Approved {
-        let Some(open) = self.open_mut(call) else { return Approved::Once };
-        match answer {
-            ApprovalAnswer::Allow { arguments: Some(_), .. }
-                if let Some(rule) = permissions.forbids_editing(&open.call.name) =>
-            {
-                let reason = format!("the changed arguments cannot be checked against the rule `{rule}`");
-                Approved::Denied(open.deny(&reason, false))
-            }
-            ApprovalAnswer::Allow { scope, arguments } => {
-                // The history keeps what the model asked for; the run takes what the person made of it.
-                if let Some(arguments) = arguments {
-                    open.call.arguments = arguments;
-                }
-                open.status = Status::Cleared;
-                match scope {
-                    ApprovalScope::Once => Approved::Once,
-                    ApprovalScope::Session(rule) => Approved::Always(rule),
-                }
-            }
-            ApprovalAnswer::Deny { reason } => Approved::Denied(open.deny(&reason, false)),
-            ApprovalAnswer::Nobody => Approved::Denied(open.deny("nobody could be asked", true)),
-        }
     }
 
     /// Whether any call may still run.
@@ -298,26 +277,20 @@ impl OpenCall {
         self.status = Status::Answered { content: not_run(why), is_error: true };
     }
 
-    fn deny(&mut self, reason: &str, nobody: bool) -> Denial {
-        let reason = if reason.trim().is_empty() { "denied by the user" } else { reason };
+    fn deny(&mut self, basis: &Basis) -> Denial {
+        let reason = basis.to_string();
         self.not_run(&format!("denied: {reason}"));
-        Denial { call: self.call.clone(), reason: String::from(reason), nobody_to_ask: nobody }
+        Denial { call: self.call.clone(), reason, nobody_to_ask: *basis == Basis::Nobody }
+    }
+
+    fn ruling(&self, decision: Decision) -> Ruling {
+        Ruling { call: self.call.id.clone(), tool: self.call.name.clone(), decision }
     }
 }
 
 /// What the model is told about a call that never ran.
 fn not_run(why: &str) -> String {
     format!("not run: {why}")
-}
-
-/// What an approval came to.
-pub(super) enum Approved {
-    /// It may run, once.
-    Once,
-    /// It may run, and so may what this rule names.
-    Always(Rule),
-    /// It may not.
-    Denied(Denial),
 }
 
 /// A call that was not allowed to run.

@@ -7,6 +7,7 @@ use crate::budget::{LimitKind, LimitReached};
 use crate::conversation::CallId;
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
 use crate::permission::ApprovalAnswer;
+use crate::tool::CallFacts;
 
 impl Session {
     /// The trigger that an event is here and now.
@@ -43,7 +44,9 @@ impl Session {
                 let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
                 if is_covered { Ok(Trigger::ToolsPrepared) } else { Err(Reason::IncompleteFacts) }
             }
-            Event::ApprovalAnswered { ticket, call, answer } => self.approval(*ticket, call, answer),
+            Event::ApprovalAnswered { ticket, call, answer, changed } => {
+                self.approval(*ticket, call, answer, changed.as_deref())
+            }
             Event::ToolProgress { ticket, call, .. } => {
                 self.answers(*ticket, Trigger::ToolProgress)?;
                 self.running(call).map(|()| Trigger::ToolProgress)
@@ -208,18 +211,20 @@ impl Session {
         self.config.limits.max_wall_time_ms.map(|limit_ms| limit_ms.saturating_sub(used_ms))
     }
 
-    fn approval(&self, ticket: Ticket, call: &CallId, answer: &ApprovalAnswer) -> Result<Trigger, Reason> {
+    fn approval(
+        &self,
+        ticket: Ticket,
+        call: &CallId,
+        answer: &ApprovalAnswer,
+        changed: Option<&CallFacts>,
+    ) -> Result<Trigger, Reason> {
         self.answers(ticket, Trigger::ApprovalPartial)?;
         let Some(batch) = self.batch.as_ref().filter(|batch| batch.is_asked(call)) else {
             return Err(Reason::UnknownCall);
         };
-        let allowed = match answer {
-            ApprovalAnswer::Allow { arguments, .. } => {
-                arguments.is_none() || batch.may_edit(call, &self.config.permissions)
-            }
-            ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => false,
-        };
-        Ok(match (batch.is_another_asked(call), allowed || batch.has_cleared()) {
+        let permissions = &self.config.permissions;
+        let any_runs = batch.runs_after(call, answer, changed, permissions) || batch.has_runnable(permissions);
+        Ok(match (batch.is_another_asked(call), any_runs) {
             (true, _) => Trigger::ApprovalPartial,
             (false, true) => Trigger::ApprovalsGranted,
             (false, false) => Trigger::ApprovalsAllDenied,
@@ -228,7 +233,7 @@ impl Session {
 
     fn tool_completed(&self, call: &CallId, names_changes: bool) -> Trigger {
         let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
-        let more_to_run = batch.has_cleared();
+        let more_to_run = batch.has_runnable(&self.config.permissions);
         if batch.is_another_running(call) {
             Trigger::ToolCompletedMoreLeft
         } else if self.cancel.is_some() {

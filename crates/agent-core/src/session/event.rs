@@ -96,6 +96,10 @@ pub enum Event {
         call: CallId,
         /// The answer.
         answer: ApprovalAnswer,
+        /// Where the person changed the arguments: what the driver found out about the call with those, as for `ToolsPrepared`. The
+        /// policy decides about them once more, and without this the call does not run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changed: Option<Box<CallFacts>>,
     },
     /// A running tool reported something. Not journalled.
     ToolProgress {

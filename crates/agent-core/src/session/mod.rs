@@ -58,11 +58,12 @@ pub use ticket::Ticket;
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::Conversation;
 use crate::llm::Usage;
+use crate::permission::{Basis, Ruling};
 use crate::snapshot::FormatVersion;
 use crate::table::{Label, Row};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use batch::Batch;
 use compaction::Compaction;
@@ -191,13 +192,15 @@ impl Session {
         let mut step = Step {
             transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
             actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
+            rulings: Vec::new(),
         };
         if event.is_transient() {
             self.render_transient(row, event, &mut step.actions);
             return Ok(step);
         }
         self.now_ms = self.now_ms.max(at_ms);
-        self.absorb(trigger, event);
+        self.absorb(trigger, event, &mut step.rulings);
+        self.note_rulings(&step.rulings);
         self.fire(row, &mut step);
         while let Some(row) = self.automatic_row() {
             self.settle(row.on);
@@ -285,6 +288,13 @@ impl Session {
         self.state = row.to;
         for kind in row.actions {
             step.actions.extend(self.render(*kind));
+        }
+    }
+
+    /// That reading runs goes without saying.
+    fn note_rulings(&mut self, rulings: &[Ruling]) {
+        for ruling in rulings.iter().filter(|ruling| *ruling.decision.basis() != Basis::Reads) {
+            self.trace.note(self.now_ms, ruling.to_string());
         }
     }
 

@@ -1,6 +1,7 @@
 //! What one event did to the machine, and why one is refused.
 
 use super::{Action, State, Trigger};
+use crate::permission::Ruling;
 use crate::trace;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ pub struct Step {
     pub transitions: Vec<Transition>,
     /// What the driver is asked to do, in order.
     pub actions: Vec<Action>,
+    /// What was decided about calls, and why, in call order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rulings: Vec<Ruling>,
 }
 
 /// Why an event is refused.

@@ -7,7 +7,7 @@ use super::{Notice, Repetition, Session};
 use crate::conversation::CallId;
 use crate::fingerprint;
 use crate::hook::{Changes, FormatReport};
-use crate::permission::ApprovalAnswer;
+use crate::permission::{ApprovalAnswer, Ruling};
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -17,11 +17,11 @@ use alloc::vec::Vec;
 
 impl Session {
     /// It is known what the calls would do: those that cannot run are answered, and count as failing calls.
-    pub(super) fn absorb_facts(&mut self, facts: Vec<CallFacts>) {
+    pub(super) fn absorb_facts(&mut self, facts: Vec<CallFacts>, rulings: &mut Vec<Ruling>) {
         self.asked = None;
-        let left = self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.tool_calls));
+        let left = self.tool_calls_left();
         let Some(batch) = &mut self.batch else { return };
-        let denials = batch.decide(facts, &self.config.permissions);
+        let denials = batch.decide(facts, &self.config.permissions, rulings);
         for (call, answer) in batch.answered() {
             self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
             self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
@@ -30,24 +30,58 @@ impl Session {
         self.run.get_or_insert_default().denials.extend(denials);
     }
 
-    /// A person answered about a call.
-    pub(super) fn absorb_approval(&mut self, trigger: Trigger, call: &CallId, answer: ApprovalAnswer) {
-        let approved = self.batch.as_mut().map(|batch| batch.approve(call, answer, &self.config.permissions));
-        match approved {
-            Some(Approved::Always(rule)) => self.config.permissions.allow.push(rule),
-            Some(Approved::Denied(denial)) => self.run.get_or_insert_default().denials.push(denial),
-            Some(Approved::Once) | None => {}
+    /// A person answered about a call. With the last answer it is known which calls run.
+    pub(super) fn absorb_approval(
+        &mut self,
+        trigger: Trigger,
+        call: &CallId,
+        answer: ApprovalAnswer,
+        changed: Option<&CallFacts>,
+        rulings: &mut Vec<Ruling>,
+    ) {
+        if let Some(batch) = &mut self.batch {
+            let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
+            self.config.permissions.allow.extend(rule);
+            if let Some((call, answer)) = batch.exchange(call) {
+                self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
+                self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
+            }
+            self.run.get_or_insert_default().denials.extend(denial);
         }
-        if trigger != Trigger::ApprovalPartial {
-            self.asked = None;
+        if trigger == Trigger::ApprovalPartial {
+            return;
         }
+        self.asked = None;
+        self.deny_forbidden(rulings);
+        // Limits that were lowered meanwhile do not touch what is in flight: one of the calls runs.
+        let left = self.tool_calls_left().map(|left| left.max(1));
+        self.tool_calls_refused |= self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0);
         if trigger == Trigger::ApprovalsAllDenied {
             self.close_batch("denied");
         }
     }
 
+    /// What was allowed and has not begun does not run when the policy has become stricter meanwhile.
+    fn deny_forbidden(&mut self, rulings: &mut Vec<Ruling>) {
+        let Some(batch) = &mut self.batch else { return };
+        let denials = batch.deny_forbidden(&self.config.permissions, rulings);
+        if !denials.is_empty() {
+            self.run.get_or_insert_default().denials.extend(denials);
+        }
+    }
+
+    fn tool_calls_left(&self) -> Option<u64> {
+        self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.tool_calls))
+    }
+
     /// A call ended.
-    pub(super) fn absorb_outcome(&mut self, trigger: Trigger, call: &CallId, outcome: ToolOutcome) {
+    pub(super) fn absorb_outcome(
+        &mut self,
+        trigger: Trigger,
+        call: &CallId,
+        outcome: ToolOutcome,
+        rulings: &mut Vec<Ruling>,
+    ) {
         let ToolOutcome { status, content, changed_paths } = outcome;
         let limit_bytes = self.config.max_result_bytes;
         if let Some(batch) = &mut self.batch {
@@ -70,6 +104,7 @@ impl Session {
         if trigger == Trigger::ToolsAllCompletedMutating {
             self.remember_for_hooks();
         }
+        self.deny_forbidden(rulings);
         if trigger != Trigger::ToolGroupCompleted {
             self.close_batch("cancelled");
         }

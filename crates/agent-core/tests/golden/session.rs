@@ -6,7 +6,7 @@ use agent_core::conversation::{CallId, ToolCall};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport};
 use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
-use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
+use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode, RuleSource};
 use agent_core::session::{Action, Event, ModelConfig, Rejected, Session, SessionConfig, State, Step, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
 use std::sync::Arc;
@@ -158,6 +158,9 @@ impl Story {
         self.take(Event::BudgetRaised { limits });
         let mut config = self.session.config().clone();
         config.models[0].id = Arc::from("large-2");
+        // As earlier versions wrote them, which knew no sources.
+        config.permissions.allow =
+            config.permissions.allow.into_iter().map(|rule| rule.said_by(RuleSource::Host)).collect();
         self.take(Event::Reconfigured { config: Box::new(config) });
         self.take(Event::CompactionRequested);
         self.rests_in(State::Compacting);
@@ -277,7 +280,7 @@ impl Story {
         let Some(Action::RequestApproval { ticket, questions }) = self.outstanding().next() else {
             panic!("no question")
         };
-        self.take(Event::ApprovalAnswered { ticket, call: questions[0].call.id.clone(), answer });
+        self.take(Event::ApprovalAnswered { ticket, call: questions[0].call.id.clone(), answer, changed: None });
     }
 
     fn tool(&mut self, call: &str, outcome: ToolOutcome) {

@@ -16,17 +16,19 @@ pub(crate) fn begin(helper: &Helper) {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
         let helper = helper.clone();
+        // Now and not when the thread comes to it: by then the first command may be running.
+        let born = tree::ticks_since_boot();
         // Without the thread there are no programs that hang on it either.
         let _ = hand_over(Box::new(move || {
-            let watch = start(&helper).ok();
+            let watch = start(&helper, born).ok();
             *WATCHING.lock().unwrap_or_else(PoisonError::into_inner) = watch;
         }));
     });
 }
 
-fn start(helper: &Helper) -> std::io::Result<Child> {
+fn start(helper: &Helper, born: u64) -> std::io::Result<Child> {
     let mut command = helper.command(WATCH);
-    command.arg0("agent-watch").args([tree::marker_of_process(), &tree::ticks_since_boot().to_string()]);
+    command.arg0("agent-watch").args([tree::marker_of_process(), &born.to_string()]);
     command.env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     tree::spawn_beside(|| command.spawn())

@@ -124,11 +124,38 @@ pub(crate) fn spawn_beside(spawn: impl FnOnce() -> io::Result<std::process::Chil
 pub(crate) fn end_marked(marker: String, born: u64) {
     // There is no program whose number or group could be asked for.
     let root = Root { pid: NOBODY, marker, born, is_reaped: true, holds_namespace: false };
-    end(&root, Duration::ZERO);
+    // A process that is becoming a program has no environment for a moment, and is not known then.
+    let (mut quiet, mut enough, mut pause) = (0, 2, SWEEP_PAUSE);
+    while quiet < enough {
+        if end(&root, Duration::ZERO).found > 0 {
+            (quiet, enough, pause) = (0, 5, SWEEP_PAUSE);
+        } else {
+            quiet += 1;
+        }
+        if quiet < enough {
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+    }
+}
+
+/// Waits for the kernel, which ends what is left in a namespace without its first process. Whether it has.
+fn namespace_has_ended(root: &Root) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < GRACE {
+        if !signal::group_exists(root.pid) && !survey::has_adopted(root) {
+            return true;
+        }
+        std::thread::sleep(SHORT_PAUSE);
+    }
+    false
 }
 
 fn end(root: &Root, grace: Duration) -> Ended {
     let begun = Instant::now();
+    if root.holds_namespace && root.is_reaped && namespace_has_ended(root) {
+        return Ended::default();
+    }
     let mut survey = Survey::new(root);
     let mut alive = survey.take();
     if !grace.is_zero() {
@@ -161,6 +188,10 @@ fn end(root: &Root, grace: Duration) -> Ended {
 const NOBODY: i32 = i32::MIN;
 /// How long processes may take to end by themselves before they are killed.
 const GRACE: Duration = Duration::from_millis(100);
+/// Before the second search for what another process left; the pauses after it double.
+const SWEEP_PAUSE: Duration = Duration::from_millis(20);
+/// Between two looks that cost little.
+const SHORT_PAUSE: Duration = Duration::from_micros(200);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(8);
 /// How long killing is repeated at most. Only a process that the kernel holds, or one of another user, lives longer.

@@ -161,15 +161,15 @@ impl Assembly {
         let (index, kind, piece) = quick_piece(data)?;
         let block = self.find(Some(index))?;
         match (&mut block.content, kind) {
-            (Content::Text { text, .. }, "text") => {
+            (Content::Text { text, .. }, b"text") => {
                 text.push_str(&piece);
                 show_owned(piece, Delta::Text, deltas);
             }
-            (Content::Thinking { text, .. }, "thinking") => {
+            (Content::Thinking { text, .. }, b"thinking") => {
                 text.push_str(&piece);
                 show_owned(piece, Delta::Thinking, deltas);
             }
-            (Content::Call { json, from_start: false, .. }, "partial_json") => json.push_str(&piece),
+            (Content::Call { json, from_start: false, .. }, b"partial_json") => json.push_str(&piece),
             _ => return None,
         }
         Some(())
@@ -327,17 +327,17 @@ fn stop_reason(reason: &str) -> StopReason {
 }
 
 /// The piece of an event that has nothing else in it: its block's number, the member that it stands in, and the text.
-fn quick_piece(data: &[u8]) -> Option<(u64, &str, Cow<'_, str>)> {
+fn quick_piece(data: &[u8]) -> Option<(u64, &[u8], Cow<'_, str>)> {
     let mut event = Quick::of(data);
     let (mut kind, mut index, mut piece) = (None, None, None);
     event.object(|name, value| match name {
-        "type" => once(&mut kind, value.word()?),
-        "index" => once(&mut index, value.count()?),
-        "delta" => {
+        b"type" => once(&mut kind, value.word()?),
+        b"index" => once(&mut index, value.count()?),
+        b"delta" => {
             let (mut kind, mut text) = (None, None);
             value.object(|name, value| match name {
-                "type" => once(&mut kind, value.word()?),
-                "text" | "thinking" | "partial_json" => once(&mut text, (name, value.text()?)),
+                b"type" => once(&mut kind, value.word()?),
+                b"text" | b"thinking" | b"partial_json" => once(&mut text, (name, value.text()?)),
                 _ => None,
             })?;
             once(&mut piece, kind.and(text)?)
@@ -346,7 +346,7 @@ fn quick_piece(data: &[u8]) -> Option<(u64, &str, Cow<'_, str>)> {
     })?;
     event.end()?;
     let (name, text) = piece?;
-    (kind? == "content_block_delta").then_some((index?, name, text))
+    (kind? == b"content_block_delta").then_some((index?, name, text))
 }
 
 fn show_owned(piece: Cow<'_, str>, delta: fn(String) -> Delta, deltas: &mut VecDeque<Delta>) {

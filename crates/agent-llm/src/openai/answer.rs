@@ -233,10 +233,10 @@ fn quick_piece(json: &[u8]) -> Option<(bool, Cow<'_, str>)> {
     let mut chunk = Quick::of(json);
     let mut piece = None;
     chunk.object(|name, value| match name {
-        "choices" => once(&mut piece, value.only(quick_choice)?),
+        b"choices" => once(&mut piece, value.only(quick_choice)?),
         // An error may say so here, and only here.
-        "object" => (value.word()? == "chat.completion.chunk").then_some(()),
-        "usage" | "error" => value.null().then_some(()),
+        b"object" => (value.word()? == b"chat.completion.chunk").then_some(()),
+        b"usage" | b"error" => value.null().then_some(()),
         _ => value.skip(),
     })?;
     chunk.end()?;
@@ -246,20 +246,20 @@ fn quick_piece(json: &[u8]) -> Option<(bool, Cow<'_, str>)> {
 fn quick_choice<'a>(choice: &mut Quick<'a>) -> Option<(bool, Cow<'a, str>)> {
     let mut piece = None;
     choice.object(|name, value| match name {
-        "delta" => {
+        b"delta" => {
             let mut text = None;
             value.object(|name, value| match name {
                 _ if value.null() => Some(()),
-                "content" => once(&mut text, (false, value.text()?)),
-                "reasoning_content" => once(&mut text, (true, value.text()?)),
-                "role" => value.skip(),
+                b"content" => once(&mut text, (false, value.text()?)),
+                b"reasoning_content" => once(&mut text, (true, value.text()?)),
+                b"role" => value.skip(),
                 _ => None,
             })?;
             once(&mut piece, text?)
         }
-        "index" => (value.count()? == 0).then_some(()),
-        "finish_reason" => value.null().then_some(()),
-        "message" => None,
+        b"index" => (value.count()? == 0).then_some(()),
+        b"finish_reason" => value.null().then_some(()),
+        b"message" => None,
         _ => value.skip(),
     })?;
     piece

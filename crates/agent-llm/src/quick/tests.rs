@@ -23,7 +23,16 @@ fn words_texts_and_numbers() {
     }
     assert_eq!(Quick::of(b"\"\xff\"").text(), None);
     assert_eq!(Quick::of(b"\"\xc3\\n\"").text(), None);
-    assert_eq!(Quick::of("\"é\"".as_bytes()).word(), None);
+    assert_eq!(Quick::of("\"é\"".as_bytes()).word(), Some("é".as_bytes()));
+    // Whatever stands before and behind it, the end of a string is found.
+    for length in 0..40 {
+        for end in ['"', '\\', '\u{1f}', '\n', '\0'] {
+            for filler in ["a", "!", "#", " ", "\u{7f}", "é", "\u{80}", "[", "]"] {
+                let text = format!("{}{end}\"\\\u{1}{filler}\"", filler.repeat(length));
+                assert_eq!(plain_length(text.as_bytes()), filler.len() * length, "{text:?}");
+            }
+        }
+    }
 
     let count = |json: &str| Quick::of(json.as_bytes()).count();
     assert_eq!((count("0"), count(" 12,"), count("18446744073709551615")), (Some(0), Some(12), Some(u64::MAX)));

@@ -258,15 +258,15 @@ fn quick_piece(data: &[u8]) -> Option<(Option<u64>, &str, Cow<'_, str>)> {
     let mut event = Quick::of(data);
     let (mut kind, mut index, mut id, mut piece) = (None, None, None, None);
     event.object(|name, value| match name {
-        "type" => once(&mut kind, value.word()?),
-        "output_index" => once(&mut index, value.count()?),
-        "item_id" => once(&mut id, value.word()?),
-        "delta" => once(&mut piece, value.text()?),
-        "item" | "response" | "error" => None,
+        b"type" => once(&mut kind, value.word()?),
+        b"output_index" => once(&mut index, value.count()?),
+        b"item_id" => once(&mut id, core::str::from_utf8(value.word()?).ok()?),
+        b"delta" => once(&mut piece, value.text()?),
+        b"item" | b"response" | b"error" => None,
         _ => value.skip(),
     })?;
     event.end()?;
-    (kind? == "response.output_text.delta").then_some((index, id.unwrap_or_default(), piece?))
+    (kind? == b"response.output_text.delta").then_some((index, id.unwrap_or_default(), piece?))
 }
 
 fn same_item(one: &RawValue, other: &RawValue) -> bool {

@@ -1,7 +1,8 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
 use super::line::{self, MAX_LINE_BYTES};
-use agent_core::journal::{Begun, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
+use agent_core::journal::{Begun, Entry, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
+use agent_core::session::Event;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -228,13 +229,12 @@ pub enum ReadError {
     },
 }
 
-/// Whether a file is a journal that was begun: its first line is whole. One that a crash cut before that has nothing to go on with.
+/// Whether somebody said something in the session that a file holds. One that was opened and left has nothing to go on with, nor has one
+/// that a crash cut before. What is damaged counts: whoever opens it is told.
 pub(super) fn is_begun(path: &Path) -> bool {
-    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let first_line = || -> io::Result<bool> {
-        let mut line = Vec::new();
-        BufReader::new(File::open(path)?).read_until(b'\n', &mut line)?;
-        Ok(line.ends_with(b"\n"))
-    };
-    is_file && first_line().unwrap_or(false)
+    let Ok(mut records) = Reader::open(path) else { return false };
+    records.any(|record| match record {
+        Ok(record) => matches!(record.entry, Entry::Event(Event::UserInput { .. })),
+        Err(_) => true,
+    })
 }

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod cancel;
+mod crash_points;
 mod durability;
 mod example;
 mod hooks;

@@ -84,7 +84,7 @@ impl Note {
 
     async fn wait(&self, context: &ToolContext) -> ToolOutcome {
         // What is left behind on purpose is gone soon.
-        let seconds = if self.fault == Fault::LeavesProcesses { "4" } else { "61" };
+        let seconds = if self.fault == Fault::LeavesProcesses { "10" } else { "61" };
         let mut command = std::process::Command::new("sleep");
         command.arg(seconds).current_dir(&self.workspace).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();

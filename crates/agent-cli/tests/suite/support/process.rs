@@ -42,7 +42,11 @@ impl Running {
 
     /// Writes to standard input.
     pub(crate) fn write(&mut self, text: &str) {
-        self.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+        self.write_bytes(text.as_bytes());
+    }
+
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
     pub(crate) fn close_stdin(&mut self) {

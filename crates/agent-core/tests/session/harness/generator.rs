@@ -8,6 +8,7 @@ use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, Respo
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::{Action, Event, ModelConfig, SessionConfig, State, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use std::slice;
 
 /// One choice of the generator: which event, and two numbers to vary it.
 pub(crate) type Choice = (u8, u8, u8);
@@ -32,6 +33,12 @@ impl Harness {
             5 if a.is_multiple_of(4) => {
                 let mut config = self.config.clone();
                 config.limits = self.session.config().limits;
+                // As after a resume with other options: stricter ones count for what is open, too.
+                match b % 4 {
+                    0 => config.permissions.mode = PermissionMode::Plan,
+                    1 => config.permissions.deny.push("change".parse().unwrap()),
+                    _ => {}
+                }
                 Event::Reconfigured { config: Box::new(config) }
             }
             5 => self.stale(a, b),
@@ -54,7 +61,7 @@ impl Harness {
             2 => Event::RetryTimeout { ticket },
             3 => Event::DeadlineReached { ticket },
             4 => Event::ToolsPrepared { ticket, facts: vec![] },
-            5 => Event::ApprovalAnswered { ticket, call, answer: ApprovalAnswer::Nobody },
+            5 => Event::ApprovalAnswered { ticket, call, answer: ApprovalAnswer::Nobody, changed: None },
             6 => Event::GitChecked { ticket, report: GitReport::default() },
             _ => Event::UserInput { text: "  ".into() },
         }
@@ -84,7 +91,8 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
         Action::SendLlmRequest { ticket, .. } => model_answer(*ticket, a, b),
         Action::PrepareTools { ticket, calls } => Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, a) },
         Action::RequestApproval { ticket, questions } => {
-            let call = questions[usize::from(a) % questions.len()].call.id.clone();
+            let question = &questions[usize::from(a) % questions.len()];
+            let call = question.call.id.clone();
             let edited = || Arguments::parse("{\"y\":2}").unwrap();
             let answer = match b % 5 {
                 0 => ApprovalAnswer::Deny { reason: "no".into() },
@@ -95,7 +103,11 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
                 3 => ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: Some(edited()) },
                 _ => ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None },
             };
-            Event::ApprovalAnswered { ticket: *ticket, call, answer }
+            let is_edited = matches!(answer, ApprovalAnswer::Allow { arguments: Some(_), .. });
+            // A driver that forgets to look is one more to reckon with.
+            let looked = is_edited && !(b / 5).is_multiple_of(4);
+            let changed = looked.then(|| Box::new(facts(slice::from_ref(&question.call), b / 20).remove(0)));
+            Event::ApprovalAnswered { ticket: *ticket, call, answer, changed }
         }
         Action::ExecuteTools { ticket, calls } => {
             let call = calls[usize::from(a) % calls.len()].id.clone();

@@ -7,7 +7,7 @@
 //! * `results`: tool results wait to be sent. `spent`: no model call is left. `last-try`: no repetition is left. `fallback`: another model is.
 //! * `deadline-near`: less than half a minute is left of the turn. `ninth-pause`: the answer was paused eight times.
 //! * `batch`: calls are open. `single`: one. `unusable`: none of them can run. `asks`: one needs a person. `tool-limit`: none may run.
-//! * `asked`: a person is asked, `two-asked`: about two calls. `cleared`: another call may run already. `deny-rule`: a rule names the tool.
+//! * `asked`: a person is asked, `two-asked`: about two calls. `cleared`: another call may run already. `forbidden`: not by now.
 //! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed.
 //! * `failure-limit`: one more failing call is too much. `loops`: one more call is a repetition.
 
@@ -85,8 +85,10 @@ pub(super) const PLACES: &[Place] = &[
     (AwaitingApproval, "history shortens summarises batch asked two-asked", "config mode=default; input go; answer calls change{} change{}; prepared"),
     (AwaitingApproval, "history shortens summarises batch asked cleared", "config mode=default; input go; answer calls change{} change{}; prepared; allow 1"),
     (AwaitingApproval, "history shortens summarises batch asked", "config mode=default; input go; answer calls change{} change{}; prepared; deny 1 no"),
-    (AwaitingApproval, "history shortens summarises batch asked deny-rule", "config mode=default deny=change(secret/**); input go; answer calls change{}; prepared"),
-    (AwaitingApproval, "history shortens summarises batch asked deny-rule cleared", "config mode=default deny=change(secret/**); input go; answer calls read{} change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked", "config mode=default deny=change(secret/**); input go; answer calls change{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked forbidden", "config mode=default; input go; answer calls change{}; prepared; reconfigure mode=bypass deny=change(a.rs)"),
+    (AwaitingApproval, "history shortens summarises batch asked forbidden", "config mode=default; input go; answer calls change{}; prepared; reconfigure mode=plan"),
+    (AwaitingApproval, "history shortens summarises batch asked forbidden cleared", "config mode=default; input go; answer calls read{} change{}; prepared; reconfigure mode=plan"),
 
     (ExecutingTools, "history shortens summarises batch running", "input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running deadline-near", "config wall-ms=10000; input go; answer calls read{}; prepared"),
@@ -97,6 +99,7 @@ pub(super) const PLACES: &[Place] = &[
     (ExecutingTools, "history shortens summarises batch running two-running", "input go; answer calls read{} read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running group-left", "input go; answer calls read{} change{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{} change{}; prepared; reconfigure deny=change(a.rs)"),
     (ExecutingTools, "history shortens summarises batch running changing group-left", "input go; answer calls change{} read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{} read{}; prepared; tool 1 ok x"),
     (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{}; prepared; cancel; \

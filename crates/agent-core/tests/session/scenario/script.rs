@@ -216,7 +216,13 @@ impl Script {
     }
 
     fn approval(&self, ticket: Ticket, words: &[String], answer: ApprovalAnswer) -> Event {
-        Event::ApprovalAnswered { ticket, call: self.call(&words[0]), answer }
+        let call = self.call(&words[0]);
+        let looks = words.iter().find_map(|word| word.strip_prefix("looks="));
+        let changed = looks.and_then(|what| {
+            let call = self.calls.iter().find(|known| known.id == call)?;
+            Some(Box::new(fact(call, what)))
+        });
+        Event::ApprovalAnswered { ticket, call, answer, changed }
     }
 }
 

@@ -1,0 +1,269 @@
+//! Who may do what, as users meet it: answers, rules and where they are kept, modes, and what a repository may not say.
+
+use crate::support::{Ended, Model, Running, Scratch, Wire, eventually};
+use agent_testkit::http::Step;
+use serde_json::{Value, json};
+use std::fs;
+
+/// The last line of a question, however it is put.
+const ASKED: &str = "a = yes, and every call of";
+
+fn write(path: &str) -> Step {
+    Step::call("write_file", json!({"path": path, "content": "two\n"}))
+}
+
+fn bash(command: &str) -> Step {
+    Step::call("bash", json!({"command": command}))
+}
+
+fn prompt(scratch: &Scratch, model: &Model, arguments: &[&str]) -> Running {
+    Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)).args(arguments))
+}
+
+/// A session at the prompt whose first question is answered so; what more is asked has nobody to answer it.
+fn answered(scratch: &Scratch, model: &Model, arguments: &[&str], answer: &str) -> Ended {
+    let mut running = prompt(scratch, model, arguments);
+    running.write("go\n");
+    running.wait_for(ASKED);
+    running.write(&format!("{answer}\n"));
+    running.wait_for("So be it.");
+    running.close_stdin();
+    running.end()
+}
+
+/// What the model was told in the last request.
+fn told(model: &Model) -> String {
+    model.last_body()["messages"].to_string()
+}
+
+/// The events of the only journal that have this name.
+fn events(scratch: &Scratch, name: &str) -> Vec<Value> {
+    let journal = fs::read_to_string(&scratch.journals()[0]).unwrap();
+    let records = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.filter_map(|record| record["entry"]["Event"].get(name).cloned()).collect()
+}
+
+#[test]
+fn an_answer_for_the_session_covers_what_it_was_about() {
+    let scratch = Scratch::new();
+    let model = Model::script([write("b.txt"), write("b.txt"), write("c.txt"), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for("`write_file(b.txt)`");
+    running.write("s\n");
+    running.wait_for("may this run? write_file c.txt");
+    running.write("n\n");
+    running.wait_for("So be it.");
+    running.close_stdin();
+    let ended = running.end();
+    assert_eq!(ended.assert_code(0).err.matches("may this run?").count(), 2, "{ended:#?}");
+    assert!(scratch.work("b.txt").exists() && !scratch.work("c.txt").exists());
+    // It holds when the session goes on, and for no other session.
+    for (arguments, is_asked) in [(&["--continue"][..], false), (&[], true)] {
+        let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+        let mut running = prompt(&scratch, &model, arguments);
+        running.write("again\n");
+        running.close_stdin();
+        let ended = running.end();
+        ended.assert_code(0);
+        assert_eq!(told(&model).contains("nobody could be asked"), is_asked, "{arguments:?} {ended:#?}");
+    }
+}
+
+#[test]
+fn a_rule_is_kept_in_the_users_file_and_nowhere_else() {
+    let scratch = Scratch::repository();
+    scratch.configure("# mine\nmodel = \"scripted-model\" # this one\n");
+    let model = Model::script([bash("touch b.txt"), Step::text("So be it.")]);
+    let ended = answered(&scratch, &model, &[], "r bash(touch:*)");
+    ended.assert_code(0).assert_says("kept in");
+    let kept = fs::read_to_string(scratch.path("config").join("config.toml")).unwrap();
+    assert_eq!(kept, "# mine\nmodel = \"scripted-model\" # this one\nallow = [\"bash(touch:*)\"]\n");
+    assert!(!scratch.work(".agent").exists());
+    // From now on nobody is asked, headless too; the reason names the rule and where it is.
+    let model = Model::script([bash("touch c.txt"), bash("touch $(echo d.txt)"), Step::text("Done.")]);
+    let ended = scratch.run(&model, &["-p", "x", "--output-format", "stream-json"]);
+    ended.assert_code(61);
+    assert!(scratch.work("c.txt").exists() && !scratch.work("d.txt").exists());
+    let decisions: Vec<Value> = ended.lines().into_iter().filter(|line| line["type"] == "permission").collect();
+    let said = |number: usize| (decisions[number]["decision"].clone(), decisions[number]["reason"].clone());
+    assert_eq!(said(0), (json!("run"), json!("allowed by the rule `bash(touch:*)` of the user's configuration")));
+    assert_eq!(said(1).0, "ask");
+    assert_eq!(said(2), (json!("deny"), json!("nobody could be asked")));
+}
+
+#[test]
+fn a_rule_that_cannot_be_kept_holds_for_the_session() {
+    let scratch = Scratch::new();
+    let model = Model::script([write("b.txt"), write("b.txt"), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for(ASKED);
+    scratch.configure("allow = 3\n");
+    running.write("r\n");
+    running.wait_for("So be it.");
+    running.close_stdin();
+    running.end().assert_code(0).assert_says("it holds for this session");
+    assert!(scratch.work("b.txt").exists());
+    assert_eq!(fs::read_to_string(scratch.path("config").join("config.toml")).unwrap(), "allow = 3\n", "as it was");
+}
+
+#[test]
+fn what_is_no_answer_is_asked_again() {
+    let scratch = Scratch::new();
+    let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for(ASKED);
+    running.write("sure\n");
+    running.wait_for("that is no answer");
+    running.write("s edit_file\n");
+    running.wait_for("does not cover this call");
+    running.write("e [1]\n");
+    running.wait_for("these are no arguments");
+    running.write("y\n");
+    running.wait_for("So be it.");
+    running.close_stdin();
+    running.end().assert_code(0);
+    assert!(scratch.work("b.txt").exists());
+}
+
+#[test]
+fn changed_arguments_are_checked_like_the_models() {
+    let cases = [
+        (r#"e {"path":"c.txt","content":"mine\n"}"#, Some("c.txt"), "c.txt"),
+        (
+            r#"e {"path":"secret/key","content":"x"}"#,
+            None,
+            "the rule `write_file(secret/**)` of the command line denies it",
+        ),
+        (r#"e {"path":"./a/../secret/key","content":"x"}"#, None, "the rule `write_file(secret/**)`"),
+        (r#"e {"file":"c.txt"}"#, None, "not run: "),
+        (r#"e {"path":"../c.txt","content":"x"}"#, None, "not run: "),
+    ];
+    for (answer, written, expected) in cases {
+        let scratch = Scratch::new();
+        fs::create_dir(scratch.work("secret")).unwrap();
+        let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+        answered(&scratch, &model, &["--deny", "write_file(secret/**)"], answer).assert_code(0);
+        assert!(told(&model).contains(expected), "{answer}: {}", told(&model));
+        assert!(!scratch.work("b.txt").exists() && !scratch.work("secret/key").exists(), "{answer}");
+        assert_eq!(written.is_some_and(|name| scratch.work(name).exists()), written.is_some(), "{answer}");
+    }
+}
+
+#[test]
+fn a_question_is_asked_again_after_a_restart_under_the_same_ticket() {
+    for (signal, options, is_written) in
+        [("KILL", &[][..], true), ("TERM", &[], true), ("TERM", &["--deny", "write_file"], false)]
+    {
+        let scratch = Scratch::new();
+        let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write("go\n");
+        running.wait_for(ASKED);
+        running.signal(signal);
+        let ended = running.end();
+        assert_eq!(ended.code(), if signal == "TERM" { 143 } else { -1 }, "{ended:?}");
+        assert_eq!(events(&scratch, "ApprovalAnswered"), Vec::<Value>::new(), "leaving is no answer");
+        let prepared = events(&scratch, "ToolsPrepared");
+
+        let mut running = Running::start(scratch.agent(&["resume"]).args(model.flags(Wire::Anthropic)).args(options));
+        running.wait_for("may this run? write_file b.txt");
+        running.write("y\n");
+        running.wait_for("So be it.");
+        running.write("/quit\n");
+        running.end().assert_code(0);
+        assert_eq!(scratch.work("b.txt").exists(), is_written);
+        assert_eq!(told(&model).contains("denies it"), !is_written, "an answer cannot allow what is forbidden by now");
+        // Nothing was prepared anew: the ticket is the one behind that of the preparation.
+        let ticket = prepared[0]["ticket"].as_u64().unwrap() + 1;
+        assert_eq!(events(&scratch, "ToolsPrepared"), prepared);
+        assert_eq!(events(&scratch, "ApprovalAnswered")[0]["ticket"], ticket);
+    }
+}
+
+#[test]
+fn plan_mode_changes_nothing_whatever_is_allowed() {
+    let scratch = Scratch::new();
+    scratch.write("a.txt", "one\n");
+    let model = Model::script([
+        write("b.txt"),
+        bash("touch c.txt"),
+        bash("echo hi > d.txt"),
+        Step::call("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two"})),
+        bash("echo hello"),
+        Step::call("read_file", json!({"path": "a.txt"})),
+        Step::text("That is the plan."),
+    ]);
+    let allowed = ["--allow", "bash", "--allow", "write_file", "--allow", "edit_file"];
+    let ended = scratch.run(&model, &[&["-p", "x", "--permission-mode", "plan"][..], &allowed].concat());
+    ended.assert_code(0).assert_says("plan mode");
+    let there: Vec<_> = fs::read_dir(scratch.work("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!((there.len(), scratch.read("a.txt").as_str()), (1, "one\n"));
+    let said = told(&model);
+    assert_eq!(said.matches("plan mode: nothing that may change anything runs").count(), 4, "{said}");
+    assert!(said.contains("hello"), "what only reads runs: {said}");
+}
+
+#[test]
+fn a_deny_rule_holds_in_every_mode_and_a_repository_can_only_add() {
+    for mode in ["default", "accept-edits", "plan", "bypass"] {
+        let scratch = Scratch::repository();
+        scratch.write(
+            ".agent/config.toml",
+            "deny = [\"bash(touch:*)\"]\nallow = [\"bash\"]\npermission_mode = \"bypass\"\n",
+        );
+        let commands = ["touch b", "/usr/bin/touch b", "'tou'ch b", "env touch b", "echo $(touch b)", "true; touch b"];
+        let model = Model::script(commands.map(bash).into_iter().chain([Step::text("Done.")]));
+        let ended =
+            scratch.run(&model, &["-p", "x", "--permission-mode", mode, "--allow", "bash", "--output-format", "json"]);
+        ended.assert_code(0).assert_says("`allow`");
+        assert!(!scratch.work("b").exists(), "{mode}");
+        let denials = ended.result()["permission_denials"].clone();
+        assert_eq!(denials.as_array().unwrap().len(), commands.len(), "{mode}: {denials}");
+        assert!(denials[0]["reason"].as_str().unwrap().contains("of the repository's configuration"), "{denials}");
+    }
+    // Without the rule they run: the program is there, and so is the mode.
+    let scratch = Scratch::repository();
+    let model = Model::script([bash("/usr/bin/env touch b"), Step::text("Done.")]);
+    scratch.run(&model, &["-p", "x", "--permission-mode", "bypass"]).assert_code(0);
+    assert!(scratch.work("b").exists());
+}
+
+#[test]
+fn an_unattended_run_lists_what_nobody_allowed() {
+    let steps = || [write("b.txt"), bash("touch c.txt"), Step::text("I could not.")];
+    let scratch = Scratch::new();
+    let ended = scratch.run(&Model::script(steps()), &["-p", "x", "--deny", "bash(touch:*)"]);
+    ended.assert_code(61).assert_says("denied: write_file b.txt (nobody could be asked)");
+    ended.assert_says("denied: bash touch c.txt (the rule `bash(touch:*)` of the command line denies it)");
+    let ended =
+        scratch.run(&Model::script(steps()), &["-p", "x", "--deny", "bash(touch:*)", "--output-format", "json"]);
+    let result = ended.assert_code(61).result();
+    assert_eq!((&result["subtype"], &result["is_error"]), (&json!("error_permission"), &json!(true)));
+    let reasons: Vec<&str> = result["permission_denials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|denial| denial["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(reasons, ["nobody could be asked", "the rule `bash(touch:*)` of the command line denies it"]);
+}
+
+#[test]
+fn a_run_that_goes_on_with_an_open_question_denies_it() {
+    let scratch = Scratch::new();
+    let model = Model::script([write("b.txt"), Step::text("So be it."), Step::text("Done.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for(ASKED);
+    running.signal("KILL");
+    running.end();
+    eventually("the lock is free", || {
+        let ended = scratch.run(&model, &["--continue", "-p", "and now?"]);
+        ended.code() != 42
+    });
+    assert!(!scratch.work("b.txt").exists());
+    assert!(told(&model).contains("nobody could be asked"), "{}", told(&model));
+}

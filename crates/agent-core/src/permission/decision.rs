@@ -1,0 +1,132 @@
+//! What the policy says about a call, and why.
+
+use super::{PermissionMode, Rule};
+use crate::conversation::CallId;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// What the policy says about a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decision {
+    /// It runs.
+    Run(Basis),
+    /// A person is asked.
+    Ask(Basis),
+    /// It does not run.
+    Deny(Basis),
+}
+
+/// What a decision rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Basis {
+    /// The call changes nothing.
+    Reads,
+    /// Allow rules, which cover it together.
+    Allowed(Vec<Rule>),
+    /// A deny rule.
+    Denied(Rule),
+    /// A deny rule that the call cannot be checked against.
+    Unchecked(Rule),
+    /// One of the user's hooks, with what it said.
+    Hook(String),
+    /// The permission mode.
+    Mode(PermissionMode),
+    /// A person's answer, with what was said; may be empty.
+    Person(String),
+    /// There is nobody to ask.
+    Nobody,
+    /// A person changed the arguments, and nobody found out what the call would do with them.
+    UncheckedArguments,
+}
+
+impl Decision {
+    /// The decision as a word: `run`, `ask` or `deny`.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "run",
+            Self::Ask(_) => "ask",
+            Self::Deny(_) => "deny",
+        }
+    }
+
+    /// Why, as a sentence: for the model that is denied a call, for the person who is asked, for the trace.
+    #[must_use]
+    pub fn reason(&self, tool: &str) -> String {
+        match (self, self.basis()) {
+            (Self::Ask(_), Basis::Mode(_)) => format!("`{tool}` may change something"),
+            (Self::Ask(_), Basis::Hook(said)) => said.clone(),
+            (Self::Run(_), Basis::Person(said)) if said.is_empty() => String::from("the user allowed it"),
+            (Self::Run(_), Basis::Person(said)) => format!("the user allowed it: {said}"),
+            (_, basis) => basis.to_string(),
+        }
+    }
+
+    /// What it rests on.
+    #[must_use]
+    pub const fn basis(&self) -> &Basis {
+        match self {
+            Self::Run(basis) | Self::Ask(basis) | Self::Deny(basis) => basis,
+        }
+    }
+}
+
+impl fmt::Display for Basis {
+    /// As the reason of a denial, and of what runs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reads => f.write_str("it changes nothing"),
+            Self::Allowed(rules) => {
+                f.write_str("allowed by ")?;
+                for (number, rule) in rules.iter().enumerate() {
+                    let before = if number == 0 { "" } else { ", " };
+                    write!(f, "{before}the rule `{rule}`{}", rule.source().phrase())?;
+                }
+                Ok(())
+            }
+            Self::Denied(rule) => write!(f, "the rule `{rule}`{} denies it", rule.source().phrase()),
+            Self::Unchecked(rule) => write!(
+                f,
+                "the rule `{rule}`{} denies it, or cannot be checked: write the command as plain commands",
+                rule.source().phrase()
+            ),
+            Self::Hook(said) => write!(f, "a hook denied it: {said}"),
+            Self::Mode(PermissionMode::Plan) => f.write_str("plan mode: nothing that may change anything runs"),
+            Self::Mode(mode) => write!(f, "permission mode {mode}"),
+            Self::Person(said) if said.trim().is_empty() => f.write_str("denied by the user"),
+            Self::Person(said) => f.write_str(said),
+            Self::Nobody => f.write_str("nobody could be asked"),
+            Self::UncheckedArguments => f.write_str("nobody checked the changed arguments"),
+        }
+    }
+}
+
+/// What was decided about a call, for the trace and for whoever watches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// The call.
+    pub call: CallId,
+    /// Its tool.
+    pub tool: Arc<str>,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+impl Ruling {
+    /// Why, as a sentence.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        self.decision.reason(&self.tool)
+    }
+}
+
+impl fmt::Display for Ruling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}: {}", self.decision.word(), self.tool, self.call, self.reason())
+    }
+}

@@ -1,0 +1,256 @@
+//! What no policy may break, over every small policy and call, and over large ones by chance. That the laws can tell is shown with policies
+//! that decide in another order.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "a wrong policy is told by what it decides otherwise")]
+
+use super::*;
+use alloc::string::ToString;
+use alloc::vec;
+use proptest::prelude::*;
+
+/// Decides about a call, rightly or not.
+type Decide = fn(&Permissions, &Call) -> Decision;
+
+/// A call as the policy sees it.
+#[derive(Clone, Debug)]
+struct Call {
+    tool: &'static str,
+    inspection: Inspection,
+    verdict: HookVerdict,
+}
+
+fn decide(policy: &Permissions, call: &Call) -> Decision {
+    policy.decide(call.tool, &call.inspection, &call.verdict)
+}
+
+/// How much a decision lets happen.
+fn freedom(decision: &Decision) -> u8 {
+    match decision {
+        Decision::Deny(_) => 0,
+        Decision::Ask(_) => 1,
+        Decision::Run(_) => 2,
+    }
+}
+
+/// The first law that a decision breaks. `more` are rules and modes that come on top.
+fn broken(decide: Decide, policy: &Permissions, call: &Call, more: &[Rule]) -> Option<&'static str> {
+    let (decision, subject) = (decide(policy, call), &call.inspection.subject);
+    let changes = call.inspection.effect == Effect::Changes;
+    let is_denied = policy.deny.iter().any(|rule| rule.may_match(call.tool, subject));
+    let no_more = |policy: &Permissions| freedom(&decide(policy, call)) <= freedom(&decision);
+    let asked_nobody = decide(policy, &Call { verdict: HookVerdict::None, ..call.clone() });
+    let is_covered = policy.allow.iter().any(|rule| rule.tool() == call.tool && !rule.has_pattern());
+    let is_unknown = matches!(subject, Subject::Command { plain: None, .. });
+    let mut stricter = vec![policy.clone().tightened(None, more.iter().cloned())];
+    for mode in MODES {
+        stricter.push(Permissions { mode: mode.stricter(policy.mode), ..policy.clone() });
+        stricter.push(policy.clone().tightened(Some(mode), None));
+    }
+    for rule in more {
+        let mut policy = policy.clone();
+        policy.deny.push(rule.clone());
+        stricter.push(policy);
+    }
+    for number in 0..policy.allow.len() {
+        let mut policy = policy.clone();
+        policy.allow.remove(number);
+        stricter.push(policy);
+    }
+    let laws = [
+        ("a deny rule wins over everything", !is_denied || freedom(&decision) == 0),
+        (
+            "a denial of a hook is a denial",
+            !matches!(call.verdict, HookVerdict::Deny { .. }) || freedom(&decision) == 0,
+        ),
+        ("in plan mode nothing runs that may change something", {
+            policy.mode != PermissionMode::Plan || !changes || freedom(&decision) == 0
+        }),
+        ("a hook allows nothing", freedom(&decision) <= freedom(&asked_nobody)),
+        ("what is stricter allows no more", stricter.iter().all(no_more)),
+        ("no rule with a pattern allows an unknown command", {
+            !is_unknown || !changes || policy.mode == PermissionMode::Bypass || is_covered || freedom(&decision) < 2
+        }),
+        ("a decision rests on rules that are there", {
+            match decision.basis() {
+                Basis::Allowed(rules) => !rules.is_empty() && rules.iter().all(|rule| policy.allow.contains(rule)),
+                Basis::Denied(rule) | Basis::Unchecked(rule) => policy.deny.contains(rule),
+                _ => true,
+            }
+        }),
+        ("what is forbidden is what is denied without a hook", {
+            let forbidden = policy.forbids(call.tool, call.inspection.effect, subject);
+            forbidden.is_some() == (freedom(&asked_nobody) == 0)
+        }),
+    ];
+    laws.into_iter().find(|(_, holds)| !holds).map(|(law, _)| law)
+}
+
+#[test]
+fn the_laws_hold_for_every_small_policy_and_call() {
+    let mut tried = 0_u32;
+    every(&mut |policy, call, more| {
+        tried += 1;
+        assert_eq!(broken(decide, policy, call, more), None, "{policy:?} {call:?}");
+        false
+    });
+    assert_eq!(tried, 4 * 29 * 8 * 18 * 3);
+}
+
+/// Each of these decides in another order, or forgets something, and each breaks a law.
+#[test]
+fn a_wrong_policy_is_caught() {
+    let wrong: [(&str, Decide); 6] = [
+        ("a deny rule wins over everything", |policy, call| {
+            let permissive = Permissions { deny: Vec::new(), ..policy.clone() };
+            match decide(&permissive, call) {
+                Decision::Run(basis @ Basis::Allowed(_)) => Decision::Run(basis),
+                _ => decide(policy, call),
+            }
+        }),
+        ("a deny rule wins over everything", |policy, call| match policy.mode {
+            PermissionMode::Bypass => Decision::Run(Basis::Mode(policy.mode)),
+            _ => decide(policy, call),
+        }),
+        ("a denial of a hook is a denial", |policy, call| {
+            decide(policy, &Call { verdict: HookVerdict::None, ..call.clone() })
+        }),
+        ("in plan mode nothing runs that may change something", |policy, call| {
+            let rules = policy.allowing(call.tool, &call.inspection.subject);
+            match decide(policy, call) {
+                Decision::Deny(Basis::Mode(_)) if !rules.is_empty() => Decision::Run(Basis::Allowed(rules)),
+                decision => decision,
+            }
+        }),
+        ("a hook allows nothing", |policy, call| match (&call.verdict, decide(policy, call)) {
+            (HookVerdict::Ask { .. }, Decision::Ask(_)) => Decision::Run(Basis::Reads),
+            (_, decision) => decision,
+        }),
+        ("no rule with a pattern allows an unknown command", |policy, call| match decide(policy, call) {
+            Decision::Ask(_) if policy.allow.iter().any(|rule| rule.tool() == call.tool) => {
+                Decision::Run(Basis::Allowed(policy.allow.clone()))
+            }
+            decision => decision,
+        }),
+    ];
+    for (law, decide) in wrong {
+        let mut found = None;
+        every(&mut |policy, call, more| {
+            found = broken(decide, policy, call, more).filter(|found| *found == law);
+            found.is_some()
+        });
+        assert_eq!(found, Some(law));
+    }
+}
+
+const MODES: [PermissionMode; 4] =
+    [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Plan, PermissionMode::Bypass];
+const RULES: [&str; 7] = ["edit", "edit(a)", "edit(b)", "bash", "bash(git status)", "bash(git:*)", "bash(rm:*)"];
+
+/// Calls a function with every mode, at most two allow rules, at most one deny rule, and every call, until it says that it has enough.
+fn every(enough: &mut dyn FnMut(&Permissions, &Call, &[Rule]) -> bool) {
+    let rules: Vec<Rule> = RULES.iter().map(|rule| rule.parse().unwrap()).collect();
+    let mut allows: Vec<Vec<Rule>> = vec![Vec::new()];
+    allows.extend(rules.iter().map(|rule| vec![rule.clone()]));
+    for (number, one) in rules.iter().enumerate() {
+        allows.extend(rules.iter().skip(number + 1).map(|other| vec![one.clone(), other.clone()]));
+    }
+    let mut denies: Vec<Vec<Rule>> = vec![Vec::new()];
+    denies.extend(rules.iter().map(|rule| vec![rule.clone()]));
+    let calls = calls();
+    for mode in MODES {
+        for allow in &allows {
+            for deny in &denies {
+                let policy = Permissions { mode, allow: allow.clone(), deny: deny.clone() };
+                if calls.iter().any(|call| enough(&policy, call, &rules)) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn calls() -> Vec<Call> {
+    let paths = |paths: &[&str]| Subject::Paths(paths.iter().map(ToString::to_string).collect());
+    let plain = |plain: &[&str]| Subject::Command {
+        text: plain.join("; "),
+        plain: Some(plain.iter().map(ToString::to_string).collect()),
+    };
+    let subjects = [
+        ("edit", Subject::None),
+        ("edit", paths(&[])),
+        ("edit", paths(&["a"])),
+        ("edit", paths(&["a", "b"])),
+        ("bash", Subject::None),
+        ("bash", Subject::Command { text: "$(x)".to_string(), plain: None }),
+        ("bash", plain(&["git status"])),
+        ("bash", plain(&["git status", "rm x"])),
+        ("bash", plain(&["/bin/rm x"])),
+    ];
+    let verdicts =
+        [HookVerdict::None, HookVerdict::Ask { reason: "?".into() }, HookVerdict::Deny { reason: "!".into() }];
+    let mut calls = Vec::new();
+    for (tool, subject) in subjects {
+        for effect in [Effect::Reads, Effect::Changes] {
+            for verdict in &verdicts {
+                let inspection = Inspection { effect, subject: subject.clone() };
+                calls.push(Call { tool, inspection, verdict: verdict.clone() });
+            }
+        }
+    }
+    calls
+}
+
+fn any_rule() -> impl Strategy<Value = Rule> {
+    prop_oneof![
+        proptest::sample::select(&RULES[..]).prop_map(ToString::to_string),
+        "edit\\([ab*?/]{1,6}\\)",
+        "bash\\((git|rm|/bin/rm|ls) ?[a-z]{0,2}(:\\*)?\\)",
+    ]
+    .prop_map(|text| text.parse().unwrap())
+}
+
+fn any_subject() -> impl Strategy<Value = (&'static str, Subject)> {
+    let commands = proptest::collection::vec("(git|rm|/bin/rm|ls)( [a-z]{1,2}){0,2}", 1..4);
+    prop_oneof![
+        proptest::collection::vec("[ab]{1,2}(/[ab]){0,2}", 0..4).prop_map(|paths| ("edit", Subject::Paths(paths))),
+        commands
+            .clone()
+            .prop_map(|plain| { ("bash", Subject::Command { text: plain.join(" && "), plain: Some(plain) }) }),
+        commands.prop_map(|plain| ("bash", Subject::Command { text: plain.join("\n"), plain: None })),
+        Just(("bash", Subject::None)),
+    ]
+}
+
+fn any_call() -> impl Strategy<Value = Call> {
+    let verdict = prop_oneof![
+        Just(HookVerdict::None),
+        "[a-z]{0,3}".prop_map(|reason| HookVerdict::Ask { reason }),
+        "[a-z]{0,3}".prop_map(|reason| HookVerdict::Deny { reason }),
+    ];
+    (any_subject(), any::<bool>(), verdict).prop_map(|((tool, subject), changes, verdict)| {
+        let effect = if changes { Effect::Changes } else { Effect::Reads };
+        Call { tool, inspection: Inspection { effect, subject }, verdict }
+    })
+}
+
+fn any_policy() -> impl Strategy<Value = Permissions> {
+    let rules = || proptest::collection::vec(any_rule(), 0..5);
+    (proptest::sample::select(&MODES[..]), rules(), rules()).prop_map(|(mode, allow, deny)| Permissions {
+        mode,
+        allow,
+        deny,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+    #[test]
+    fn the_laws_hold_by_chance(
+        policy in any_policy(),
+        call in any_call(),
+        more in proptest::collection::vec(any_rule(), 0..4),
+    ) {
+        prop_assert_eq!(broken(decide, &policy, &call, &more), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! What becomes of calls that a person was asked about.
+//!
+//! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. Arguments that the
+//! person changed are a new call to the policy, of which the person has already approved.
+
+use super::{Batch, Denial, OpenCall, Status};
+use crate::conversation::CallId;
+use crate::permission::{ApprovalAnswer, ApprovalScope, Basis, Decision, Permissions, Rule, RuleSource, Ruling};
+use crate::tool::{CallFacts, Finding, Inspection};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What an answer brought besides the call's own fate.
+#[derive(Default)]
+pub(in crate::session) struct Approved {
+    pub(in crate::session) denial: Option<Denial>,
+    /// Holds from now on.
+    pub(in crate::session) rule: Option<Rule>,
+}
+
+/// What an answer comes to.
+enum Judged {
+    /// The call runs; with other arguments if these facts are about others.
+    Runs(Option<Inspection>),
+    Denied(Basis),
+    /// The arguments that the person set cannot be used; the message is for the model.
+    Unusable(String),
+}
+
+impl Batch {
+    /// Whether the call runs after this answer.
+    pub(in crate::session) fn runs_after(
+        &self,
+        call: &CallId,
+        answer: &ApprovalAnswer,
+        changed: Option<&CallFacts>,
+        permissions: &Permissions,
+    ) -> bool {
+        let judged = self.open(call).map(|open| open.judge(answer, changed, permissions));
+        matches!(judged, Some(Judged::Runs(_)))
+    }
+
+    /// Takes a person's answer in, and tells what it came to.
+    pub(in crate::session) fn approve(
+        &mut self,
+        call: &CallId,
+        answer: ApprovalAnswer,
+        changed: Option<&CallFacts>,
+        permissions: &Permissions,
+        rulings: &mut Vec<Ruling>,
+    ) -> Approved {
+        let Some(open) = self.open_mut(call) else { return Approved::default() };
+        match (open.judge(&answer, changed, permissions), answer) {
+            (Judged::Runs(inspection), ApprovalAnswer::Allow { scope, arguments }) => {
+                // The history keeps what the model asked for; the run takes what the person made of it.
+                if let (Some(arguments), Some(inspection)) = (arguments, inspection) {
+                    open.call.arguments = arguments;
+                    (open.effect, open.subject) = (inspection.effect, inspection.subject);
+                }
+                open.status = Status::Cleared;
+                let (said, rule) = match scope {
+                    ApprovalScope::Once => (String::new(), None),
+                    ApprovalScope::Session(rule) => {
+                        (format!("`{rule}` in this session"), Some(rule.said_by(RuleSource::Session)))
+                    }
+                    ApprovalScope::Always(rule) => (format!("`{rule}` always"), Some(rule.said_by(RuleSource::User))),
+                };
+                rulings.push(open.ruling(Decision::Run(Basis::Person(said))));
+                Approved { denial: None, rule }
+            }
+            (Judged::Denied(basis), _) => {
+                let denial = Some(open.deny(&basis));
+                rulings.push(open.ruling(Decision::Deny(basis)));
+                Approved { denial, rule: None }
+            }
+            (Judged::Unusable(content), _) => {
+                open.status = Status::Answered { content, is_error: true };
+                Approved::default()
+            }
+            // Nothing but an allowing answer is judged to run.
+            (Judged::Runs(_), ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody) => Approved::default(),
+        }
+    }
+
+    /// Whether any call is cleared that the policy still lets run.
+    pub(in crate::session) fn has_runnable(&self, permissions: &Permissions) -> bool {
+        self.calls.iter().any(|open| open.status == Status::Cleared && open.forbidden_by(permissions).is_none())
+    }
+
+    /// Denies cleared calls that the policy has come to forbid, and tells which. Returns the denials.
+    pub(in crate::session) fn deny_forbidden(
+        &mut self,
+        permissions: &Permissions,
+        rulings: &mut Vec<Ruling>,
+    ) -> Vec<Denial> {
+        let mut denials = Vec::new();
+        for open in self.calls.iter_mut().filter(|open| open.status == Status::Cleared) {
+            if let Some(basis) = open.forbidden_by(permissions) {
+                denials.push(open.deny(&basis));
+                rulings.push(open.ruling(Decision::Deny(basis)));
+            }
+        }
+        denials
+    }
+}
+
+impl OpenCall {
+    fn judge(&self, answer: &ApprovalAnswer, changed: Option<&CallFacts>, permissions: &Permissions) -> Judged {
+        match answer {
+            ApprovalAnswer::Deny { reason } => Judged::Denied(Basis::Person(reason.clone())),
+            ApprovalAnswer::Nobody => Judged::Denied(Basis::Nobody),
+            ApprovalAnswer::Allow { arguments: None, .. } => {
+                self.forbidden_by(permissions).map_or(Judged::Runs(None), Judged::Denied)
+            }
+            ApprovalAnswer::Allow { arguments: Some(_), .. } => {
+                match changed.filter(|facts| facts.call == self.call.id) {
+                    None => Judged::Denied(Basis::UncheckedArguments),
+                    Some(facts) => self.judge_changed(facts, permissions),
+                }
+            }
+        }
+    }
+
+    /// The person has seen what is asked about, so that a question of a hook or of the mode is answered.
+    fn judge_changed(&self, facts: &CallFacts, permissions: &Permissions) -> Judged {
+        match &facts.finding {
+            Finding::Runnable(inspection) => match permissions.decide(&self.call.name, inspection, &facts.verdict) {
+                Decision::Run(_) | Decision::Ask(_) => Judged::Runs(Some(inspection.clone())),
+                Decision::Deny(basis) => Judged::Denied(basis),
+            },
+            Finding::UnknownTool { message } | Finding::InvalidArguments { message } => {
+                Judged::Unusable(message.clone())
+            }
+        }
+    }
+
+    fn forbidden_by(&self, permissions: &Permissions) -> Option<Basis> {
+        permissions.forbids(&self.call.name, self.effect, &self.subject)
+    }
+}

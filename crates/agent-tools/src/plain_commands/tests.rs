@@ -1,0 +1,148 @@
+//! What is plain and what is not. Each unknown command stands beside one that differs in that point only and is plain.
+
+use super::*;
+
+fn plain(command: &str) -> Vec<String> {
+    plain_commands(command).unwrap_or_else(|| panic!("{command:?} is plain"))
+}
+
+#[test]
+fn what_touches_nothing_is_told_from_the_rest() {
+    for command in ["true", "sleep 0.4", "echo a && sleep 1", "seq 3 | true", "echo 'a b' 2>&1", "echo \"it's\""] {
+        assert!(touch_nothing(&plain(command)), "{command}");
+    }
+    for command in ["cat x", "echo a | tee x", "true && rm x", "sleeper", "./true", "date -s 12:00", "ls"] {
+        assert!(!touch_nothing(&plain(command)), "{command}");
+    }
+}
+
+#[test]
+fn plain_commands_are_found_one_by_one() {
+    let cases: [(&str, &[&str]); 22] = [
+        ("ls", &["ls"]),
+        ("  ls  ", &["ls"]),
+        ("git   status \t -s", &["git status -s"]),
+        ("cargo test && git diff", &["cargo test", "git diff"]),
+        ("a || b ; c | d", &["a", "b", "c", "d"]),
+        ("a && b && c && d || e", &["a", "b", "c", "d", "e"]),
+        ("ls\nrm x\n", &["ls", "rm x"]),
+        ("ls;", &["ls"]),
+        ("a |\n b", &["a", "b"]),
+        ("make CC=gcc", &["make CC=gcc"]),
+        ("echo 'a'", &["echo a"]),
+        ("echo \"a\" 'b c' ''", &["echo a 'b c' ''"]),
+        ("git commit -m \"it's done\"", &["git commit -m 'it'\\''s done'"]),
+        ("git commit -m 'one\n\ntwo'", &["git commit -m 'one\n\ntwo'"]),
+        ("r'm' \"-r\"f x", &["rm -rf x"]),
+        ("grep '$HOME `x` $(y) > z; a & b' f", &["grep '$HOME `x` $(y) > z; a & b' f"]),
+        ("cargo test 2>&1 | tail -5", &["cargo test", "tail -5"]),
+        ("ls 2>/dev/null && rm x > /dev/null 2>&1", &["ls", "rm x"]),
+        ("2>&1 ls", &["ls"]),
+        ("echo ünï", &[]),
+        ("echo 'ünï'", &["echo 'ünï'"]),
+        ("/bin/rm x", &["/bin/rm x"]),
+    ];
+    for (command, expected) in cases {
+        let expected = (!expected.is_empty()).then(|| expected.iter().map(ToString::to_string).collect());
+        assert_eq!(plain_commands(command), expected, "{command:?}");
+    }
+}
+
+/// What is unknown, and beside it what differs in that point only.
+#[rustfmt::skip]
+const UNKNOWN: &[(&str, &str)] = &[
+    ("", "ls"), (" ", "ls"), ("\n", "ls\n"), (";", "ls;"), ("# x", "ls x"), ("ls # x", "ls x"),
+    ("ls &", "ls"), ("ls & rm x", "ls; rm x"), ("ls |& rm", "ls | rm"), ("ls ;; rm", "ls ; rm"),
+    ("&& ls", "ls && ls"), ("ls && ", "ls && ls"), ("rm&&&x", "rm&&x"), ("ls |", "ls | cat"), ("ls ||| cat", "ls || cat"),
+    ("echo $(rm x)", "echo '$(rm x)'"), ("echo `rm x`", "echo '`rm x`'"), ("echo \"$(rm x)\"", "echo \"(rm x)\""), ("echo \"`rm x`\"", "echo \"rm x\""),
+    ("echo $HOME", "echo HOME"), ("echo \"$HOME\"", "echo \"HOME\""), ("echo ${x:=y}", "echo x:=y"), ("echo $((1+1))", "echo 1+1"), ("$x", "x"),
+    ("echo $'a'", "echo 'a'"), ("echo $\"a\"", "echo \"a\""), ("echo \"a\\\"b\"", "echo \"ab\""),
+    ("ls > x", "ls x"), ("ls >> x", "ls x"), ("ls < x", "ls x"), ("ls >| x", "ls x"), ("ls <> x", "ls x"), ("ls &> x", "ls &> /dev/null"),
+    ("ls 2> x", "ls 2> /dev/null"), ("ls > /dev/nullx", "ls > /dev/null"), ("ls > /dev/tcp/a/1", "ls > /dev/null"), ("ls 2>&3", "ls 2>&1"), ("ls >&x", "ls >&2"),
+    ("cat <(rm)", "cat rm"), ("tee >(rm)", "tee rm"), ("cat <<E\na\nE", "cat a"), ("cat <<< a", "cat a"), ("cat <<'E'\n$(x)\nE", "cat a"),
+    ("(rm x)", "rm x"), ("{ rm x; }", "rm x;"), ("! ls", "ls"), ("f() { rm x; }; f", "rm x; f"), ("function f { rm; }", "rm"),
+    ("if true; then rm x; fi", "true; rm x"), ("for x in a; do rm; done", "rm"), ("while a; do b; done", "a; b"), ("case x in x) rm;; esac", "rm x"),
+    ("[[ -f x ]] && rm x", "test -f x && rm x"), ("((x))", "x"), ("[ -f x ]", "test -f x"), ("test -v 'a[$(rm x)]'", "test -n 'a[$(rm x)]'"),
+    ("X=1 ls", "ls X=1"), ("PATH=. ls", "ls PATH=."), ("X=1", "ls X=1"), ("X=1; ls", "ls"), ("X+=1 ls", "ls"), ("a[0]=1 ls", "ls"),
+    ("rm *", "rm '*'"), ("rm a?", "rm 'a?'"), ("rm [a]", "rm '[a]'"), ("rm {a,b}", "rm '{a,b}'"), ("rm ~", "rm '~'"), ("rm ~/x", "rm '~/x'"), ("echo !x", "echo '!x'"),
+    ("echo a\\ b", "echo 'a b'"), ("\\rm x", "rm x"), ("r\\m x", "rm x"), ("ls \\\n x", "ls x"), ("echo 'a", "echo 'a'"), ("echo \"a", "echo \"a\""),
+    ("ls\r", "ls"), ("ls\r\nrm", "ls\nrm"), ("ls\u{a0}x", "ls x"), ("ls\u{2028}rm", "ls rm"), ("ls\u{b}rm", "ls rm"), ("ls\0x", "ls x"), ("echo '\u{1b}[2J'", "echo '[2J'"), ("echo \u{202e}x", "echo x"),
+    ("'r m' x", "rm x"), ("'' x", "x"), ("-", "x -"), ("-x ls", "ls -x"), ("r=m x", "rm x"), ("'a;b' x", "ab x"),
+    ("eval ls", "ls eval"), (". x", "ls . x"), ("source x", "ls x"), ("command rm x", "rm x"), ("exec rm x", "rm x"), ("builtin cd", "cd"),
+    ("if true", "ls true"), ("time rm x", "rm x"), ("coproc rm x", "rm x"), ("trap 'rm x' EXIT", "ls x"), ("alias ls=rm; ls x", "ls x"),
+    ("export PATH=.; ls", "ls"), ("printf -v PATH . ; ls", "printf PATH; ls"), ("read PATH", "ls PATH"), ("fc -s", "ls -s"), ("hash -p /x ls", "ls"),
+    ("env rm x", "rm x"), ("env", "ls"), ("/usr/bin/env rm x", "/usr/bin/rm x"), ("xargs rm", "rm"), ("ls | xargs rm", "ls | rm"), ("sudo rm x", "rm x"), ("doas rm x", "rm x"), ("su -c 'rm x'", "rm x"),
+    ("sh -c 'rm x'", "rm x"), ("bash -c 'rm x'", "rm x"), ("bash x.sh", "./x.sh"), ("sh", "ls"), ("echo rm | sh", "echo rm | cat"), ("busybox rm x", "rm x"),
+    ("nice rm x", "rm x"), ("nohup rm x", "rm x"), ("timeout 5 rm x", "rm x"), ("setsid rm x", "rm x"), ("stdbuf -o0 rm x", "rm x"), ("flock x rm x", "rm x"),
+    ("watch rm x", "rm x"), ("parallel rm", "rm"), ("strace rm x", "rm x"), ("script -c 'rm x'", "rm x"), ("chroot . rm x", "rm x"), ("unshare rm x", "rm x"), ("/lib64/ld-linux-x86-64.so.2 /bin/rm x", "/bin/rm x"),
+    ("find . -exec rm {} +", "find . -name rm"), ("find . -execdir rm x", "find . -name x"), ("find . -ok rm x", "find . -name x"), ("find . -delete", "find . -print"), ("find . -fprint x", "find . -print"),
+    ("git -c alias.x=!rm x", "git status"), ("git -C x push", "git push"), ("git --exec-path=. status", "git status"), ("git rebase --exec rm", "git rebase main"), ("git rebase -x rm", "git rebase main"),
+    ("git grep -Oless x", "git grep x"), ("git diff --output=x", "git diff x"), ("git diff --outp=x", "git diff x"), ("git bisect run rm", "git log"), ("git submodule foreach rm", "git status"), ("git config alias.x rm", "git show x"),
+    ("cargo +nightly test", "cargo test"), ("cargo test --config x", "cargo test x"), ("tar xf a --to-command=rm", "tar xf a"), ("tar xf a --checkpoint-action=exec=rm", "tar xf a"), ("tar xIf rm a", "tar xf a"),
+    ("rg --pre rm x", "rg --pretty x"), ("fd -x rm", "fd rm"), ("sort --compress-prog=rm x", "sort x"), ("sort -o x y", "sort x y"), ("rsync -e rm a b", "rsync a b"), ("ssh -oProxyCommand=rm h", "ssh h"),
+    ("awk 'BEGIN{system(\"rm x\")}'", "awk '{print $1}' x"), ("awk '{print > \"x\"}'", "awk '{print}'"), ("awk '{\"rm\" | getline}'", "awk '{print}'"), ("awk -f x", "awk -F: x"),
+    ("sed '1e rm x'", "sed 1p"), ("sed 's/a/rm/e' x", "sed 's/a/rm/g' x"), ("sed 'w x'", "sed p"), ("sed -i 's/a/b/' x", "sed -n 's/a/b/' x"), ("sed -e 1p", "sed 1p"),
+    ("python3 -c 'x'", "python3 x"), ("python3.12 -c x", "python3.12 x"), ("perl -e x", "perl x"), ("perl -pe x", "perl x"), ("node --eval x", "node x"), ("ruby -e x", "ruby x"), ("make --eval=x", "make x"), ("vim -c x", "vim x"), ("man -P rm x", "man x"),
+];
+
+#[test]
+fn only_what_is_certain_is_plain() {
+    for (unknown, control) in UNKNOWN {
+        assert_eq!(plain_commands(unknown), None, "{unknown:?}");
+        assert!(plain_commands(control).is_some(), "the control of {unknown:?}: {control:?}");
+    }
+}
+
+#[test]
+fn the_same_command_written_otherwise_is_the_same_to_a_rule() {
+    for written in ["rm -rf x", "'rm' -rf x", "rm \"-rf\" x", "r\"m\" '-r'f x", " rm  -rf\tx\n", "rm -rf x;"] {
+        assert_eq!(plain(written), ["rm -rf x"], "{written:?}");
+    }
+    assert_ne!(plain("rm 'a b'"), plain("rm a b"));
+    assert_ne!(plain("rm ''"), plain("rm"));
+    assert_ne!(plain("rm '' a"), plain("rm \"'' a\""));
+}
+
+#[test]
+fn parsing_is_bounded() {
+    let long = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
+    let begun = std::time::Instant::now();
+    let pieces = [
+        "a ",
+        "a;",
+        "a && ",
+        "a | ",
+        "(",
+        "((",
+        "$(",
+        "`",
+        "{ ",
+        "'",
+        "\"",
+        "if a; then ",
+        "case a in ",
+        "[[ ",
+        "${a:-",
+        "<(",
+        "a=",
+        "f() ",
+        "> ",
+    ];
+    for piece in pieces {
+        assert_eq!(plain_commands(&long(piece, MOST_BYTES + 1_000)), None);
+        // Whatever comes of it comes soon, and deep nesting breaks nothing.
+        let _ = plain_commands(&long(piece, MOST_BYTES));
+    }
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(plain(&(long("a && ", 2_000) + "b")).len(), 401, "control");
+}
+
+proptest::proptest! {
+    #[test]
+    fn nothing_panics_and_words_survive_quoting(text in "[a-c '\"$\\\\;&|<>(){}\\n-]{0,24}") {
+        if let Some(commands) = plain_commands(&text) {
+            // What is written as found is found as it was written.
+            assert_eq!(plain_commands(&commands.join(" && ")), Some(commands));
+        }
+    }
+}
