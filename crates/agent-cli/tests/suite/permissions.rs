@@ -65,7 +65,7 @@ fn an_answer_for_the_session_covers_what_it_was_about() {
         running.write("again\n");
         running.close_stdin();
         let ended = running.end();
-        ended.assert_code(0);
+        ended.assert_code(if is_asked { 61 } else { 0 });
         assert_eq!(told(&model).contains("nobody could be asked"), is_asked, "{arguments:?} {ended:#?}");
     }
 }

@@ -99,7 +99,8 @@ fn what_git_says() {
     let message = format!("subject {NASTY}").replace('\r', "");
     let script = format!("git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m '{message}'");
     let model = Model::script([Step::call("bash", json!({"command": script})), Step::text("Done.")]);
-    let ended = scratch.run(&model, &["-p", "x", "--permission-mode", "bypass"]);
+    // In a sandbox a command cannot commit.
+    let ended = scratch.run(&model, &["-p", "x", "--permission-mode", "bypass", "--sandbox", "off"]);
     assert_shown_harmless("git", &ended);
     ended.assert_code(0).assert_says("new commit");
 }
