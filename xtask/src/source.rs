@@ -33,8 +33,9 @@ pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
 pub(crate) fn terminal_faults(text: &str) -> Vec<String> {
     let code = (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with("//"));
     // A longer name that ends in one of these is another name.
-    let stands = |line: &str, at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-    let writes = |line: &str| WRITING.iter().any(|word| line.match_indices(word).any(|(at, _)| stands(line, at)));
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let stands = |line: &str, word: &str, at: usize| !word.starts_with(is_name) || !line[..at].ends_with(is_name);
+    let writes = |line: &str| WRITING.iter().any(|word| line.match_indices(word).any(|(at, _)| stands(line, word, at)));
     let faults = code.filter(|(_, line)| writes(line));
     faults.map(|(number, _)| format!(":{number}: writes past `terminal.rs`, which escapes what is written")).collect()
 }

@@ -11,6 +11,7 @@ mod hint;
 mod instructions;
 mod job;
 mod kept_rules;
+mod limits;
 mod lines;
 mod printer;
 mod project;

@@ -8,6 +8,7 @@ use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
 use crate::kept_rules;
+use crate::limits::raised;
 use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::{Seat, Settings};
@@ -433,21 +434,6 @@ impl Approver for ScreenApprover {
             // The screen is gone without an answer, which is leaving: the question stays open.
             Err(_) => std::future::pending().await,
         }
-    }
-}
-
-/// The limits of the start, so many times more.
-fn raised(limits: &Limits, times: u64) -> Limits {
-    let more = |limit: u64| limit.saturating_mul(times.saturating_add(1));
-    let more_in_row = |limit: u32| limit.saturating_mul(u32::try_from(times).unwrap_or(u32::MAX).saturating_add(1));
-    Limits {
-        max_model_calls: limits.max_model_calls.map(more),
-        max_tool_calls: limits.max_tool_calls.map(more),
-        max_total_tokens: limits.max_total_tokens.map(more),
-        max_cost_nano_usd: limits.max_cost_nano_usd.map(more),
-        max_wall_time_ms: limits.max_wall_time_ms.map(more),
-        max_failures_in_row: limits.max_failures_in_row.map(more_in_row),
-        max_repetitions: limits.max_repetitions.map(more_in_row),
     }
 }
 

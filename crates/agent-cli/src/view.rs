@@ -4,7 +4,7 @@ use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
 use agent_core::budget::Usd;
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::llm::Delta;
-use agent_core::tool::ToolStatus;
+use agent_core::tool::{ToolOutcome, ToolStatus};
 use agent_runner::Notice;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -99,14 +99,7 @@ impl View {
             }
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
-            Notice::ToolFinished { call, outcome } => {
-                let whose = self.whose(call);
-                match outcome.status {
-                    ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
-                    // How a failure ended tells more than how it began.
-                    _ => self.tell(&format!("  {whose}not ok: {}", last_line(&outcome.content, 100))),
-                }
-            }
+            Notice::ToolFinished { call, outcome } => self.finished(call, outcome),
             Notice::GitChecked(report) => {
                 for commit in &report.commits {
                     self.tell(&format!("new commit {} {}", short(&commit.id), one_line(&commit.subject, 80)));
@@ -268,6 +261,15 @@ impl View {
             if !text.trim().is_empty() {
                 self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
             }
+        }
+    }
+
+    fn finished(&mut self, call: &CallId, outcome: &ToolOutcome) {
+        let whose = self.whose(call);
+        match outcome.status {
+            ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
+            // How a failure ended tells more than how it began.
+            _ => self.tell(&format!("  {whose}not ok: {}", last_line(&outcome.content, 100))),
         }
     }
 

@@ -1,0 +1,48 @@
+//! A chain of processes without end. In a process of its own: whose child an orphan is cannot be told where other commands run beside, and
+//! then it is left alone until they are over.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, reason = "other tests need the rest")]
+mod support;
+
+use crate::support::{odd_sleep, run, shell};
+use agent_core::ports::Exit;
+use std::time::Duration;
+
+/// A process that forks and leaves its session, and whose child does the same, and so on: never in a list by the time it is read. It stops
+/// by itself after a while, whatever becomes of the test.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chain_that_never_ends_is_ended() {
+    if std::process::Command::new("perl").arg("-v").output().is_err() {
+        println!("skipped: perl is not there");
+        return;
+    }
+    let name = format!("chain-{}", odd_sleep());
+    let script = "use POSIX; my $end = time + 15; while (time < $end) { my $c = fork; exit if $c; POSIX::setsid(); }";
+    let chain = format!("perl -e '{script}' {name} >/dev/null 2>&1 & ");
+    let lives = || {
+        let seen = |_| {
+            let mut lines = std::fs::read_dir("/proc")
+                .unwrap()
+                .filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok());
+            lines.any(|line| line.windows(name.len()).any(|part| part == name.as_bytes()))
+        };
+        (0..50).any(seen)
+    };
+    let mut command = shell(&format!("{chain} sleep 1000"));
+    command.timeout_ms = 500;
+    let watched = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        tokio::task::block_in_place(lives)
+    };
+    let (finished, was_seen) = tokio::join!(run(&command), watched);
+    assert_eq!(finished.unwrap().exit, Exit::TimedOut);
+    assert!(was_seen, "it was there");
+    assert!(!lives(), "it is still there");
+
+    let finished = run(&shell(&format!("{chain} sleep 0.3; exit 3"))).await.unwrap();
+    assert_eq!(finished.exit, Exit::Code(3));
+    assert!(finished.left_behind >= 1, "{finished:?}");
+    assert!(!lives(), "it is still there");
+}
