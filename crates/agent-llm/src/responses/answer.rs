@@ -282,9 +282,10 @@ fn response_of(raw: Option<&RawValue>) -> Result<ResponseIn<'_>, Broken> {
     serde_json::from_str(raw.get()).map_err(malformed)
 }
 
+/// Why an answer is not complete. Where no reason is given it was cut all the same.
 fn incomplete(reason: &str) -> StopReason {
     match reason {
-        "max_output_tokens" | "max_tokens" => StopReason::MaxTokens,
+        "max_output_tokens" | "max_tokens" | "" => StopReason::MaxTokens,
         "content_filter" => StopReason::Refusal,
         other => StopReason::Other(other.to_owned()),
     }

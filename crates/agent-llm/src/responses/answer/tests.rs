@@ -131,6 +131,7 @@ fn why_it_stopped() {
     let stop =
         |status: &str, reason: &str, output: Value| assembled(&[ended(status, json!(reason), output)]).unwrap().0.stop;
     assert_eq!(stop("incomplete", "content_filter", json!([])), StopReason::Refusal);
+    assert_eq!(stop("incomplete", "", json!([])), StopReason::MaxTokens);
     assert_eq!(stop("incomplete", "moon_phase", json!([])), StopReason::Other("moon_phase".to_owned()));
     let refusal = json!([{"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}]);
     assert_eq!(stop("completed", "", refusal), StopReason::Refusal);
