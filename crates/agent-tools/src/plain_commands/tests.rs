@@ -58,7 +58,7 @@ const UNKNOWN: &[(&str, &str)] = &[
     ("echo $HOME", "echo HOME"), ("echo \"$HOME\"", "echo \"HOME\""), ("echo ${x:=y}", "echo x:=y"), ("echo $((1+1))", "echo 1+1"), ("$x", "x"),
     ("echo $'a'", "echo 'a'"), ("echo $\"a\"", "echo \"a\""), ("echo \"a\\\"b\"", "echo \"ab\""),
     ("ls > x", "ls x"), ("ls >> x", "ls x"), ("ls < x", "ls x"), ("ls >| x", "ls x"), ("ls <> x", "ls x"), ("ls &> x", "ls &> /dev/null"),
-    ("ls 2> x", "ls 2> /dev/null"), ("ls > /dev/nullx", "ls > /dev/null"), ("ls > /dev/tcp/a/1", "ls > /dev/null"), ("ls 2>&3", "ls 2>&1"), ("ls >&x", "ls >&2"),
+    ("2>&1 || ls", "true 2>&1 || ls"), ("ls 2> x", "ls 2> /dev/null"), ("ls > /dev/nullx", "ls > /dev/null"), ("ls > /dev/tcp/a/1", "ls > /dev/null"), ("ls 2>&3", "ls 2>&1"), ("ls >&x", "ls >&2"),
     ("cat <(rm)", "cat rm"), ("tee >(rm)", "tee rm"), ("cat <<E\na\nE", "cat a"), ("cat <<< a", "cat a"), ("cat <<'E'\n$(x)\nE", "cat a"),
     ("(rm x)", "rm x"), ("{ rm x; }", "rm x;"), ("! ls", "ls"), ("f() { rm x; }; f", "rm x; f"), ("function f { rm; }", "rm"),
     ("if true; then rm x; fi", "true; rm x"), ("for x in a; do rm; done", "rm"), ("while a; do b; done", "a; b"), ("case x in x) rm;; esac", "rm x"),

@@ -20,6 +20,10 @@ pub(super) fn commands(text: &str) -> Option<Vec<Vec<String>>> {
     // A stack of its own: a long chain of operators is a deep tree.
     while let Some(node) = open.pop() {
         match node.kind() {
+            // Redirections of nothing: bash runs no program, and what follows depends on that.
+            "redirected_statement" if children(node).into_iter().all(|part| part.kind() == "file_redirect") => {
+                return None;
+            }
             "program" | "list" | "pipeline" | "redirected_statement" => open.extend(children(node).into_iter().rev()),
             "command" => reading.command(node)?,
             "file_redirect" => reading.redirect(node)?,
