@@ -1,4 +1,4 @@
-//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched.
+//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched; and session files looked at and repaired.
 //!
 //! Everything here reads a journal record by record through [`story`], and changes none. Text of models and tools reaches the terminal
 //! through `terminal::escaped` only.
@@ -7,6 +7,7 @@ pub(crate) mod args;
 mod explain;
 mod export;
 mod html;
+mod lint;
 mod replay;
 mod story;
 
@@ -32,6 +33,7 @@ pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
         SessionsCommand::Export(arguments) => export::export(arguments),
         SessionsCommand::Verify(arguments) => replay::verify(arguments),
         SessionsCommand::Rm(arguments) => remove(arguments),
+        SessionsCommand::Lint(arguments) => lint::lint(arguments),
     }
 }
 

@@ -22,9 +22,11 @@
 mod file;
 mod line;
 mod read;
+mod salvage;
 mod store;
 
 pub use file::{FileJournal, OpenError};
 pub(crate) use file::{make_private_folder, private};
 pub use read::{Damage, ReadError, Reader, Recovered, read};
+pub use salvage::{Salvaged, salvage};
 pub use store::{SessionInfo, SessionStore, StoreError};

@@ -2,7 +2,8 @@
 
 use super::file::{FileJournal, OpenError, lock};
 use super::read::{Reader, Recovered, is_begun};
-use agent_core::journal::{ActionStarted, Entry, Parent, Record, ReplayError, replay};
+use super::salvage::may_have_begun;
+use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
 use agent_core::session::Event;
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -98,8 +99,12 @@ impl SessionStore {
                 copied.push(record);
             }
         }
-        for note in may_have_begun(copied)? {
-            branch.write(&note).map_err(failed)?;
+        if let Some(Record { at_ms, .. }) = copied.last() {
+            let (at_ms, next_seq) = (*at_ms, copied.len() as u64);
+            let (_, session) = replay(copied)?;
+            for note in may_have_begun(&session, next_seq, at_ms) {
+                branch.write(&note).map_err(failed)?;
+            }
         }
         branch.sync_now().map_err(failed)?;
         Ok(parent)
@@ -199,17 +204,6 @@ impl Shared {
         let is_there = at.is_none() || has_reached(last);
         Ok(last.filter(|_| is_there).map(|seq| Self { seq, is_blind: false }))
     }
-}
-
-/// Notes for everything that the last of these records may have begun.
-fn may_have_begun(records: Vec<Record>) -> Result<Vec<Record>, StoreError> {
-    let Some(Record { at_ms, .. }) = records.last() else { return Ok(Vec::new()) };
-    let (at_ms, next_seq) = (*at_ms, records.len() as u64);
-    let (_, session) = replay(records)?;
-    let open = session.outstanding();
-    let started = open.iter().filter(|open| !open.is_cancelled).filter_map(|open| ActionStarted::of(&open.action));
-    let notes = (next_seq..).zip(started);
-    Ok(notes.map(|(seq, started)| Record { seq, at_ms, entry: Entry::ActionStarted(started) }).collect())
 }
 
 /// A folder name that people recognise and that no two directories share: the last part of the path, and a fingerprint of all of it.
