@@ -14,10 +14,9 @@ mod story;
 use crate::failure::Failure;
 use crate::settings::working_directory;
 use crate::setup::store;
-use crate::terminal::{escaped, one_line, print, print_json, say};
+use crate::terminal::{escaped, inline, one_line, print, print_json, say};
 use agent_core::journal::{Entry, Record};
-use agent_core::session::Event;
-use agent_runner::journal::{Reader, SessionInfo, SessionStore, StoreError};
+use agent_runner::journal::{Said, SessionStore, StoreError};
 use args::{Branch, List, One, Place, Rewind, Sessions, SessionsCommand};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -83,25 +82,21 @@ impl One {
 }
 
 fn list(arguments: &List) -> Result<u8, Failure> {
-    let sessions = arguments.place.store()?.list().map_err(|error| failed(&error))?;
+    let (sessions, number) = arguments.place.store()?.newest_said(arguments.number).map_err(|error| failed(&error))?;
     let mut out = String::new();
-    for session in sessions.iter().take(arguments.number) {
-        let words = first_words(session).unwrap_or_else(|| String::from("(nothing was said)"));
-        let _ = writeln!(out, "{:<24} {:>9}  {}", session.id, age(session.modified), one_line(&words, 80));
+    for (session, said) in &sessions {
+        let words = match said {
+            Said::Words(words) => words,
+            Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
+            _ => "(nothing was said)",
+        };
+        let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
     }
     write(&out)?;
-    if sessions.len() > arguments.number {
-        say(&format!("agent: {} of {} sessions; `-n` shows more", arguments.number, sessions.len()));
+    if number > arguments.number {
+        say(&format!("agent: {} of {number} sessions; `-n` shows more", arguments.number));
     }
     Ok(0)
-}
-
-/// The first thing the user said. It stands near the beginning; a long journal is not read for it.
-fn first_words(session: &SessionInfo) -> Option<String> {
-    Reader::open(&session.path).ok()?.take(FIRST_RECORDS).map_while(Result::ok).find_map(|record| match record.entry {
-        Entry::Event(Event::UserInput { text }) => Some(text),
-        _ => None,
-    })
 }
 
 fn age(modified: SystemTime) -> String {
@@ -146,6 +141,3 @@ fn name(record: &Record) -> String {
         _ => String::from("(unknown)"),
     }
 }
-
-/// Records among which the first words of the user are looked for.
-const FIRST_RECORDS: usize = 16;

@@ -20,6 +20,7 @@
 //! ```
 
 mod file;
+mod index;
 mod line;
 mod read;
 mod salvage;
@@ -27,6 +28,7 @@ mod store;
 
 pub use file::{FileJournal, OpenError};
 pub(crate) use file::{make_private_folder, private};
+pub use index::Said;
 pub use read::{Damage, ReadError, Reader, Recovered, read};
 pub use salvage::{Salvaged, salvage};
 pub use store::{SessionInfo, SessionStore, StoreError};

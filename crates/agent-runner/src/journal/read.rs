@@ -1,8 +1,7 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
 use super::line::{self, MAX_LINE_BYTES};
-use agent_core::journal::{Begun, Entry, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
-use agent_core::session::Event;
+use agent_core::journal::{Begun, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -244,14 +243,4 @@ pub enum ReadError {
         /// Where and how.
         damage: Damage,
     },
-}
-
-/// Whether somebody said something in the session that a file holds. One that was opened and left has nothing to go on with, nor has one
-/// that a crash cut before. What is damaged counts: whoever opens it is told.
-pub(super) fn is_begun(path: &Path) -> bool {
-    let Ok(mut records) = Reader::open(path) else { return false };
-    records.any(|record| match record {
-        Ok(record) => matches!(record.entry, Entry::Event(Event::UserInput { .. })),
-        Err(_) => true,
-    })
 }

@@ -22,6 +22,7 @@ mod resume;
 mod retry;
 mod scenarios;
 mod scenes;
+mod session_index;
 mod supervisor;
 mod support;
 mod tools;
