@@ -119,6 +119,12 @@ pub(crate) struct Rewind {
     /// The last record that stays.
     #[arg(long, value_name = "N")]
     pub(crate) to: u64,
+    /// Take back what the session's turns behind there changed in files, too, where nobody changed it since. Asks first.
+    #[arg(long)]
+    pub(crate) files: bool,
+    /// Do not ask.
+    #[arg(long, requires = "files")]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

@@ -9,6 +9,7 @@ mod export;
 mod html;
 mod lint;
 mod replay;
+mod rewind;
 mod story;
 
 use crate::failure::Failure;
@@ -17,13 +18,14 @@ use crate::setup::store;
 use crate::terminal::{escaped, inline, one_line, print, print_json, say};
 use agent_core::journal::{Entry, Record};
 use agent_runner::journal::{Said, SessionStore, StoreError};
-use args::{Branch, List, One, Place, Rewind, Sessions, SessionsCommand};
+use args::{Branch, List, One, Place, Sessions, SessionsCommand};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 pub(crate) use explain::explain;
 pub(crate) use replay::replay;
+pub(crate) use rewind::rewind;
 
 pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
     match &arguments.command {
@@ -39,13 +41,6 @@ pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
 /// `agent branch`: a new session with the records of another one up to there.
 pub(crate) fn branch(arguments: &Branch) -> Result<u8, Failure> {
     cut(&arguments.place, &arguments.id, arguments.at)
-}
-
-/// `agent rewind`: the same, seen from the session that one wants to go back in. The original stays.
-pub(crate) fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
-    let code = cut(&arguments.place, &arguments.id, arguments.to)?;
-    say("agent: files are as they are; `agent undo` takes back what the last turns changed");
-    Ok(code)
 }
 
 fn cut(place: &Place, id: &str, at: u64) -> Result<u8, Failure> {
