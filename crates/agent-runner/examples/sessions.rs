@@ -5,13 +5,15 @@
 //! sessions ROOT DIRECTORY messages N    one session whose history has N messages, in a context window without end
 //! sessions ROOT DIRECTORY records N     one of N records, with summaries as a context window asks for them
 //! sessions ROOT DIRECTORY bytes N       the same, of N bytes, with results of 64 KiB
+//! sessions ROOT DIRECTORY resume N      opens the session `messages` N times to go on with it, and prints the median in milliseconds
 //! ```
 #![expect(clippy::print_stdout, reason = "the ids are what it is for")]
 
+use agent_core::budget::Limits;
 use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::{LlmResponse, Purpose, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::ports::Journal;
-use agent_core::session::{Action, Event, Limits, ModelConfig, Session, SessionConfig};
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
 use agent_runner::journal::{FileJournal, SessionStore};
 use serde_json::json;
@@ -19,13 +21,14 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let [root, directory, kind, number] = words[..] else {
-        return Err("say ROOT DIRECTORY many|messages|records|bytes N".into());
+        return Err("say ROOT DIRECTORY many|messages|records|bytes|resume N".into());
     };
     let (store, number) = (SessionStore::new(Path::new(root), Path::new(directory)), number.parse()?);
     match kind {
@@ -39,8 +42,27 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "messages" => make(&store, "messages", Shape::new(2_000), |life| life.messages >= number).await?,
         "records" => make(&store, "records", Shape::new(200).within(200_000), |life| life.seq >= number).await?,
         "bytes" => make(&store, "bytes", Shape::new(64 * 1024).within(200_000), |life| life.bytes >= number).await?,
-        _ => return Err("say many, messages, records or bytes".into()),
+        "resume" => resume(&store, number)?,
+        _ => return Err("say many, messages, records, bytes or resume".into()),
     }
+    Ok(())
+}
+
+/// What `--continue` does before it asks the model.
+fn resume(store: &SessionStore, times: u64) -> Result<(), Box<dyn Error>> {
+    let mut took = Vec::new();
+    for _ in 0..times.max(1) {
+        let start = Instant::now();
+        let (journal, recovered) = store.resume("messages")?;
+        let rebuilt = recovered.rebuild()?;
+        took.push(start.elapsed());
+        if rebuilt.session.conversation().is_empty() {
+            return Err("nothing was said in it".into());
+        }
+        drop((journal, rebuilt));
+    }
+    took.sort();
+    println!("{:.1}", took.get(took.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1e3);
     Ok(())
 }
 
