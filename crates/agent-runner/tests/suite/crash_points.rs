@@ -135,7 +135,7 @@ async fn live_on(path: &Path, records: usize, is_torn: bool, kind: Kind) -> Next
 
 /// Whether the user had said something that is not answered, or was.
 fn recovered_input(session: &agent_core::session::Session) -> bool {
-    session.conversation().len() > 0 || session.pending_input().next().is_some()
+    !session.conversation().is_empty() || session.pending_input().next().is_some()
 }
 
 fn event(fits: impl Fn(&Event) -> bool) -> impl Fn(&Record) -> bool {

@@ -76,15 +76,15 @@ impl Look {
                 self.error(Kind::MissingMessage, error.to_string());
                 self.replayer = None;
             }
-            (Some(Ok(Replayed::Refused(_))), Some((ticket, call))) => self.refused(ticket, call),
+            (Some(Ok(Replayed::Refused(_))), Some(result)) => self.refused(&result),
             (Some(Ok(_)), Some(result)) => drop(self.answered.insert(result)),
             _ => {}
         }
     }
 
     /// A refused answer changes nothing.
-    fn refused(&mut self, ticket: Ticket, call: CallId) {
-        let is_second = self.answered.contains(&(ticket, call.clone()));
+    fn refused(&mut self, result: &(Ticket, CallId)) {
+        let (is_second, call) = (self.answered.contains(result), &result.1);
         let (kind, what) = match is_second {
             true => (Kind::DuplicateResult, "it had its result already"),
             false => (Kind::UnknownResult, "nobody had asked for it"),
