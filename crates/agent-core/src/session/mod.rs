@@ -45,6 +45,7 @@ mod ticket;
 mod tool_calls;
 mod turn;
 mod used_ids;
+mod user_hooks;
 
 pub use action::Action;
 pub use batch::Denial;
@@ -71,6 +72,7 @@ use outcome::Run;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
 use used_ids::UsedIds;
+use user_hooks::HookBook;
 
 /// A session. See the [module](self) for how to drive it.
 ///
@@ -114,6 +116,7 @@ pub struct Session {
     fixed_tokens: u64,
     repetition: Repetition,
     deadline: Deadline,
+    hooks: HookBook,
 
     cancel: Option<CancelReason>,
     /// What the next `DisplayError` says.
@@ -167,6 +170,7 @@ impl Session {
             fixed_tokens: config.fixed_tokens(),
             repetition: Repetition::default(),
             deadline: Deadline::default(),
+            hooks: HookBook::default(),
             cancel: None,
             notice: None,
             stopped_by_limit: false,
