@@ -2,7 +2,7 @@
 
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
-use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookRun};
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::Ruling;
@@ -53,6 +53,8 @@ pub enum Notice {
     },
     /// Every call of an answer has its result: the round as it stands in the history.
     RoundClosed(Arc<Item>),
+    /// The user's hooks ran: each program, in order.
+    HooksRan(Vec<HookRun>),
     /// The repository was looked at.
     GitChecked(GitReport),
     /// The formatters ran.
@@ -125,10 +127,22 @@ impl Notice {
             Event::ToolCompleted { call, outcome, .. } => {
                 Some(Self::ToolFinished { call: call.clone(), outcome: outcome.clone() })
             }
+            Event::HooksFinished { report, .. } => Self::of_runs(report.runs.clone()),
+            Event::ToolsPrepared { facts, .. } => {
+                let reports = facts.iter().filter_map(|fact| fact.hooks.as_ref());
+                Self::of_runs(reports.flat_map(|report| report.runs.clone()).collect())
+            }
+            Event::ApprovalAnswered { changed: Some(fact), .. } => {
+                fact.hooks.as_ref().and_then(|report| Self::of_runs(report.runs.clone()))
+            }
             Event::GitChecked { report, .. } => Some(Self::GitChecked(report.clone())),
             Event::FormattersFinished { report, .. } => Some(Self::Formatted(report.clone())),
             Event::ChangesCommitted { report, .. } => Some(Self::Committed(report.clone())),
             _ => None,
         }
+    }
+
+    fn of_runs(runs: Vec<HookRun>) -> Option<Self> {
+        (!runs.is_empty()).then_some(Self::HooksRan(runs))
     }
 }

@@ -6,6 +6,7 @@ use crate::perform::Performer;
 use crate::redact::Redactor;
 use agent_core::budget::Limits;
 use agent_core::conversation::Item;
+use agent_core::hook::HookPoint;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{Action, Event, Session, SessionConfig, State, Step};
@@ -28,6 +29,8 @@ pub struct Runner {
     pub(crate) header: Option<Record>,
     /// Fires when the last handle is dropped.
     pub(crate) handles_gone: CancellationToken,
+    /// Whether the session was told that it is left.
+    pub(crate) has_left: bool,
 }
 
 impl Runner {
@@ -63,8 +66,18 @@ impl Runner {
         tokio::select! {
             biased;
             message = self.inbox.recv() => message.unwrap_or(Message::Detach),
-            () = self.handles_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
+            () = self.handles_gone.cancelled(), if self.performer.is_idle() => self.leaving(),
         }
+    }
+
+    /// Before it is left for good, the hooks of the session's end run, once.
+    fn leaving(&mut self) -> Message {
+        let is_due = self.session.state() == State::WaitingForUserInput
+            && self.session.config().hooks.contains(&HookPoint::SessionEnd);
+        if is_due && !std::mem::replace(&mut self.has_left, true) {
+            return Message::Event(Event::LeaveRequested);
+        }
+        Message::Detach
     }
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
@@ -191,7 +204,8 @@ pub(crate) enum Message {
 
 /// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
 ///
-/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt.
+/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt, behind the user's hooks at the
+/// session's end.
 #[derive(Clone, Debug)]
 pub struct Handle {
     inbox: Inbox,

@@ -142,7 +142,11 @@ impl Session {
             HookOccasion::UserPromptSubmit { .. } => self.absorb_prompt_verdict(report),
             HookOccasion::PreCompact { .. } => self.absorb_summary_verdict(report),
             HookOccasion::Stop { .. } => self.absorb_stop_verdict(report),
-            HookOccasion::SessionEnd | HookOccasion::PreToolUse { .. } => false,
+            HookOccasion::SessionEnd => {
+                self.hooks.has_started = false;
+                false
+            }
+            HookOccasion::PreToolUse { .. } => false,
         };
         self.hooks.run = Some(run);
     }
