@@ -33,9 +33,11 @@ mod query;
 mod replace;
 mod repository;
 mod secrets;
+mod trust;
 mod undo;
 mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity};
 pub use hooks::RepositoryHooks;
+pub use trust::{Place, Standing, TrustStore};
 pub use undo::{UndoError, Undone, undo};
