@@ -145,7 +145,9 @@ pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Res
 pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
     let file = match open_without_waiting(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
