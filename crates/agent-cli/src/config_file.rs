@@ -86,9 +86,13 @@ pub(crate) struct FormatterEntry {
     pub(crate) program: PathBuf,
     #[serde(default)]
     pub(crate) arguments: Vec<String>,
-    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names.
+    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names, or all those that
+    /// `{files}` does.
     #[serde(default)]
     pub(crate) stdin: bool,
+    /// Names of files that configure it: links to those above a file stand beside its copy.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
     #[serde(default = "default_formatter_timeout_ms")]
     pub(crate) timeout_ms: u64,
 }

@@ -4,6 +4,7 @@ use crate::args::{Options, ProviderName};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::formatters;
+use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::tape::Tape;
@@ -70,7 +71,7 @@ impl Settings {
         if is_wanted(options.format_on_edit, user.format_on_edit) {
             formatters = formatters::of_user(&user)?;
             if trust::is_trusted(&directory) {
-                formatters.extend(formatters::of_repository(&repository));
+                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
             }
         }
         let permissions = permissions(options, &user, repository);

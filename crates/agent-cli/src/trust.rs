@@ -54,19 +54,21 @@ fn describe(directory: &Path, root: &Path, standing: Standing) -> Result<String,
     let config = RepositoryConfig::find(directory);
     config.check()?;
     let (standing, would) = match standing {
-        Standing::Trusted => ("trusted", "uses"),
-        Standing::Replaced => ("not trusted: another directory was, that is not there any more", "would use"),
-        _ => ("not trusted", "would use"),
+        Standing::Trusted => ("trusted", "it uses"),
+        Standing::Replaced => {
+            ("not trusted: another directory was, that is not there any more", "trusted, it would use")
+        }
+        _ => ("not trusted", "trusted, it would use"),
     };
     let mut text = format!("{}: {standing}\n", inline(&root.display().to_string()));
-    let programs = formatters::shown(&config);
+    let programs = formatters::shown(&config, root);
     if programs.is_empty() {
         text.push_str(&format!(
             "trusted, it {would} no program of the repository's, nor one that the repository configures\n"
         ));
     }
     for program in programs {
-        text.push_str(&format!("trusted, it {would} {}\n", inline(&program)));
+        text.push_str(&format!("{would} {}\n", inline(&program)));
     }
     if !user.format_on_edit.unwrap_or(false) {
         text.push_str(

@@ -129,3 +129,47 @@ fn trust_enables_no_more_than_it_shows() {
         Model::script([Step::call("write_file", json!({"path": "b.txt", "content": "x"})), Step::text("Done.")]);
     scratch.run(&model, &["-p", "x", "--permission-mode", "bypass"]).assert_says("denied: write_file");
 }
+
+/// The customary formatters read what the repository says, so they need trust too; and what they made is what the model edits next.
+#[test]
+fn the_customary_formatter_is_used_in_a_trusted_workspace_and_the_next_edit_matches() {
+    let scratch = Scratch::repository_in("/var/tmp");
+    scratch.write("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2021\"\n");
+    scratch.write("src/lib.rs", "pub async fn one() {\n    two();\n}\n");
+    let edit = |old: &str, new: &str| {
+        Step::call("edit_file", json!({"path": "src/lib.rs", "old_string": old, "new_string": new}))
+    };
+    let read = || Step::call("read_file", json!({"path": "src/lib.rs"}));
+    let run = |steps: Vec<Step>| {
+        let model = Model::script(steps.into_iter().chain([Step::text("Done.")]));
+        let arguments = ["-p", "x", "--permission-mode", "accept-edits", "--format-on-edit"];
+        scratch.run(&model, &arguments).assert_code(0);
+        model.last_body()["messages"].to_string()
+    };
+    run(vec![read(), edit("two();", "two( );")]);
+    assert!(scratch.read("src/lib.rs").contains("two( );"), "not before it is trusted");
+    run(vec![read(), edit("two( );", "two();")]);
+
+    let shown = scratch.ended(&["trust", "--yes"]);
+    assert!(shown.assert_code(0).out.contains("rustfmt --edition={edition}` for rs, as the repository"), "{shown:#?}");
+    // The second edit is of what the formatter made, without reading the file again.
+    let said = run(vec![read(), edit("two();", "two( );three( );"), edit("    three();\n", "    four( );\n")]);
+    assert_eq!(scratch.read("src/lib.rs"), "pub async fn one() {\n    two();\n    four();\n}\n", "{said}");
+    assert!(said.contains("A formatter changed src/lib.rs"), "{said}");
+}
+
+/// A formatter has the workspace before its eyes, and its copies to write.
+#[test]
+fn a_formatter_in_the_sandbox_writes_nothing_of_the_workspace() {
+    let scratch = repository();
+    scratch.write("tools/shout", "#!/bin/sh\n{ echo x > mark; echo x > \"$HOME/mark\"; } 2>/dev/null\ntr a-z A-Z\n");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    let run = |sandbox: &[&str]| runs_the_formatter(&scratch, &[&["--format-on-edit"], sandbox].concat());
+    if !scratch.ended(&["sandbox", "check"]).out.starts_with("sandbox: bubblewrap") {
+        return;
+    }
+    let (ran, _) = run(&[]);
+    assert!(ran && !scratch.work("mark").exists() && !scratch.path("home").join("mark").exists());
+    let (ran, _) = run(&["--sandbox", "off"]);
+    assert!(ran && scratch.work("mark").exists(), "the control");
+}
