@@ -13,6 +13,7 @@ use crate::config::FormatterConfig;
 use crate::format::{FormatError, Formatter, Text};
 use crate::image::Image;
 use crate::replace::replace;
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read as _;
@@ -31,8 +32,8 @@ pub(crate) struct Changed {
     pub(crate) root_path: PathBuf,
     /// How it was before the agent's changes.
     pub(crate) before: Vec<Image>,
-    /// Digest of its text as this formatter left or found it when it was last formatted.
-    pub(crate) known: Option<u64>,
+    /// Digests of its texts that this formatter left or found formatted.
+    pub(crate) known: BTreeSet<u64>,
 }
 
 /// What became of one file.
@@ -40,10 +41,16 @@ pub(crate) struct Changed {
 pub(crate) enum Formatted {
     /// There was nothing to do.
     Skipped,
-    /// It was formatted already; the digest of its text.
-    Unchanged(u64),
-    /// It was rewritten; the digest of its text.
-    Changed(u64),
+    /// It was formatted already.
+    Unchanged {
+        /// Digest of its text, which is formatted.
+        known: u64,
+    },
+    /// It was rewritten.
+    Changed {
+        /// Digests of its texts now and before, which are formatted.
+        known: Vec<u64>,
+    },
 }
 
 /// Formats the files. The results are in their order.
@@ -66,7 +73,9 @@ pub(crate) async fn format_all(formatter: &Formatter<'_>, files: &[Changed]) -> 
     let mut due = Vec::new();
     for (one, made) in open.into_iter().zip(made) {
         match made {
-            Ok(text) if text[..] == one.now[..] => results[one.at] = Some(Ok(Formatted::Unchanged(digest(&text)))),
+            Ok(text) if text[..] == one.now[..] => {
+                results[one.at] = Some(Ok(Formatted::Unchanged { known: digest(&text) }))
+            }
             Ok(text) => due.push((one, text)),
             Err(error) => results[one.at] = Some(Err(error)),
         }
@@ -131,7 +140,7 @@ impl<'a> Open<'a> {
     /// The text of which it is not known whether it was formatted.
     fn before_to_check(&self) -> Option<&[u8]> {
         match self.file.before.first() {
-            Some(Image::File { bytes, .. }) if !bytes.is_empty() && self.file.known != Some(digest(bytes)) => {
+            Some(Image::File { bytes, .. }) if !bytes.is_empty() && !self.file.known.contains(&digest(bytes)) => {
                 Some(bytes)
             }
             _ => None,
@@ -143,7 +152,7 @@ impl<'a> Open<'a> {
             return Err(FormatError::Unfit("it changed meanwhile"));
         }
         replace(&self.target, text, None)?;
-        Ok(Formatted::Changed(digest(text)))
+        Ok(Formatted::Changed { known: self.before_to_check().into_iter().chain([text]).map(digest).collect() })
     }
 }
 

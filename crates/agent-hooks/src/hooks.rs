@@ -40,9 +40,19 @@ struct Memory {
     watch: HeadWatch,
     turn: Turn,
     /// Texts that a formatter left or found formatted, as digests.
-    formatted: BTreeMap<String, u64>,
+    formatted: BTreeMap<String, BTreeSet<u64>>,
     /// What could not be kept of the turn, for the next report.
     unkept: Vec<String>,
+}
+
+impl Memory {
+    fn know_formatted(&mut self, path: &str, texts: &[u64]) {
+        let known = self.formatted.entry(path.to_owned()).or_default();
+        if known.len() > KNOWN_TEXTS {
+            known.clear();
+        }
+        known.extend(texts);
+    }
 }
 
 impl std::fmt::Debug for RepositoryHooks {
@@ -238,7 +248,8 @@ impl RepositoryHooks {
         let root_path = prefix.join(path);
         let Some(at) = self.formatter_of(root, path, &root_path) else { return Ok(None) };
         let memory = self.memory();
-        let (before, known) = (memory.before.bases(path).to_vec(), memory.formatted.get(path).copied());
+        let (before, known) =
+            (memory.before.bases(path).to_vec(), memory.formatted.get(path).cloned().unwrap_or_default());
         Ok(Some((at, Changed { path: path.to_owned(), root_path, before, known })))
     }
 
@@ -335,12 +346,12 @@ impl Hook for RepositoryHooks {
         for (path, result) in self.format_paths(&paths, cancel).await {
             match result {
                 Ok(Formatted::Skipped) => {}
-                Ok(Formatted::Unchanged(digest)) => drop(self.memory().formatted.insert(path, digest)),
-                Ok(Formatted::Changed(digest)) => {
+                Ok(Formatted::Unchanged { known }) => self.memory().know_formatted(&path, &[known]),
+                Ok(Formatted::Changed { known }) => {
                     let now = Image::take(&self.config.workspace.join(&path));
                     let mut memory = self.memory();
                     memory.before.note_left(&path, &now);
-                    memory.formatted.insert(path.clone(), digest);
+                    memory.know_formatted(&path, &known);
                     report.changed_paths.push(path);
                 }
                 Err(FormatError::Cancelled) => return Err(GitError::Cancelled.into()),
@@ -389,6 +400,9 @@ impl Hook for RepositoryHooks {
         Ok(report)
     }
 }
+
+/// Digests of formatted texts that are remembered of one file.
+const KNOWN_TEXTS: usize = 32;
 
 /// The repository, if it can be committed to now; else why not.
 fn committable(discovery: &Discovery) -> Result<&Repository, String> {
