@@ -86,9 +86,13 @@ pub(crate) struct FormatterEntry {
     pub(crate) program: PathBuf,
     #[serde(default)]
     pub(crate) arguments: Vec<String>,
-    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names.
+    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names, or all those that
+    /// `{files}` does.
     #[serde(default)]
     pub(crate) stdin: bool,
+    /// Names of files that configure it: links to those above a file stand beside its copy.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
     #[serde(default = "default_formatter_timeout_ms")]
     pub(crate) timeout_ms: u64,
 }
@@ -145,7 +149,9 @@ pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Res
 pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
     let file = match open_without_waiting(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;

@@ -3,13 +3,16 @@
 use crate::args::{Options, ProviderName};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
+use crate::formatters;
+use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::tape::Tape;
 use crate::terminal::say;
+use crate::trust;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
-use agent_hooks::{FormatterConfig, FormatterInput};
+use agent_hooks::FormatterConfig;
 use std::path::{Path, PathBuf};
 
 /// Everything resolved but the provider's answers.
@@ -45,7 +48,7 @@ impl Settings {
             Some(path) => config_file::read(&path)?,
             None => UserConfig::default(),
         };
-        let repository = repository_config(&directory);
+        let repository = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
             Seat::Headless => Limits {
@@ -63,11 +66,16 @@ impl Settings {
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
         let sandbox = sandbox::for_session(options, &user, repository.sandbox, &directory)?;
+        let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
+        let mut formatters = Vec::new();
+        if is_wanted(options.format_on_edit, user.format_on_edit) {
+            formatters = formatters::of_user(&user)?;
+            if trust::is_trusted(&directory) {
+                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
+            }
+        }
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
-        let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
-        let formatters =
-            if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
             say("agent: no formatter is configured: nothing will be formatted");
         }
@@ -105,13 +113,17 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     }
 }
 
-/// A repository's file that cannot be used is no reason not to work in the repository: what is left out is said loudly.
-fn repository_config(directory: &Path) -> RepositoryConfig {
+/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error.
+fn repository_config(directory: &Path) -> Result<RepositoryConfig, Failure> {
     let config = RepositoryConfig::find(directory);
+    config.check()?;
     for refused in &config.refused {
         say(&format!("agent: not used: {}", refused));
     }
-    config
+    if !config.formatters.is_empty() && !trust::is_trusted(directory) {
+        say("agent: not used: `formatters` of the repository: it is not trusted (`agent trust --show`)");
+    }
+    Ok(config)
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
@@ -127,23 +139,6 @@ fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfi
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
     modes.tightened(None, said(&repository.deny, RuleSource::Repository))
-}
-
-fn formatters(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {
-    let entries = user.formatters.iter().map(|entry| {
-        if !entry.program.is_absolute() {
-            let program = entry.program.display();
-            return Err(Failure::config(format!("use the formatter `{program}`: its path has to be absolute")));
-        }
-        Ok(FormatterConfig {
-            extensions: entry.extensions.clone(),
-            program: entry.program.clone(),
-            arguments: entry.arguments.clone(),
-            input: if entry.stdin { FormatterInput::Stdin } else { FormatterInput::File },
-            timeout_ms: entry.timeout_ms,
-        })
-    });
-    entries.collect()
 }
 
 fn from_options(options: &Options) -> Limits {

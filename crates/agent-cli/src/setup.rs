@@ -5,6 +5,7 @@ use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
+use crate::sandbox;
 use crate::settings::Settings;
 use crate::terminal::say;
 use agent_core::budget::Ledger;
@@ -129,9 +130,16 @@ fn make(
         ..HooksConfig::new(settings.directory.clone())
     };
     // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
-    let scratch = settings.sandbox.as_ref().map(|sandbox| sandbox.scratch().to_path_buf());
-    let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined));
-    let repository = Arc::new(repository.formatting_with(Arc::new(processes.clone()), scratch));
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined.clone()));
+    let repository = match &settings.sandbox {
+        Some(_) if !settings.formatters.is_empty() => {
+            let sandbox = sandbox::for_formatters(&settings.user, &settings.directory)?;
+            let scratch = sandbox.scratch().to_path_buf();
+            repository.formatting_with(Arc::new(unconfined.in_sandbox(sandbox)), Some(scratch))
+        }
+        _ => repository,
+    };
+    let repository = Arc::new(repository);
     let hooks = Hooks { repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(settings, &tool_names)?;

@@ -3,8 +3,9 @@
 use crate::before::BeforeImages;
 use crate::checkpoint::{self, Turn};
 use crate::commit::{self, Candidate, CommitError};
-use crate::config::{FormatterConfig, HooksConfig};
-use crate::format::{FormatError, Formatted, Formatter};
+use crate::config::HooksConfig;
+use crate::format::{FormatError, Formatter};
+use crate::formatting::{Changed, Formatted, format_all, is_configured};
 use crate::git::{Git, GitError, Never};
 use crate::image::Image;
 use crate::paths;
@@ -16,7 +17,7 @@ use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError
 use agent_core::ports::{CancelSignal, CommandRunner, Hook};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,8 +39,20 @@ struct Memory {
     before: BeforeImages,
     watch: HeadWatch,
     turn: Turn,
+    /// Texts that a formatter left or found formatted, as digests.
+    formatted: BTreeMap<String, BTreeSet<u64>>,
     /// What could not be kept of the turn, for the next report.
     unkept: Vec<String>,
+}
+
+impl Memory {
+    fn know_formatted(&mut self, path: &str, texts: &[u64]) {
+        let known = self.formatted.entry(path.to_owned()).or_default();
+        if known.len() > KNOWN_TEXTS {
+            known.clear();
+        }
+        known.extend(texts);
+    }
 }
 
 impl std::fmt::Debug for RepositoryHooks {
@@ -56,8 +69,13 @@ impl RepositoryHooks {
             config.workspace = workspace;
         }
         let watch = HeadWatch::start(&Discovery::look(&config.workspace));
-        let memory = Memory { before: BeforeImages::default(), watch, turn: Turn::default(), unkept: Vec::new() };
-        let memory = Mutex::new(memory);
+        let memory = Mutex::new(Memory {
+            before: BeforeImages::default(),
+            watch,
+            turn: Turn::default(),
+            formatted: BTreeMap::new(),
+            unkept: Vec::new(),
+        });
         Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
     }
 
@@ -84,8 +102,15 @@ impl RepositoryHooks {
         Git { config: &self.config, runner: &*self.runner, directory: &repository.top, cancel, environment: Vec::new() }
     }
 
-    fn formatter_for(&self, path: &str) -> Option<&FormatterConfig> {
-        self.config.formatters.iter().find(|formatter| formatter.handles(path))
+    fn is_handled(&self, path: &str) -> bool {
+        self.config.formatters.iter().any(|formatter| formatter.handles(path))
+    }
+
+    /// The formatter of a file: the first that the repository configures, else the first.
+    fn formatter_of(&self, root: &Path, path: &str, root_path: &Path) -> Option<usize> {
+        let formatters = &self.config.formatters;
+        let handling = || (0..formatters.len()).filter(|at| formatters[*at].handles(path));
+        handling().find(|at| is_configured(&formatters[*at], root, root_path)).or_else(|| handling().next())
     }
 
     /// Remembers how files are, and keeps it where it can be gone back to.
@@ -213,20 +238,53 @@ impl RepositoryHooks {
         candidates
     }
 
-    async fn format_one(&self, path: &str, cancel: &dyn CancelSignal) -> Result<Formatted, FormatError> {
-        let Some(config) = self.formatter_for(path) else {
-            return Ok(Formatted::Unchanged);
-        };
+    /// What is known of a file that is to be formatted, and the number of its formatter.
+    fn to_format(&self, root: &Path, path: &str) -> Result<Option<(usize, Changed)>, FormatError> {
+        if !self.is_handled(path) {
+            return Ok(None);
+        }
         paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
-        let before = self.memory().before.bases(path).to_vec();
-        let formatter = Formatter {
-            config,
-            runner: &*self.format_runner,
-            scratch: self.format_scratch.as_deref(),
-            workspace: &self.config.workspace,
-            cancel,
+        let prefix = self.config.workspace.strip_prefix(root).unwrap_or(Path::new(""));
+        let root_path = prefix.join(path);
+        let Some(at) = self.formatter_of(root, path, &root_path) else { return Ok(None) };
+        let memory = self.memory();
+        let (before, known) =
+            (memory.before.bases(path).to_vec(), memory.formatted.get(path).cloned().unwrap_or_default());
+        Ok(Some((at, Changed { path: path.to_owned(), root_path, before, known })))
+    }
+
+    /// Formats the files, a formatter after the other.
+    async fn format_paths(
+        &self,
+        paths: &BTreeSet<String>,
+        cancel: &dyn CancelSignal,
+    ) -> BTreeMap<String, Result<Formatted, FormatError>> {
+        let root = match Discovery::look(&self.config.workspace) {
+            Discovery::Found(repository) => repository.top,
+            _ => self.config.workspace.clone(),
         };
-        formatter.format(path, &before).await
+        let mut results = BTreeMap::new();
+        let mut groups: BTreeMap<usize, Vec<Changed>> = BTreeMap::new();
+        for path in paths {
+            match self.to_format(&root, path) {
+                Ok(Some((at, file))) => groups.entry(at).or_default().push(file),
+                Ok(None) => {}
+                Err(error) => drop(results.insert(path.clone(), Err(error))),
+            }
+        }
+        for (at, files) in groups {
+            let formatter = Formatter {
+                config: &self.config.formatters[at],
+                runner: &*self.format_runner,
+                scratch: self.format_scratch.as_deref(),
+                root: &root,
+                workspace: &self.config.workspace,
+                cancel,
+            };
+            let made = format_all(&formatter, &files).await;
+            results.extend(files.into_iter().map(|file| file.path).zip(made));
+        }
+        results
     }
 }
 
@@ -268,7 +326,7 @@ impl Hook for RepositoryHooks {
             Err(error) => report.notes.push(format!("new commits are not known: {error}")),
         }
         let paths = self.usable_paths(changes, &mut report.notes);
-        report.formatting_due = paths.iter().any(|path| self.formatter_for(path).is_some());
+        report.formatting_due = paths.iter().any(|path| self.is_handled(path));
         report.commit_due = self.commit_due(&discovery, &paths, &mut report.notes);
         if !report.formatting_due {
             report.notes.extend(self.keep(&paths, cancel).await);
@@ -285,13 +343,16 @@ impl Hook for RepositoryHooks {
     async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         let mut report = FormatReport::default();
         let paths = self.usable_paths(changes, &mut Vec::new());
-        for path in &paths {
-            match self.format_one(path, cancel).await {
-                Ok(Formatted::Unchanged) => {}
-                Ok(Formatted::Changed) => {
-                    let now = Image::take(&self.config.workspace.join(path));
-                    self.memory().before.note_left(path, &now);
-                    report.changed_paths.push(path.clone());
+        for (path, result) in self.format_paths(&paths, cancel).await {
+            match result {
+                Ok(Formatted::Skipped) => {}
+                Ok(Formatted::Unchanged { known }) => self.memory().know_formatted(&path, &[known]),
+                Ok(Formatted::Changed { known }) => {
+                    let now = Image::take(&self.config.workspace.join(&path));
+                    let mut memory = self.memory();
+                    memory.before.note_left(&path, &now);
+                    memory.know_formatted(&path, &known);
+                    report.changed_paths.push(path);
                 }
                 Err(FormatError::Cancelled) => return Err(GitError::Cancelled.into()),
                 Err(error) => report.notes.push(format!("{path} was not formatted: {error}")),
@@ -339,6 +400,9 @@ impl Hook for RepositoryHooks {
         Ok(report)
     }
 }
+
+/// Digests of formatted texts that are remembered of one file.
+const KNOWN_TEXTS: usize = 32;
 
 /// The repository, if it can be committed to now; else why not.
 fn committable(discovery: &Discovery) -> Result<&Repository, String> {

@@ -5,12 +5,13 @@
 //! ```text
 //! before_tool   remembers and keeps how the files were that a call is about to change  (no process)
 //! check_git     new commits? is formatting or committing due?                      (no process unless HEAD moved)
-//! format        the user's formatters, on files that were formatted before         (configured programs)
+//! format        formatters, on files that were formatted before                     (configured programs, one process for many files)
 //! commit        exactly what the agent changed, as one commit                      (git plumbing)
 //! ```
 //!
 //! 1. The user's own work is not touched: dirty, staged, untracked and ignored files, and their index entries, stay byte for byte.
-//! 2. Nothing that the repository chooses is run: no hook, filter, `textconv`, fsmonitor, signing program or formatter of its own.
+//! 2. Nothing that the repository chooses is run by git: no hook, filter, `textconv`, fsmonitor or signing program. A host that gives the
+//!    formatters of a repository asks the [`TrustStore`] first.
 //! 3. What is left out is said, with the reason, in the notes of the report.
 //!
 //! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment.
@@ -20,8 +21,11 @@ mod before;
 mod checkpoint;
 mod commit;
 mod config;
+mod copies;
 mod decide;
+mod edition;
 mod format;
+mod formatting;
 mod git;
 mod hooks;
 mod image;
@@ -30,12 +34,16 @@ mod message;
 mod paths;
 pub mod prices;
 mod query;
+mod recipes;
 mod replace;
 mod repository;
 mod secrets;
+mod trust;
 mod undo;
 mod watch;
 
-pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity};
+pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, SettingsFile};
 pub use hooks::RepositoryHooks;
+pub use recipes::{recipe_programs, recipes};
+pub use trust::{Place, Standing, TrustStore};
 pub use undo::{UndoError, Undone, undo};

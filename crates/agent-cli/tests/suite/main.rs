@@ -24,5 +24,6 @@ mod tape;
 mod terminal;
 mod tls;
 mod tools;
+mod trust;
 mod undo;
 mod verify;
