@@ -9,6 +9,7 @@ mod doctor;
 mod failure;
 mod formatters;
 mod hint;
+mod hooks;
 mod instructions;
 mod job;
 mod kept_rules;
