@@ -6,7 +6,6 @@ use crate::perform::Performer;
 use crate::redact::Redactor;
 use agent_core::budget::Limits;
 use agent_core::conversation::Item;
-use agent_core::hook::HookPoint;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{Action, Event, Session, SessionConfig, State, Step};
@@ -76,9 +75,8 @@ impl Runner {
 
     /// Before an idle session is left, the hooks of its end run, once. Whoever asks a second time does not want to wait for them.
     fn last_event(&mut self) -> Option<Event> {
-        let is_due = self.session.state() == State::WaitingForUserInput
-            && self.session.config().hooks.contains(&HookPoint::SessionEnd);
-        (is_due && !std::mem::replace(&mut self.has_left, true)).then_some(Event::LeaveRequested)
+        let is_due = self.session.runs_hooks_on_leave() && !std::mem::replace(&mut self.has_left, true);
+        is_due.then_some(Event::LeaveRequested)
     }
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.

@@ -7,6 +7,7 @@ mod commands;
 mod configuration;
 mod demo;
 mod exit_codes;
+mod hooks;
 mod interrupts;
 mod journals;
 mod kill_loop;

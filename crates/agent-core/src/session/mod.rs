@@ -58,6 +58,7 @@ pub use ticket::Ticket;
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::Conversation;
+use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Ruling};
 use crate::snapshot::FormatVersion;
@@ -278,6 +279,13 @@ impl Session {
     #[must_use]
     pub fn limit_reached(&self) -> Option<LimitReached> {
         self.blocking_limit()
+    }
+
+    /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first.
+    #[must_use]
+    pub fn runs_hooks_on_leave(&self) -> bool {
+        self.config.hooks.contains(&HookPoint::SessionEnd)
+            && self.table.row(self.state, Trigger::LeaveRequested).is_some()
     }
 
     /// Empties the trace, which decides nothing: a checker that keeps sessions by the million needs its room.
