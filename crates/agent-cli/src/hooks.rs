@@ -30,9 +30,10 @@ pub(crate) fn of_workspace(config: &RepositoryConfig) -> Result<Vec<UserHook>, F
 
 /// For people: what a trusted workspace runs.
 pub(crate) fn shown(config: &RepositoryConfig) -> Vec<String> {
-    let hooks = config.hooks.iter().map(|(file, entry)| {
-        format!("the hook `{}` at {}, of {}", entry.command, entry.event, file.display())
-    });
+    let hooks = config
+        .hooks
+        .iter()
+        .map(|(file, entry)| format!("the hook `{}` at {}, of {}", entry.command, entry.event, file.display()));
     hooks.collect()
 }
 

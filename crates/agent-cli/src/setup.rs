@@ -160,11 +160,7 @@ fn make(
 }
 
 /// The user's hooks are the user's own programs: they run as the user does, but for those that are to run in the sandbox.
-fn users_hooks(
-    settings: &Settings,
-    unconfined: &Processes,
-    processes: &Processes,
-) -> Result<Arc<UserHooks>, Failure> {
+fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processes) -> Result<Arc<UserHooks>, Failure> {
     if settings.sandbox.is_none()
         && let Some(hook) = settings.hooks.iter().find(|hook| hook.sandboxed)
     {

@@ -203,7 +203,8 @@ impl Sessions<'_> {
             }
         }
         // Hooks that let everything pass.
-        while let Some(Action::RunHooks { ticket, .. }) = session.outstanding().first().map(|open| open.action.clone()) {
+        while let Some(Action::RunHooks { ticket, .. }) = session.outstanding().first().map(|open| open.action.clone())
+        {
             let passed = Event::HooksFinished { ticket, report: Box::default() };
             match self.step(&mut session, passed)? {
                 Ok(step) => sent.extend(step.actions),

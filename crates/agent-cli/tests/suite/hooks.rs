@@ -175,5 +175,8 @@ fn what_cannot_be_used_is_an_error_that_says_what_can() {
         scratch.run(&Model::script([]), &["-p", "x"]).assert_code(52).assert_says(says);
     }
     scratch.configure(&hook("event = \"PreToolUse\"\nmatcher = \"Bash\""));
-    scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]).assert_code(0).assert_says("looks at `Bash`, which is no tool");
+    scratch
+        .run(&Model::script([Step::text("Done.")]), &["-p", "x"])
+        .assert_code(0)
+        .assert_says("looks at `Bash`, which is no tool");
 }

@@ -79,7 +79,8 @@ impl Session {
             }
             Event::ChangesCommitted { ticket, .. } => self.answers(*ticket, Trigger::ChangesCommitted),
             Event::HooksFinished { ticket, report } => {
-                let may_stop = self.cancel.is_none() && self.hooks.is_running() && !self.hooks.run_on(HookPoint::SessionEnd);
+                let may_stop =
+                    self.cancel.is_none() && self.hooks.is_running() && !self.hooks.run_on(HookPoint::SessionEnd);
                 let is_stop = may_stop && report.stop.is_some();
                 self.answers(*ticket, if is_stop { Trigger::HooksStoppedTurn } else { Trigger::HooksFinished })
             }

@@ -224,6 +224,7 @@ impl Session {
 
     /// Whether a request follows: the summary, or what can be done without.
     fn absorb_summary_verdict(&mut self, report: HookReport) -> bool {
+        self.tell_model(report.context);
         let Some(reason) = report.block else {
             self.hooks.summary_passed = true;
             return true;

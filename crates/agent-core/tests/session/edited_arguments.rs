@@ -57,10 +57,7 @@ fn plan_mode_holds_for_what_a_person_makes_of_a_reading_call() {
     let mut session =
         prepared(Permissions { mode: PermissionMode::Plan, ..Permissions::default() }, |call| CallFacts {
             verdict: HookVerdict::Ask { reason: "sure?".into() },
-            ..CallFacts::new(
-                call,
-                Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None }),
-            )
+            ..CallFacts::new(call, Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None }))
         });
     assert_eq!(session.state(), State::AwaitingApproval);
     assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", Some(edits("b")))), [""; 0]);

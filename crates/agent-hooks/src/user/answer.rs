@@ -240,16 +240,21 @@ mod tests {
         assert_eq!(decided("deny"), Ok(HookVerdict::Deny { reason: reason() }));
         assert_eq!(decided("defer"), Ok(HookVerdict::None));
         assert!(decided("perhaps").is_err());
-        let changed = at(point, r#"{"hookSpecificOutput":{"updatedInput":{"path":"b"},"additionalContext":"c"}}"#).unwrap();
+        let changed =
+            at(point, r#"{"hookSpecificOutput":{"updatedInput":{"path":"b"},"additionalContext":"c"}}"#).unwrap();
         assert_eq!(changed.arguments.unwrap().as_str(), r#"{"path":"b"}"#);
         assert_eq!(changed.context.as_deref(), Some("c"));
-        assert_eq!(at(point, r#"{"decision":"block","reason":"no"}"#).unwrap().verdict, HookVerdict::Deny { reason: "no".into() });
+        assert_eq!(
+            at(point, r#"{"decision":"block","reason":"no"}"#).unwrap().verdict,
+            HookVerdict::Deny { reason: "no".into() }
+        );
         assert!(matches!(at(point, r#"{"decision":"approve"}"#).unwrap().verdict, HookVerdict::Allow { .. }));
     }
 
     #[test]
     fn answers_elsewhere() {
-        let stop = at(HookPoint::PostToolUse, r#"{"continue":false,"stopReason":"enough","systemMessage":"look"}"#).unwrap();
+        let stop =
+            at(HookPoint::PostToolUse, r#"{"continue":false,"stopReason":"enough","systemMessage":"look"}"#).unwrap();
         assert_eq!((stop.stop.as_deref(), stop.message.as_str()), (Some("enough"), "enough; look"));
         let block = at(HookPoint::Stop, r#"{"decision":"block","reason":"tests","suppressOutput":true}"#).unwrap();
         assert_eq!(block.block.as_deref(), Some("tests"));

@@ -99,10 +99,7 @@ impl UserHook {
 }
 
 const fn takes_matcher(point: HookPoint) -> bool {
-    matches!(
-        point,
-        HookPoint::PreToolUse | HookPoint::PostToolUse | HookPoint::SessionStart | HookPoint::PreCompact
-    )
+    matches!(point, HookPoint::PreToolUse | HookPoint::PostToolUse | HookPoint::SessionStart | HookPoint::PreCompact)
 }
 
 /// Why a hook cannot be used.

@@ -18,8 +18,9 @@ impl Matcher {
             return Ok(Self::default());
         }
         let alternatives: Vec<String> = pattern.split('|').map(|name| name.trim().to_owned()).collect();
-        let is_usable =
-            |name: &String| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'));
+        let is_usable = |name: &String| {
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'))
+        };
         if alternatives.iter().all(is_usable) {
             Ok(Self { alternatives })
         } else {

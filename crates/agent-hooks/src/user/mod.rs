@@ -85,7 +85,9 @@ impl UserHooks {
 
     /// Runs the hooks that match, until one has said what decides.
     async fn run_all(&self, about: About<'_>, cancel: &dyn CancelSignal, report: &mut HookReport) {
-        for hook in self.hooks.iter().filter(|hook| hook.point == about.point() && hook.matcher.matches(about.subject())) {
+        for hook in
+            self.hooks.iter().filter(|hook| hook.point == about.point() && hook.matcher.matches(about.subject()))
+        {
             if cancel.is_cancelled() || report.stop.is_some() {
                 return;
             }

@@ -246,9 +246,7 @@ async fn hooks_run_one_after_the_other() {
 
 #[tokio::test]
 async fn only_hooks_that_match_run() {
-    let hook = |event: &str, pattern: &str| {
-        UserHook::new(event, "echo ran >> ran").unwrap().matching(pattern).unwrap()
-    };
+    let hook = |event: &str, pattern: &str| UserHook::new(event, "echo ran >> ran").unwrap().matching(pattern).unwrap();
     for (hook, occasion, runs) in [
         (hook("PreToolUse", "bash|edit_*"), before(), 1),
         (hook("PreToolUse", "bash"), before(), 0),

@@ -232,7 +232,9 @@ fn users_hooks() -> Vec<Scenario> {
     let block = || HookReport { block: text("no"), ..plain() };
     let stop = || HookReport { stop: text("enough"), ..plain() };
     let once = |occasion: &HookOccasion| match occasion {
-        HookOccasion::Stop { is_held: false, .. } => ran(HookReport { block: Some(String::from("no")), ..HookReport::default() }),
+        HookOccasion::Stop { is_held: false, .. } => {
+            ran(HookReport { block: Some(String::from("no")), ..HookReport::default() })
+        }
         HookOccasion::UserPromptSubmit { prompt } if prompt == "1" => {
             ran(HookReport { block: Some(String::from("no")), ..HookReport::default() })
         }
@@ -240,7 +242,12 @@ fn users_hooks() -> Vec<Scenario> {
     };
     let summary = [Say("tell me"), Prompt, Compact, Prompt];
     vec![
-        users("a message passes", UserPromptSubmit, &go, said(HookReport { context: vec![String::from("mind")], ..plain() })),
+        users(
+            "a message passes",
+            UserPromptSubmit,
+            &go,
+            said(HookReport { context: vec![String::from("mind")], ..plain() }),
+        ),
         users("a message is blocked", UserPromptSubmit, &go, said(block())),
         users("a message stops", UserPromptSubmit, &go, said(stop())),
         users("the second message passes", UserPromptSubmit, &[Say("1"), Say("2"), Prompt], once),

@@ -122,6 +122,7 @@ async fn the_hooks_of_the_end_run_at_a_prompt_only() {
     let mut host = Host::start(builder);
     host.ask("go").await;
     host.handle.detach();
-    host.until(|notice| matches!(notice, Notice::Transition(t) if t.to == agent_core::session::State::RunningHooks)).await;
+    host.until(|notice| matches!(notice, Notice::Transition(t) if t.to == agent_core::session::State::RunningHooks))
+        .await;
     host.detach().await;
 }

@@ -82,7 +82,8 @@ const EDGES: &[Edge<Trigger>] = &[
            shown: Shown::Not("the state is passed within one step, so no event can meet it: a shutdown comes before the answer or after it") },
 ];
 
-const BUSY: &[&str] = &["CallingLlm", "ExecutingTools", "PostToolsHook", "Error", "AwaitingApproval", "RunningHooks", "Compacting"];
+const BUSY: &[&str] =
+    &["CallingLlm", "ExecutingTools", "PostToolsHook", "Error", "AwaitingApproval", "RunningHooks", "Compacting"];
 
 const BEYOND: &[Beyond<Trigger>] = &[
     shutdown(&["[*]", "AwaitingApproval", "RunningHooks", "Compacting"]),

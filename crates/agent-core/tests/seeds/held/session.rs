@@ -311,11 +311,6 @@ fn whether_hooks_run_is_no_matter_of_names() {
         leads_to("input go; answer calls edit_file{} bash{}; prepared 1=read 2=read; tool 1 ok x; tool 2 ok x"),
         State::SendingToolResults
     );
-    assert!(
-        TABLE
-            .rows
-            .iter()
-            .all(|row| !row.actions.contains(&ActionKind::CheckGitCommits)
-                || matches!(row.on, Trigger::ToolsAllCompletedMutating | Trigger::AutoGitCheckDue))
-    );
+    assert!(TABLE.rows.iter().all(|row| !row.actions.contains(&ActionKind::CheckGitCommits)
+        || matches!(row.on, Trigger::ToolsAllCompletedMutating | Trigger::AutoGitCheckDue)));
 }

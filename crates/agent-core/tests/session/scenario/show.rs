@@ -106,9 +106,9 @@ fn hook_occasion(occasion: &HookOccasion) -> String {
     let point = occasion.point();
     match occasion {
         HookOccasion::PostToolUse { calls } => {
-            let ended = calls.iter().map(|ended| {
-                format!("{} {:?} {}", call(&ended.call), ended.status, quoted(&[ended.content.as_str()]))
-            });
+            let ended = calls
+                .iter()
+                .map(|ended| format!("{} {:?} {}", call(&ended.call), ended.status, quoted(&[ended.content.as_str()])));
             format!("{point}: {}", ended.collect::<Vec<_>>().join(", "))
         }
         HookOccasion::UserPromptSubmit { prompt } => format!("{point}: {}", quoted(&[prompt])),
