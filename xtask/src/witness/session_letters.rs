@@ -95,15 +95,7 @@ fn answers(action: &Action) -> Vec<Letter> {
             letters.extend(hook_troubles(*ticket));
             letters
         }
-        Action::RunHooks { ticket, .. } => {
-            let finished = |block: Option<&str>| {
-                let report = HookReport { block: block.map(str::to_owned), ..HookReport::default() };
-                Event::HooksFinished { ticket: *ticket, report: Box::new(report) }
-            };
-            let mut letters = vec![("hooks: nothing", finished(None)), ("hooks: no", finished(Some("not like that")))];
-            letters.extend(hook_troubles(*ticket));
-            letters
-        }
+        Action::RunHooks { ticket, .. } => hooks_said(*ticket),
         Action::ScheduleRetry { ticket, .. } => vec![("wait over", Event::RetryTimeout { ticket: *ticket })],
         Action::StartDeadline { ticket, .. } => vec![("deadline", Event::DeadlineReached { ticket: *ticket })],
         _ => Vec::new(),
@@ -139,6 +131,16 @@ fn model_answers(ticket: Ticket) -> Vec<Letter> {
         ("too long", failed(LlmErrorKind::ContextOverflow)),
         ("aborted", Event::LlmAborted { ticket, partial_text: String::new() }),
     ]
+}
+
+fn hooks_said(ticket: Ticket) -> Vec<Letter> {
+    let finished = |block: Option<&str>| {
+        let report = HookReport { block: block.map(str::to_owned), ..HookReport::default() };
+        Event::HooksFinished { ticket, report: Box::new(report) }
+    };
+    let mut letters = vec![("hooks: nothing", finished(None)), ("hooks: no", finished(Some("not like that")))];
+    letters.extend(hook_troubles(ticket));
+    letters
 }
 
 fn hook_troubles(ticket: Ticket) -> [Letter; 2] {

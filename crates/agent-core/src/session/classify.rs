@@ -42,16 +42,7 @@ impl Session {
                 self.answers(*ticket, Trigger::LlmAborted)?;
                 Ok(self.failed(at_ms, error, *chance_permille))
             }
-            Event::ToolsPrepared { ticket, facts } => {
-                self.answers(*ticket, Trigger::ToolsPrepared)?;
-                let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
-                let is_stop = |fact: &CallFacts| fact.hooks.as_ref().is_some_and(|report| report.stop.is_some());
-                match self.cancel {
-                    _ if !is_covered => Err(Reason::IncompleteFacts),
-                    None if facts.iter().any(is_stop) => Ok(Trigger::HooksStoppedTurn),
-                    None | Some(_) => Ok(Trigger::ToolsPrepared),
-                }
-            }
+            Event::ToolsPrepared { ticket, facts } => self.prepared(*ticket, facts),
             Event::ApprovalAnswered { ticket, call, answer, changed } => {
                 self.approval(*ticket, call, answer, changed.as_deref())
             }
@@ -79,9 +70,7 @@ impl Session {
             }
             Event::ChangesCommitted { ticket, .. } => self.answers(*ticket, Trigger::ChangesCommitted),
             Event::HooksFinished { ticket, report } => {
-                let may_stop =
-                    self.cancel.is_none() && self.hooks.is_running() && !self.hooks.run_on(HookPoint::SessionEnd);
-                let is_stop = may_stop && report.stop.is_some();
+                let is_stop = report.stop.is_some() && self.may_be_stopped_by_hooks();
                 self.answers(*ticket, if is_stop { Trigger::HooksStoppedTurn } else { Trigger::HooksFinished })
             }
             Event::HookFailed { ticket, .. } => self.answers(*ticket, Trigger::HookFailed),
@@ -170,6 +159,22 @@ impl Session {
             Some(asked) if asked.ticket == ticket => Ok(trigger),
             Some(_) | None => Err(Reason::StaleTicket),
         }
+    }
+
+    fn prepared(&self, ticket: Ticket, facts: &[CallFacts]) -> Result<Trigger, Reason> {
+        self.answers(ticket, Trigger::ToolsPrepared)?;
+        let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
+        let is_stop = |fact: &CallFacts| fact.hooks.as_ref().is_some_and(|report| report.stop.is_some());
+        match self.cancel {
+            _ if !is_covered => Err(Reason::IncompleteFacts),
+            None if facts.iter().any(is_stop) => Ok(Trigger::HooksStoppedTurn),
+            None | Some(_) => Ok(Trigger::ToolsPrepared),
+        }
+    }
+
+    /// Whether there is a turn that the user's hooks can end: not at the session's end, and not when it is being stopped already.
+    fn may_be_stopped_by_hooks(&self) -> bool {
+        self.cancel.is_none() && self.hooks.is_running() && !self.hooks.run_on(HookPoint::SessionEnd)
     }
 
     fn running(&self, call: &CallId) -> Result<(), Reason> {

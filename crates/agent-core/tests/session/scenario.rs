@@ -11,6 +11,7 @@
 //! Lines that begin with `>` are read (see `script`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
 
+mod hook_words;
 pub(crate) mod script;
 mod show;
 

@@ -1,9 +1,10 @@
 //! The lines of a scenario as events. Answers carry the newest ticket of what they answer, or an older one: `answer "late" @1`.
 
+use super::hook_words::{point, report};
 use super::show;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::hook::{CommitReport, FormatReport, GitReport, HookEnd, HookPoint, HookReport, HookRun};
+use agent_core::hook::{CommitReport, FormatReport, GitReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::table::TABLE;
@@ -319,34 +320,6 @@ fn hooked(call: &ToolCall, what: &str) -> CallFacts {
         fact.hooks = Some(Box::new(report(&words)));
     }
     fact
-}
-
-/// `block=no stop=enough context=mind input={"x":1} ran=ls`
-fn report(words: &[String]) -> HookReport {
-    let mut report = HookReport::default();
-    for word in words {
-        let (key, value) = word.split_once('=').unwrap();
-        match key {
-            "block" => report.block = Some(value.into()),
-            "stop" => report.stop = Some(value.into()),
-            "context" => report.context.push(value.into()),
-            "input" => report.arguments = Some(Arguments::parse(value).unwrap()),
-            "ran" => report.runs.push(HookRun {
-                point: HookPoint::PostToolUse,
-                command: value.into(),
-                call: None,
-                took_ms: 12,
-                end: HookEnd::Passed,
-                message: String::new(),
-            }),
-            other => panic!("no such answer of a hook: {other}"),
-        }
-    }
-    report
-}
-
-fn point(name: &str) -> HookPoint {
-    HookPoint::ALL.into_iter().find(|point| point.name() == name).unwrap()
 }
 
 /// `rate-limited retry-after=50 chance=1000`, in the words of the error kinds.
