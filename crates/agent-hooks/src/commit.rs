@@ -142,7 +142,7 @@ pub(crate) async fn commit(git: &Git<'_>, repository: &Repository, work: &Work<'
     };
     let message = message_of(git, work, &decisions);
     let subject = message.lines().next().unwrap_or_default().to_owned();
-    let commit = CommitInfo { id: written.id, subject };
+    let commit = CommitInfo { id: written.id, subject, stat: None };
     if let Err(error) = publish(git, repository, &found, head.as_deref(), &commit, &entries(work, &decisions)).await {
         discard(git).await;
         return Err(error);

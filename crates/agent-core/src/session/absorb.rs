@@ -102,6 +102,7 @@ impl Session {
                 }
                 self.repetition = Repetition::default();
             }
+            Trigger::AutoBudgetLeft => self.warn_of_loop(),
             Trigger::AutoCancelSettled => self.settle_cancel(),
             Trigger::AutoResultsDue
             | Trigger::AutoMessageDue
@@ -109,7 +110,6 @@ impl Session {
             | Trigger::AutoAlways
             | Trigger::AutoNeedsApproval
             | Trigger::AutoClear
-            | Trigger::AutoBudgetLeft
             | event_triggers!() => {}
         }
     }
