@@ -157,12 +157,15 @@ impl<'a> Survey<'a> {
 
 /// Whether a child of ours, adopted by us, is or was left of a tree. Takes the status of those that ended.
 pub(super) fn has_adopted(root: &Root) -> bool {
+    let mut strangers = table::adopted_children();
+    strangers.retain(|&pid| !registry::is_root(pid));
+    // As after nearly every command.
+    if strangers.is_empty() {
+        return false;
+    }
     let (own_pid, own_session) = (signal::own_pid(), signal::own_session());
     let mut found = false;
-    for pid in table::own_children() {
-        if registry::is_root(pid) {
-            continue;
-        }
+    for pid in strangers {
         let Some(process) = table::process(pid) else {
             continue;
         };
