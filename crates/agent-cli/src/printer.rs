@@ -95,6 +95,7 @@ impl Printer {
                 model: options.model.clone().unwrap_or_default(),
                 tools: Vec::new(),
                 directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
+                limits: Limits::default(),
                 mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
             });
         }

@@ -28,6 +28,7 @@ mod draft;
 mod edition;
 mod format;
 mod formatting;
+mod gather;
 mod git;
 mod hooks;
 mod ignored;

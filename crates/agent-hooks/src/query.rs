@@ -7,7 +7,7 @@ use crate::git::{Git, GitError};
 use crate::objects::ObjectFormat;
 use crate::repository::Repository;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Takes paths as names, not as patterns. Commands that read paths from standard input do so anyway.
 const LITERAL: &str = "--literal-pathspecs";
@@ -159,7 +159,10 @@ pub(crate) async fn conversions(git: &Git<'_>, paths: &[&str]) -> Result<BTreeMa
 /// # Errors
 /// [`SettingsError::Elsewhere`] when git takes another repository, or another working tree, for that of this directory.
 pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<Settings, SettingsError> {
-    let pattern = r"^(user\.(name|email)|extensions\.objectformat|core\.(autocrlf|filemode|bare|worktree|ignorecase|excludesfile|attributesfile|repositoryformatversion))$";
+    let pattern = concat!(
+        r"^(user\.(name|email)|extensions\.objectformat|core\.(autocrlf|filemode|bare|worktree|ignorecase",
+        r"|excludesfile|attributesfile|repositoryformatversion))$"
+    );
     let answer = git.ask(&["config", "-z", "--show-origin", "--get-regexp", pattern], Vec::new()).await?;
     let answer = answer.unwrap_or_default();
     let mut values = BTreeMap::new();
@@ -181,7 +184,7 @@ pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<S
     let is_here = value("core.worktree")
         .is_none_or(|named| repository.git_dir.join(named).canonicalize().ok() == repository.top.canonicalize().ok());
     if !is_ours || !is_here || (is_true("core.bare") && !is_linked) {
-        return Err(elsewhere(git, repository).await);
+        check_same(git, repository).await?;
     }
     let home = git.config.home.as_deref();
     let file = |key: &str, name: &str| match (value(key), home) {
@@ -207,15 +210,19 @@ pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<S
     })
 }
 
-/// Git itself says where it is, or why it will not work here.
-async fn elsewhere(git: &Git<'_>, repository: &Repository) -> SettingsError {
-    match git.line(&["rev-parse", "--absolute-git-dir", "--show-toplevel"], Vec::new()).await {
-        Ok(found) => SettingsError::Elsewhere {
-            found: found.replace('\n', " with "),
-            expected: repository.top.display().to_string(),
-        },
-        Err(error) => error.into(),
+/// Where the configuration does not show that it is this repository's, git itself says where it is, or why it will not work here.
+async fn check_same(git: &Git<'_>, repository: &Repository) -> Result<(), SettingsError> {
+    let found = git.line(&["rev-parse", "--absolute-git-dir", "--show-toplevel"], Vec::new()).await?;
+    let same = |line: Option<&str>, expected: &Path| {
+        let expected = expected.canonicalize().ok();
+        expected.is_some() && line.and_then(|line| Path::new(line).canonicalize().ok()) == expected
+    };
+    let mut lines = found.lines();
+    if same(lines.next(), &repository.git_dir) && same(lines.next(), &repository.top) {
+        return Ok(());
     }
+    let expected = repository.top.display().to_string();
+    Err(SettingsError::Elsewhere { found: found.replace('\n', " with "), expected })
 }
 
 /// Why nothing is known of the configuration.
