@@ -287,7 +287,7 @@ fn an_agent_killed_in_a_commit_leaves_no_lock_and_the_commit_is_made_up_for() {
 fn what_changed_after_the_kill_is_not_the_agents() {
     let Some((repo, copy)) = killed_before("fast-import", false) else { return };
     fs::write(copy.join("a.rs"), "the user's\n").unwrap();
-    let agent = Agent::new(HooksConfig { workspace: copy.clone(), ..repo.config() });
+    let agent = Agent::new(HooksConfig { workspace: copy, ..repo.config() });
     let report = agent.try_commit(&["a.rs"]).unwrap();
     assert!(report.commit.is_none() && report.notes[0].contains("not known how it was"), "{report:?}");
 }
