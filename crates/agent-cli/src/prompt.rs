@@ -96,10 +96,12 @@ type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
 impl Screen {
     fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, limits: Limits, before: &Ledger) -> Self {
+        let mut view = View::new(true, level);
+        view.watch(limits);
         Self {
             handle,
             repository,
-            view: View::new(true, level),
+            view,
             style: Style::for_stderr(),
             is_idle: false,
             untaken: 0,
@@ -288,7 +290,9 @@ impl Screen {
                 self.untaken += 1;
                 // What the limit cut short goes on, and may end well.
                 self.turns = Turns::default();
-                self.handle.set_limits(raised(&self.limits, self.raises));
+                let raised = raised(&self.limits, self.raises);
+                self.view.watch(raised);
+                self.handle.set_limits(raised);
             }
             "/help" => {
                 self.view.tell("what you type while it works is sent with the next results");

@@ -76,6 +76,7 @@ async fn drive(
         model,
         tools: tool_names,
         directory: settings.directory.clone(),
+        limits: settings.limits,
         mode: settings.permissions.mode,
     });
     let config = LifecycleConfig::headless(commitments);

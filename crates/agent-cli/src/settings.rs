@@ -58,6 +58,7 @@ impl Settings {
                 max_tool_calls: Some(2_000),
                 // Nobody is there to see that it gets nowhere.
                 max_failures_in_row: Some(30),
+                max_repetitions: Some(20),
                 ..Limits::default()
             },
             Seat::Interactive => Limits::default(),

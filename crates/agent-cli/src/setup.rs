@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::args::Options;
-use crate::config_file::{config_home, state_home};
+use crate::config_file::{Author, config_home, state_home};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
@@ -16,7 +16,7 @@ use agent_core::permission::{Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{SessionConfig, State};
 use agent_exec::{Helper, Processes};
-use agent_hooks::{HooksConfig, RepositoryHooks, UserHooks};
+use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
@@ -127,11 +127,7 @@ fn make(
         ..SessionConfig::default()
     };
     let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
-    let hooks_config = HooksConfig {
-        auto_commit: settings.auto_commit,
-        formatters: settings.formatters.clone(),
-        ..HooksConfig::new(settings.directory.clone())
-    };
+    let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
     let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined.clone()));
     let repository = match &settings.sandbox {
@@ -169,6 +165,19 @@ fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processe
     }
     let runners = (Arc::new(unconfined.clone()), Arc::new(processes.clone()));
     Ok(Arc::new(UserHooks::new(settings.hooks.clone(), settings.directory.clone(), runners.0, runners.1)))
+}
+
+fn hooks_config(settings: &Settings) -> HooksConfig {
+    let defaults = HooksConfig::new(settings.directory.clone());
+    let commits = &settings.user.commits;
+    let identity = |author: &Author| Identity { name: author.name.clone(), email: author.email.clone() };
+    HooksConfig {
+        auto_commit: settings.auto_commit,
+        identity: commits.author.as_ref().map(identity),
+        trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
+        formatters: settings.formatters.clone(),
+        ..defaults
+    }
 }
 
 /// A rule for a tool that does not exist is a slip of the pen: what it was meant to forbid would run.

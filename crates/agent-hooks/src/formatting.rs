@@ -74,7 +74,7 @@ pub(crate) async fn format_all(formatter: &Formatter<'_>, files: &[Changed]) -> 
     for (one, made) in open.into_iter().zip(made) {
         match made {
             Ok(text) if text[..] == one.now[..] => {
-                results[one.at] = Some(Ok(Formatted::Unchanged { known: digest(&text) }))
+                results[one.at] = Some(Ok(Formatted::Unchanged { known: digest(&text) }));
             }
             Ok(text) => due.push((one, text)),
             Err(error) => results[one.at] = Some(Err(error)),

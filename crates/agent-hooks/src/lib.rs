@@ -19,20 +19,26 @@
 //! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment.
 //! [`prices`] is the table of list prices with which a host supplies the budget.
 
+mod attributes;
 mod before;
 mod checkpoint;
 mod commit;
 mod config;
 mod copies;
 mod decide;
+mod draft;
 mod edition;
 mod format;
 mod formatting;
+mod gather;
 mod git;
 mod hooks;
+mod ignored;
 mod image;
+mod index;
 mod index_lock;
 mod message;
+mod objects;
 mod paths;
 pub mod prices;
 mod query;

@@ -292,3 +292,33 @@ fn find<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::
     let members = value.as_object()?;
     members.get(name).or_else(|| members.values().find_map(|member| find(member, name)))
 }
+
+#[test]
+fn who_commits_and_what_the_message_ends_with() {
+    for (config, author, trailer) in [
+        ("", "A User <user@example.invalid>", "Assisted-by: agent"),
+        ("[commits]\nauthor = \"A Bot <bot@x>\"\ntrailer = \"Made-by: bot\"\n", "A Bot <bot@x>", "Made-by: bot"),
+        ("[commits]\ntrailer = \"\"\n", "A User <user@example.invalid>", ""),
+    ] {
+        let scratch = Scratch::repository();
+        scratch.configure(config);
+        write_with(&scratch, &["--permission-mode", "accept-edits", "--auto-commit"]).assert_code(0);
+        assert_eq!(scratch.git(&["log", "-1", "--format=%an <%ae>"]).trim(), author);
+        assert_eq!(scratch.git(&["log", "-1", "--format=%cn <%ce>"]).trim(), author);
+        assert_eq!(scratch.git(&["log", "-1", "--format=%(trailers)"]).trim(), trailer);
+    }
+    for wrong in ["author = \"nobody\"", "trailer = \"no token\"", "autor = \"A <a@b>\""] {
+        let scratch = Scratch::repository();
+        scratch.configure(&format!("[commits]\n{wrong}\n"));
+        write_with(&scratch, &[]).assert_code(52).assert_says("config.toml");
+        let scratch = Scratch::repository();
+        scratch.write(".agent/config.toml", "[commits]\nauthor = \"A Bot <bot@x>\"\n");
+        write_with(&scratch, &["--permission-mode", "accept-edits", "--auto-commit"])
+            .assert_says("not used: use `commits`");
+        assert_eq!(
+            scratch.git(&["log", "-1", "--format=%an"]).trim(),
+            "A User",
+            "a repository does not choose who commits"
+        );
+    }
+}

@@ -173,3 +173,32 @@ fn a_formatter_in_the_sandbox_writes_nothing_of_the_workspace() {
     let (ran, _) = run(&["--sandbox", "off"]);
     assert!(ran && scratch.work("mark").exists(), "the control");
 }
+
+/// Some formatters run what a repository says (`prettier.config.js`, a tool chain's path). This one stands for them.
+#[test]
+fn what_a_formatter_would_run_of_the_repository_is_not_run_before_it_is_trusted() {
+    let scratch = Scratch::repository_in("/var/tmp");
+    let bin = scratch.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = "#!/bin/sh\nfor f; do case $f in -*) ;; *) sh ./prettier.config.js \"$f\" ;; esac; done\n";
+    fs::write(bin.join("prettier"), program).unwrap();
+    fs::set_permissions(bin.join("prettier"), fs::Permissions::from_mode(0o755)).unwrap();
+    scratch.write("prettier.config.js", "echo ran > \"$1\"\n");
+    let run = || {
+        drop(fs::remove_file(scratch.work("new.js")));
+        let model = Model::script([
+            Step::call("write_file", json!({"path": "new.js", "content": "new\n"})),
+            Step::text("Done."),
+        ]);
+        let mut command =
+            scratch.run_command(&model, &["-p", "x", "--permission-mode", "accept-edits", "--format-on-edit"]);
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        Running::start(command.env("PATH", path)).end().assert_code(0);
+        scratch.read("new.js")
+    };
+    assert_eq!(run(), "new\n");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    assert_eq!(run(), "ran\n", "the control");
+    scratch.ended(&["trust", "--revoke"]).assert_code(0);
+    assert_eq!(run(), "new\n");
+}

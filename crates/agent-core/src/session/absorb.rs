@@ -123,6 +123,7 @@ impl Session {
                 }
                 self.repetition = Repetition::default();
             }
+            Trigger::AutoBudgetLeft => self.warn_of_loop(),
             Trigger::AutoCancelSettled => self.settle_cancel(),
             Trigger::AutoResultsDue
             | Trigger::AutoMessageDue
@@ -133,7 +134,6 @@ impl Session {
             | Trigger::AutoGitCheckDue
             | Trigger::AutoToolsAnswered
             | Trigger::AutoWorkDue
-            | Trigger::AutoBudgetLeft
             | event_triggers!() => {}
         }
     }

@@ -35,6 +35,7 @@ mod config;
 mod event;
 mod kept;
 mod labels;
+mod loops;
 mod model_call;
 mod outcome;
 mod render;
@@ -388,6 +389,9 @@ struct Notice {
 struct Repetition {
     fingerprint: u64,
     times: u32,
+    /// Whether the model was told in this turn.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    warned: bool,
 }
 
 /// The turn's clock.

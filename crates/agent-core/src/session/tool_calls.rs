@@ -3,7 +3,7 @@
 use super::batch::Approved;
 use super::outcome::Ending;
 use super::table::Trigger;
-use super::{Notice, Repetition, Session};
+use super::{Notice, Session};
 use crate::conversation::CallId;
 use crate::fingerprint;
 use crate::hook::{Changes, FormatReport, HookReport};
@@ -189,12 +189,5 @@ impl Session {
             paths: self.changes.paths.iter().cloned().collect(),
             intent: self.changes.intent.clone(),
         }
-    }
-}
-
-impl Repetition {
-    fn count(&mut self, fingerprint: u64) {
-        self.times = if self.fingerprint == fingerprint { self.times.saturating_add(1) } else { 1 };
-        self.fingerprint = fingerprint;
     }
 }

@@ -12,6 +12,7 @@ mod commits;
 mod formatters;
 mod hostile;
 mod news;
+mod processes;
 mod recipes;
 mod states;
 mod support;
