@@ -170,10 +170,11 @@ fn end(root: &Root, grace: Duration) -> Ended {
     }
     let mut pause = Duration::from_micros(500);
     let limit = grace + LIMIT_OF_ENDING;
+    let mut is_quiet = false;
     while begun.elapsed() < limit {
         survey.kill(&alive);
         // Killed or not: what forks and leaves again and again is never in a list by the time it is read.
-        let is_quiet = survey.hunt(begun + limit);
+        is_quiet = survey.hunt(begun + limit);
         if alive.is_empty() && is_quiet {
             break;
         }
@@ -181,7 +182,9 @@ fn end(root: &Root, grace: Duration) -> Ended {
         pause = (pause * 2).min(PAUSE);
         alive = survey.take();
     }
-    Ended { found: survey.found(), survivors: alive.len() + survey.beyond_reach() }
+    // What still comes and goes is there, although nobody has it by the hand.
+    let uncaught = usize::from(alive.is_empty() && !is_quiet);
+    Ended { found: survey.found(), survivors: alive.len() + uncaught + survey.beyond_reach() }
 }
 
 /// No process has this number.

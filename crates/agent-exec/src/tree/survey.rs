@@ -14,6 +14,8 @@ pub(super) struct Survey<'a> {
     own_session: i32,
     known: BTreeSet<Identity>,
     beyond_reach: BTreeSet<Identity>,
+    /// Those of some run of which nobody can say whether it is this one.
+    unclear: BTreeSet<Identity>,
     group_was_killed: bool,
 }
 
@@ -28,6 +30,7 @@ impl<'a> Survey<'a> {
             own_session: signal::own_session(),
             known: BTreeSet::new(),
             beyond_reach: BTreeSet::new(),
+            unclear: BTreeSet::new(),
             group_was_killed: false,
         }
     }
@@ -82,20 +85,30 @@ impl<'a> Survey<'a> {
             if Instant::now() > limit {
                 return false;
             }
-            for pid in table::adopted_children() {
+            // The youngest first: the others have forked long ago.
+            for pid in table::adopted_children().into_iter().rev() {
                 if registry::is_root(pid) {
                     continue;
                 }
-                // A child of ours keeps its number until we take its status, so this cannot hit another.
                 let Some(process) = table::process(pid) else { continue };
-                if !belongs(self.root, &process, self.own_pid, self.own_session) {
-                    continue;
-                }
-                if process.is_zombie {
-                    signal::reap(&process);
-                    last_seen = Instant::now();
-                } else if self.known.insert(identity(&process)) {
-                    self.send(&process, Signal::KILL);
+                let is_news = match kin(self.root, &process, self.own_pid, self.own_session) {
+                    Kin::Others => false,
+                    Kin::Ours | Kin::Unclear if process.is_zombie => {
+                        signal::reap(&process);
+                        true
+                    }
+                    Kin::Ours => {
+                        let is_new = self.known.insert(identity(&process));
+                        if is_new && process.parent != self.own_pid {
+                            self.send(&process, Signal::KILL);
+                        } else if is_new && !signal::kill_child(&process) {
+                            self.beyond_reach.insert(identity(&process));
+                        }
+                        is_new
+                    }
+                    Kin::Unclear => self.unclear.insert(identity(&process)),
+                };
+                if is_news {
                     last_seen = Instant::now();
                 }
             }
@@ -136,7 +149,8 @@ impl<'a> Survey<'a> {
     }
 
     fn is_member_by_itself(&self, process: &Process) -> bool {
-        self.known.contains(&identity(process)) || belongs(self.root, process, self.own_pid, self.own_session)
+        let kin = || kin(self.root, process, self.own_pid, self.own_session);
+        self.known.contains(&identity(process)) || kin() == Kin::Ours
     }
 
     /// Without a process table there is the group, and nothing else can be known. Once killed it is done with: its dead cannot be told from
@@ -166,7 +180,7 @@ pub(super) fn has_adopted(root: &Root) -> bool {
         let Some(process) = table::process(pid) else {
             continue;
         };
-        if belongs(root, &process, own_pid, own_session) {
+        if kin(root, &process, own_pid, own_session) != Kin::Others {
             // One that ended may have left another that nobody has seen yet.
             found = true;
             signal::reap(&process);
@@ -175,29 +189,39 @@ pub(super) fn has_adopted(root: &Root) -> bool {
     found
 }
 
-/// Whether a process belongs to a tree, judged without its relatives.
-fn belongs(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> bool {
+/// Whose a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kin {
+    /// It belongs to the tree.
+    Ours,
+    /// One of the runs left it, and nothing says which.
+    Unclear,
+    /// It belongs to another run, or to none.
+    Others,
+}
+
+/// Whose a process is, judged without its relatives.
+fn kin(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> Kin {
     if process.born < root.born || process.pid == own_pid {
-        return false;
+        return Kin::Others;
     }
     if process.pid == root.pid && !root.is_reaped {
-        return true;
+        return Kin::Ours;
     }
     if registry::is_root(process.pid) && process.pid != root.pid {
-        return false;
+        return Kin::Others;
     }
     if process.group == root.pid {
-        return true;
+        return Kin::Ours;
     }
-    let is_stray =
-        || process.parent == own_pid && process.session != own_session && registry::only_run_at(process.born, root.pid);
-    if process.is_zombie {
-        return is_stray();
-    }
-    match table::environment(process.pid).map(|block| marked(&block, &root.marker)) {
-        Some(Marked::Ours) => true,
-        Some(Marked::Others) => false,
-        Some(Marked::No) | None => is_stray(),
+    // What is ending has no environment any more.
+    let environment = if process.is_zombie { None } else { table::environment(process.pid) };
+    match environment.map(|block| marked(&block, &root.marker)) {
+        Some(Marked::Ours) => Kin::Ours,
+        Some(Marked::Others) => Kin::Others,
+        Some(Marked::No) | None if process.parent != own_pid || process.session == own_session => Kin::Others,
+        Some(Marked::No) | None if registry::only_run_at(process.born, root.pid) => Kin::Ours,
+        Some(Marked::No) | None => Kin::Unclear,
     }
 }
 
