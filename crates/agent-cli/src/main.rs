@@ -16,6 +16,7 @@ mod lines;
 mod printer;
 mod project;
 mod prompt;
+mod protected;
 mod provider;
 mod repository_config;
 mod run;
@@ -86,7 +87,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Rewind(arguments)) => sessions::rewind(&arguments),
         Some(Command::Undo(arguments)) => undo::run(&arguments).await,
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
-        Some(Command::Doctor(options)) => Ok(doctor::run(&options)),
+        Some(Command::Doctor(options)) => doctor::run(&options),
         Some(Command::Tools) => tools::run(),
         Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
     }

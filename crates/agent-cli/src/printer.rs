@@ -5,7 +5,7 @@ use crate::hint::resume_command;
 use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
-use crate::wire::{Line, RunResult};
+use crate::wire::{Line, RunResult, SandboxReport};
 use agent_core::permission::PermissionMode;
 use agent_runner::Notice;
 use std::io;
@@ -29,6 +29,7 @@ pub(crate) struct Init {
     pub(crate) tools: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) mode: PermissionMode,
+    pub(crate) sandbox: Option<SandboxReport>,
 }
 
 impl Printer {
@@ -56,6 +57,7 @@ impl Printer {
                 tools: init.tools,
                 cwd: init.directory.display().to_string(),
                 permission_mode: init.mode,
+                sandbox: init.sandbox,
             };
             // A reader that is gone does not stop the work.
             let _ = put_json(&line.text());
@@ -93,6 +95,7 @@ impl Printer {
                 tools: Vec::new(),
                 directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
                 mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
+                sandbox: None,
             });
         }
         self.tell(&result, options);

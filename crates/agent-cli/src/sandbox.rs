@@ -3,6 +3,7 @@
 use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
 use crate::config_file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
+use crate::protected;
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, Unavailable,
@@ -15,7 +16,7 @@ pub(crate) fn for_session(
     options: &Options,
     user: &UserConfig,
     repository: Option<Wanted>,
-    directory: &Path,
+    place: Place<'_>,
 ) -> Result<Option<Sandbox>, Failure> {
     let by_user = options.sandbox.or(user.sandbox);
     // Whoever is stricter wins; to ask for none is not to insist on anything.
@@ -25,7 +26,13 @@ pub(crate) fn for_session(
         Wanted::ReadOnly => Access::ReadOnly,
         Wanted::WorkspaceWrite => Access::WorkspaceWrite,
     };
-    let policy = policy(access, directory, writable(user)?);
+    let found = protected::find(place.directory);
+    if !found.is_all && !options.quiet {
+        say(
+            "agent: sandbox: this directory is so large that repositories and hooks far below it are not protected from commands",
+        );
+    }
+    let policy = policy(access, place, found.paths, writable(user)?);
     match Sandbox::new(policy, Helper::own_program(), &Environment::inherited()) {
         Ok(sandbox) => {
             if !options.quiet {
@@ -50,16 +57,28 @@ pub(crate) fn for_session(
 
 /// What a session in this directory would get.
 pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
-    let policy = policy(Access::WorkspaceWrite, directory, writable);
+    let place = Place { directory, hooks: None };
+    let policy = policy(Access::WorkspaceWrite, place, protected::find(directory).paths, writable);
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
-fn policy(access: Access, directory: &Path, writable: Vec<PathBuf>) -> Policy {
+fn policy(access: Access, place: Place<'_>, found: Vec<PathBuf>, writable: Vec<PathBuf>) -> Policy {
+    let directory = place.directory;
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
+    protected.extend(found);
+    protected.extend(place.hooks.map(Path::to_path_buf));
     let homes = [config_home(), state_home()].into_iter().flatten();
     protected.extend(homes.filter(|home| home.canonicalize().is_ok_and(|home| home.starts_with(directory))));
     Policy { access, workspace: directory.to_path_buf(), protected, writable }
+}
+
+/// Where commands run.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) directory: &'a Path,
+    /// Where git runs hooks there, besides `.git`.
+    pub(crate) hooks: Option<&'a Path>,
 }
 
 fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {

@@ -3,8 +3,9 @@
 use crate::args::{Options, ProviderName};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
+use crate::protected;
 use crate::repository_config::RepositoryConfig;
-use crate::sandbox;
+use crate::sandbox::{self, Place};
 use crate::tape::Tape;
 use crate::terminal::say;
 use agent_core::budget::Limits;
@@ -26,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: Permissions,
     /// What commands run in, where they do.
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
+    /// Where git runs hooks in the working directory, besides `.git`.
+    pub(crate) hooks: Option<PathBuf>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) user: UserConfig,
@@ -62,7 +65,9 @@ impl Settings {
         // A repository may narrow what everybody else said, and nothing else.
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
-        let sandbox = sandbox::for_session(options, &user, repository.sandbox, &directory)?;
+        let hooks = protected::hooks(&directory);
+        let place = Place { directory: &directory, hooks: hooks.as_deref() };
+        let sandbox = sandbox::for_session(options, &user, repository.sandbox, place)?;
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
@@ -85,6 +90,7 @@ impl Settings {
             limits,
             permissions,
             sandbox,
+            hooks,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
             directory,
