@@ -1,6 +1,6 @@
 //! Who belongs to a tree now.
 
-use super::marker::{Marked, marked};
+use super::marker::{is_inherited, is_within, marker_in};
 use super::table::{self, Process};
 use super::{Root, registry, signal};
 use rustix::process::Signal;
@@ -216,13 +216,15 @@ fn kin(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> Kin {
     }
     // What is ending has no environment any more.
     let environment = if process.is_zombie { None } else { table::environment(process.pid) };
-    match environment.map(|block| marked(&block, &root.marker)) {
-        Some(Marked::Ours) => Kin::Ours,
-        Some(Marked::Others) => Kin::Others,
-        Some(Marked::No) | None if process.parent != own_pid || process.session == own_session => Kin::Others,
-        Some(Marked::No) | None if registry::only_run_at(process.born, root.pid) => Kin::Ours,
-        Some(Marked::No) | None => Kin::Unclear,
+    let marker = environment.as_deref().and_then(marker_in);
+    if marker.is_some_and(|marker| is_within(marker, &root.marker)) {
+        return Kin::Ours;
     }
+    let is_anothers = marker.is_some_and(|marker| registry::has_marker(marker) || is_inherited(marker));
+    if is_anothers || process.parent != own_pid || process.session == own_session {
+        return Kin::Others;
+    }
+    if registry::only_run_at(process.born, root.pid) { Kin::Ours } else { Kin::Unclear }
 }
 
 /// How long nothing has to come for nothing to be there.
