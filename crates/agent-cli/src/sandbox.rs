@@ -68,9 +68,20 @@ fn policy(access: Access, place: Place<'_>, found: Vec<PathBuf>, writable: Vec<P
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
     protected.extend(found);
     protected.extend(place.hooks.map(Path::to_path_buf));
-    let homes = [config_home(), state_home()].into_iter().flatten();
-    protected.extend(homes.filter(|home| home.canonicalize().is_ok_and(|home| home.starts_with(directory))));
+    protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
     Policy { access, workspace: directory.to_path_buf(), protected, writable }
+}
+
+/// Whether a folder of this program's own lies in a directory. It is made there: commands could make one that is not there, and say in it what
+/// the next session is to allow.
+fn is_kept_in(home: &Path, directory: &Path) -> bool {
+    let there = home.ancestors().find_map(|folder| folder.canonicalize().ok());
+    if !there.is_some_and(|there| there.starts_with(directory)) {
+        return false;
+    }
+    // Where it cannot be made, commands cannot make it either.
+    let _ = std::fs::create_dir_all(home);
+    home.canonicalize().is_ok_and(|home| home.starts_with(directory) && home != directory)
 }
 
 /// Where commands run.

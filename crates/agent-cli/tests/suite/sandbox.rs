@@ -127,6 +127,27 @@ fn what_other_programs_run_is_written_by_nobody() {
     assert!(!scratch.work("hooks").exists());
 }
 
+/// In a home directory the agent's own folders lie in the workspace. Those that are not there yet cannot be made by a command: it could say
+/// there what the next session allows.
+#[test]
+fn a_command_cannot_configure_the_next_session() {
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    for (sandbox, holds) in [("workspace-write", true), ("off", false)] {
+        let scratch = repository();
+        let home = scratch.work("home");
+        let attempt = "mkdir -p home/.config/agent; echo 'allow = [\"bash\"]' > home/.config/agent/config.toml; \
+                       mkdir -p home/.local/state/agent/sessions/x; true";
+        let model = Model::script(bash(attempt));
+        let mut command = scratch.run_command(&model, &[&BYPASS as &[&str], &["--sandbox", sandbox]].concat());
+        command.env("HOME", &home).env_remove("AGENT_CONFIG_HOME").env_remove("AGENT_STATE_HOME");
+        Running::start(&mut command).end().assert_code(0);
+        assert_eq!(home.join(".config/agent/config.toml").exists(), !holds, "{sandbox}");
+        assert_eq!(home.join(".local/state/agent/sessions/x").exists(), !holds, "{sandbox}");
+    }
+}
+
 #[test]
 fn the_first_line_says_what_is_in_force() {
     if !has_any_sandbox() {
