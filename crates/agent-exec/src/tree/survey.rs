@@ -15,7 +15,7 @@ pub(super) struct Survey<'a> {
     known: BTreeSet<Identity>,
     beyond_reach: BTreeSet<Identity>,
     /// Those of some run of which nobody can say whether it is this one.
-    unclear: BTreeSet<Identity>,
+    unclear: BTreeMap<Identity, Instant>,
     group_was_killed: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Survey<'a> {
             own_session: signal::own_session(),
             known: BTreeSet::new(),
             beyond_reach: BTreeSet::new(),
-            unclear: BTreeSet::new(),
+            unclear: BTreeMap::new(),
             group_was_killed: false,
         }
     }
@@ -104,9 +104,13 @@ impl<'a> Survey<'a> {
                         } else if is_new && !signal::kill_child(&process) {
                             self.beyond_reach.insert(identity(&process));
                         }
-                        is_new
+                        // Until it is dead it has children that are not ours yet.
+                        !self.beyond_reach.contains(&identity(&process))
                     }
-                    Kin::Unclear => self.unclear.insert(identity(&process)),
+                    Kin::Unclear => {
+                        let since = self.unclear.entry(identity(&process)).or_insert_with(Instant::now);
+                        since.elapsed() < PATIENCE
+                    }
                 };
                 if is_news {
                     last_seen = Instant::now();
@@ -227,6 +231,8 @@ fn kin(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> Kin {
     if registry::only_run_at(process.born, root.pid) { Kin::Ours } else { Kin::Unclear }
 }
 
+/// How long one that may be dying is waited for: its children are not ours before.
+const PATIENCE: Duration = Duration::from_millis(50);
 /// How long nothing has to come for nothing to be there.
 const QUIET: Duration = Duration::from_millis(2);
 

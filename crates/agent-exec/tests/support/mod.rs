@@ -7,6 +7,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
+/// How processes try to get away. `S` stands for the sleep; each starts two of them.
+pub(crate) const ESCAPES: &[(&str, &str)] = &[
+    ("children", "S & S & "),
+    ("grandchildren", "(S & (S & wait) & wait) & "),
+    ("orphans", "(S &) ; (S &) ; "),
+    ("own group", "set -m; S & S & set +m; "),
+    ("own session", "setsid S & setsid S & "),
+    ("daemons", "(setsid sh -c '(S &); S' &) ; "),
+    ("silent daemons", "(setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; "),
+    ("deaf to TERM", "sh -c 'trap \"\" TERM; S & S' & "),
+    ("stopped", "S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; "),
+    (
+        "stopped daemons",
+        "(setsid sh -c 'S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; kill -STOP $$' &) ; ",
+    ),
+];
+
 /// A shell command with generous limits.
 pub(crate) fn shell(text: &str) -> Command {
     Command {
