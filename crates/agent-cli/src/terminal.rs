@@ -125,9 +125,10 @@ pub(crate) fn say(text: &str) {
     write_line(&escaped(text));
 }
 
-/// A terminal that is gone is no reason to stop.
+/// A terminal that is gone is no reason to stop. Standard error is not buffered, so the line is made whole first: it costs one write, and
+/// another program's output does not come between it and its end.
 fn write_line(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 /// Writes text to standard output at once.

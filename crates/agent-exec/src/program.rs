@@ -5,8 +5,10 @@
 
 use crate::error::StartError;
 use rustix::fs::{Access, access};
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The absolute path of a program.
 pub(crate) fn find(program: &str, search_path: Option<&OsStr>) -> Result<PathBuf, StartError> {
@@ -24,25 +26,48 @@ pub(crate) fn find(program: &str, search_path: Option<&OsStr>) -> Result<PathBuf
             false => Err(StartError::NotFound),
         };
     }
+    let search_path = search_path.unwrap_or(OsStr::new(USUAL_PATH));
+    if let Some(file) = remembered(program, search_path) {
+        return Ok(file);
+    }
+    let file = search(program, search_path)?;
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    found.insert(program.to_owned(), (search_path.to_owned(), file.clone()));
+    Ok(file)
+}
+
+/// Where the program was the last time, as shells remember it, if it is still there.
+fn remembered(program: &str, search_path: &OsStr) -> Option<PathBuf> {
+    let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, file) = found.get(program).filter(|(searched, _)| searched == search_path)?;
+    is_program(file).then(|| file.clone())
+}
+
+fn search(program: &str, search_path: &OsStr) -> Result<PathBuf, StartError> {
     let mut unusable = None;
-    for directory in std::env::split_paths(search_path.unwrap_or(OsStr::new(USUAL_PATH))) {
-        if !directory.is_absolute() {
+    for directory in std::env::split_paths(search_path).filter(|directory| directory.is_absolute()) {
+        let file = directory.join(program);
+        if !file.is_file() {
             continue;
         }
-        let file = directory.join(program);
-        if is_program(&file) {
+        if may_execute(&file) {
             return Ok(file);
         }
-        if unusable.is_none() && file.is_file() {
-            unusable = Some(file);
-        }
+        unusable.get_or_insert(file);
     }
     Err(unusable.map_or(StartError::NotFound, |file| StartError::NotExecutable { file }))
 }
 
 fn is_program(file: &Path) -> bool {
-    file.is_file() && access(file, Access::EXEC_OK).is_ok()
+    file.is_file() && may_execute(file)
 }
+
+fn may_execute(file: &Path) -> bool {
+    access(file, Access::EXEC_OK).is_ok()
+}
+
+/// By name: the search path and what it led to. A search path has dozens of directories, and every command starts the same shell.
+static FOUND: Mutex<BTreeMap<String, (OsString, PathBuf)>> = Mutex::new(BTreeMap::new());
 
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -70,5 +95,25 @@ mod tests {
         assert!(matches!(find("a\0b", path), Err(StartError::NulByte)));
         assert!(matches!(find("program", Some(OsStr::new(".:relative"))), Err(StartError::NotFound)));
         assert!(find("sh", None).is_ok());
+    }
+
+    #[test]
+    fn looks_again_when_a_program_went_or_the_search_path_is_another() {
+        let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let program = |directory: &tempfile::TempDir| {
+            let file = directory.path().join("wanders");
+            fs::write(&file, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            file
+        };
+        let both = std::env::join_paths([first.path(), second.path()]).unwrap();
+        let (before, after) = (program(&first), program(&second));
+        assert_eq!(find("wanders", Some(&both)).unwrap(), before);
+        assert_eq!(find("wanders", Some(second.path().as_os_str())).unwrap(), after);
+        assert_eq!(find("wanders", Some(&both)).unwrap(), before);
+        fs::remove_file(&before).unwrap();
+        assert_eq!(find("wanders", Some(&both)).unwrap(), after);
+        fs::remove_file(&after).unwrap();
+        assert!(matches!(find("wanders", Some(&both)), Err(StartError::NotFound)));
     }
 }

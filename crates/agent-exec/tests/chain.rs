@@ -21,30 +21,30 @@ async fn a_chain_that_never_ends_is_ended() {
     let name = format!("chain-{}", odd_sleep());
     let script = "use POSIX; my $end = time + 15; while (time < $end) { my $c = fork; exit if $c; POSIX::setsid(); }";
     let chain = format!("perl -e '{script}' {name} >/dev/null 2>&1 & ");
-    let lives = || {
+    let lives = |looks: u32| {
         let seen = |_| {
             let mut lines = std::fs::read_dir("/proc")
                 .unwrap()
                 .filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok());
             lines.any(|line| line.windows(name.len()).any(|part| part == name.as_bytes()))
         };
-        (0..50).any(seen)
+        (0..looks).any(seen)
     };
     let mut command = shell(&format!("{chain} sleep 1000"));
-    command.timeout_ms = 500;
+    command.timeout_ms = 2_000;
     let watched = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        tokio::task::block_in_place(lives)
+        tokio::task::block_in_place(|| lives(500))
     };
     let (finished, was_seen) = tokio::join!(run(&command), watched);
     assert_eq!(finished.unwrap().exit, Exit::TimedOut);
     assert!(was_seen, "it was there");
-    assert!(!lives(), "it is still there");
+    assert!(!lives(50), "it is still there");
 
     let finished = run(&shell(&format!("{chain} sleep 0.3; exit 3"))).await.unwrap();
     assert_eq!(finished.exit, Exit::Code(3));
     assert!(finished.left_behind >= 1, "{finished:?}");
-    assert!(!lives(), "it is still there");
+    assert!(!lives(50), "it is still there");
 
     // Also where another command runs, whose orphans look the same.
     let chained = async {
@@ -52,7 +52,7 @@ async fn a_chain_that_never_ends_is_ended() {
         let command = shell(&format!("{chain} sleep 0.3; exit 3"));
         let finished = run(&command).await.unwrap();
         assert_eq!(finished.exit, Exit::Code(3));
-        assert!(!tokio::task::block_in_place(lives), "it is still there");
+        assert!(!tokio::task::block_in_place(|| lives(50)), "it is still there");
     };
     let beside = shell("sleep 14");
     tokio::select! {

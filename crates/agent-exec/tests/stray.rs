@@ -7,25 +7,26 @@ mod support;
 use agent_core::ports::Exit;
 use support::{escape_command, odd_sleep, run, sleepers, wait_for_sleepers};
 
-const ESCAPES: [&str; 3] = [
-    "(env -i setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ",
-    "(AGENT_EXEC_RUN=made-up setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ",
-    "(AGENT_EXEC_RUN=${AGENT_EXEC_RUN}9 setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ",
+/// Each with whether it is counted as left behind: one with the marker of a run that is over is anybody's.
+const ESCAPES: [(&str, bool); 3] = [
+    ("(env -i setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ", true),
+    ("(AGENT_EXEC_RUN=made-up setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ", true),
+    ("(AGENT_EXEC_RUN=${AGENT_EXEC_RUN}9 setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; ", false),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stray_is_found_whatever_ends_the_run() {
-    for escape in ESCAPES {
-        found_whatever_ends_the_run(escape).await;
+    for (escape, is_counted) in ESCAPES {
+        found_whatever_ends_the_run(escape, is_counted).await;
     }
 }
 
-async fn found_whatever_ends_the_run(escape: &str) {
+async fn found_whatever_ends_the_run(escape: &str, is_counted: bool) {
     let sleep = odd_sleep();
     let ready = format!("until [ $(pgrep -cfx 'sleep {sleep}') = 2 ]; do :; done");
     let finished = run(&escape_command(escape, &sleep, &ready)).await.unwrap();
     assert_eq!(finished.exit, Exit::Code(0));
-    assert!(finished.left_behind >= 2);
+    assert!(finished.left_behind >= 2 || !is_counted, "{escape}: {finished:?}");
     assert_eq!(sleepers(&sleep), 0);
 
     let sleep = odd_sleep();

@@ -5,6 +5,7 @@ use crate::conversation::CallId;
 use crate::session::{Rejected, Session, SessionTable, Step, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 
 /// Rebuilds a session from its records.
 ///
@@ -13,8 +14,9 @@ use alloc::collections::BTreeSet;
 pub fn replay<I: IntoIterator<Item = Record>>(records: I) -> Result<(Header, Session), ReplayError> {
     let mut records = records.into_iter();
     let mut replayer = Replayer::new(records.next().ok_or(ReplayError::NoHeader)?)?;
+    let mut step = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
     for record in records {
-        drop(replayer.take(record)?);
+        replayer.pass(record, &mut step)?;
     }
     Ok((replayer.header, replayer.session))
 }
@@ -65,20 +67,27 @@ impl Replayer {
     /// # Errors
     /// [`ReplayError`] when it is not the next one, or a second header. Nothing has changed then.
     pub fn take(&mut self, record: Record) -> Result<Replayed, ReplayError> {
+        let mut step = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
+        let other = self.pass(record, &mut step)?;
+        Ok(other.unwrap_or(Replayed::Step(step)))
+    }
+
+    /// Takes the next record in. Says what it did, unless it was a step: that is put into one that may have been used before.
+    fn pass(&mut self, record: Record, step: &mut Step) -> Result<Option<Replayed>, ReplayError> {
         if record.seq != self.next_seq {
             return Err(ReplayError::Gap { expected: self.next_seq, found: record.seq });
         }
-        let replayed = match record.entry {
+        let other = match record.entry {
             Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
-            Entry::Event(event) => match self.session.step(record.at_ms, event) {
-                Ok(step) => Replayed::Step(step),
+            Entry::Event(event) => match self.session.step_into(record.at_ms, event, step) {
+                Ok(()) => None,
                 // A refusal was a refusal then, too.
-                Err(rejected) => Replayed::Refused(Box::new(rejected)),
+                Err(rejected) => Some(Replayed::Refused(Box::new(rejected))),
             },
-            Entry::ActionStarted(started) => self.begin(started),
+            Entry::ActionStarted(started) => Some(self.begin(started)),
         };
         self.next_seq += 1;
-        Ok(replayed)
+        Ok(other)
     }
 
     fn begin(&mut self, started: ActionStarted) -> Replayed {

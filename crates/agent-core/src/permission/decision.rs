@@ -97,7 +97,10 @@ impl fmt::Display for Basis {
             ),
             Self::Hook(said) => write!(f, "a hook denied it: {said}"),
             Self::Mode(PermissionMode::Plan) => f.write_str("plan mode: nothing that may change anything runs"),
-            Self::Mode(mode) => write!(f, "permission mode {mode}"),
+            Self::Mode(mode) => {
+                f.write_str("permission mode ")?;
+                mode.fmt(f)
+            }
             Self::Person(said) if said.trim().is_empty() => f.write_str("denied by the user"),
             Self::Person(said) => f.write_str(said),
             Self::Nobody => f.write_str("nobody could be asked"),
@@ -123,10 +126,15 @@ impl Ruling {
     pub fn reason(&self) -> String {
         self.decision.reason(&self.tool)
     }
+
+    /// The whole as a line of the trace. Every call has one, so it is put together without the formatting machinery.
+    pub(crate) fn sentence(&self) -> String {
+        [self.decision.word(), " ", &self.tool, " ", self.call.as_str(), ": ", &self.reason()].concat()
+    }
 }
 
 impl fmt::Display for Ruling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}: {}", self.decision.word(), self.tool, self.call, self.reason())
+        f.write_str(&self.sentence())
     }
 }

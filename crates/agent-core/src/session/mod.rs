@@ -63,7 +63,7 @@ use crate::snapshot::FormatVersion;
 use crate::table::{Label, Row};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use batch::Batch;
 use compaction::Compaction;
@@ -184,29 +184,36 @@ impl Session {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let name = event.name();
-        let trigger = self.classify(at_ms, &event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = self.table.row(self.state, trigger) else {
-            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
-        };
         let mut step = Step {
             transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
             actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
             rulings: Vec::new(),
         };
+        self.step_into(at_ms, event, &mut step)?;
+        Ok(step)
+    }
+
+    /// The same with a step that was used before: whoever takes in many events without performing anything keeps its room.
+    pub(crate) fn step_into(&mut self, at_ms: u64, event: Event, step: &mut Step) -> Result<(), Rejected> {
+        step.clear();
+        let name = event.name();
+        let trigger = self.classify(at_ms, &event).map_err(|reason| self.rejected(name, None, reason))?;
+        let Some(row) = self.table.row(self.state, trigger) else {
+            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
+        };
         if event.is_transient() {
             self.render_transient(row, event, &mut step.actions);
-            return Ok(step);
+            return Ok(());
         }
         self.now_ms = self.now_ms.max(at_ms);
         self.absorb(trigger, event, &mut step.rulings);
         self.note_rulings(&step.rulings);
-        self.fire(row, &mut step);
+        self.fire(row, step);
         while let Some(row) = self.automatic_row() {
             self.settle(row.on);
-            self.fire(row, &mut step);
+            self.fire(row, step);
         }
-        Ok(step)
+        Ok(())
     }
 
     /// Everything that was asked and is not answered, with the same tickets, so that a driver can go on after a restart. What was asked
@@ -294,7 +301,7 @@ impl Session {
     /// That reading runs goes without saying.
     fn note_rulings(&mut self, rulings: &[Ruling]) {
         for ruling in rulings.iter().filter(|ruling| *ruling.decision.basis() != Basis::Reads) {
-            self.trace.note(self.now_ms, ruling.to_string());
+            self.trace.note(self.now_ms, ruling.sentence());
         }
     }
 

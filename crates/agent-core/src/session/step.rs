@@ -28,6 +28,15 @@ pub struct Step {
     pub rulings: Vec<Ruling>,
 }
 
+impl Step {
+    pub(super) fn clear(&mut self) {
+        let Self { transitions, actions, rulings } = self;
+        transitions.clear();
+        actions.clear();
+        rulings.clear();
+    }
+}
+
 /// Why an event is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]

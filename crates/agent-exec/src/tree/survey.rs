@@ -1,6 +1,6 @@
 //! Who belongs to a tree now.
 
-use super::marker::{is_inherited, is_within, marker_in};
+use super::marker::{is_inherited, is_within, marker_in, marker_of_process};
 use super::table::{self, Process};
 use super::{Root, registry, signal};
 use rustix::process::Signal;
@@ -93,7 +93,7 @@ impl<'a> Survey<'a> {
                 let Some(process) = table::process(pid) else { continue };
                 let is_news = match kin(self.root, &process, self.own_pid, self.own_session) {
                     Kin::Others => false,
-                    Kin::Ours | Kin::Unclear if process.is_zombie => {
+                    Kin::Ours | Kin::Unclear | Kin::Abandoned if process.is_zombie => {
                         signal::reap(&process);
                         true
                     }
@@ -107,6 +107,7 @@ impl<'a> Survey<'a> {
                         // Until it is dead it has children that are not ours yet.
                         !self.beyond_reach.contains(&identity(&process))
                     }
+                    Kin::Abandoned => signal::kill_child(&process),
                     Kin::Unclear => {
                         let since = self.unclear.entry(identity(&process)).or_insert_with(Instant::now);
                         since.elapsed() < PATIENCE
@@ -175,12 +176,15 @@ impl<'a> Survey<'a> {
 
 /// Whether a child of ours, adopted by us, is or was left of a tree. Takes the status of those that ended.
 pub(super) fn has_adopted(root: &Root) -> bool {
+    let mut strangers = table::adopted_children();
+    strangers.retain(|&pid| !registry::is_root(pid));
+    // As after nearly every command.
+    if strangers.is_empty() {
+        return false;
+    }
     let (own_pid, own_session) = (signal::own_pid(), signal::own_session());
     let mut found = false;
-    for pid in table::own_children() {
-        if registry::is_root(pid) {
-            continue;
-        }
+    for pid in strangers {
         let Some(process) = table::process(pid) else {
             continue;
         };
@@ -200,6 +204,8 @@ enum Kin {
     Ours,
     /// One of the runs left it, and nothing says which.
     Unclear,
+    /// It has the marker of a run that is over, or of none that ever was, and is to be ended by whoever finds it.
+    Abandoned,
     /// It belongs to another run, or to none.
     Others,
 }
@@ -227,6 +233,9 @@ fn kin(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> Kin {
     let is_anothers = marker.is_some_and(|marker| registry::has_marker(marker) || is_inherited(marker));
     if is_anothers || process.parent != own_pid || process.session == own_session {
         return Kin::Others;
+    }
+    if marker.is_some_and(|marker| is_within(marker, marker_of_process())) {
+        return Kin::Abandoned;
     }
     if registry::only_run_at(process.born, root.pid) { Kin::Ours } else { Kin::Unclear }
 }

@@ -38,25 +38,13 @@ pub(super) fn environment(pid: i32) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/environ")).ok()
 }
 
-/// The children of this process, adopted ones too: each is listed with one of our threads.
-pub(super) fn own_children() -> Vec<i32> {
-    let Ok(threads) = fs::read_dir("/proc/self/task") else {
-        return Vec::new();
-    };
+/// The children of this process that it adopted, and those that its first thread started.
+///
+/// The kernel gives orphans to the first thread of a process; what other threads started is listed with them.
+pub(super) fn adopted_children() -> Vec<i32> {
     if !is_ours() {
         return Vec::new();
     }
-    threads
-        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
-        .flat_map(|children| {
-            let pids: Vec<i32> = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-            pids
-        })
-        .collect()
-}
-
-/// The children of this process that it adopted, and those that its first thread started.
-pub(super) fn adopted_children() -> Vec<i32> {
     let own = std::process::id();
     let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
