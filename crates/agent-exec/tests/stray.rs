@@ -1,7 +1,8 @@
 //! A daemon without parents, session and environment, or with one that says it is another's: known by exclusion, so in a test program of its
 //! own where no other run is.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, clippy::unwrap_used, reason = "one test uses a part of it, and fails by panicking")]
+#[expect(dead_code, reason = "one test uses a part of it")]
 mod support;
 
 use agent_core::ports::Exit;

@@ -51,8 +51,8 @@ async fn openai_responses_api() {
 /// What is played is what was there: nothing is lost or made up between the network and the file, failures included.
 #[tokio::test]
 async fn recordings() {
-    let formats: [(Make, fn(&ScriptedServer) -> String); 3] = [
-        (anthropic, |server| server.url().to_owned()),
+    let formats: [(Make, BaseUrl); 3] = [
+        (anthropic, ScriptedServer::url),
         (openai, ScriptedServer::openai_url),
         (openai_responses, ScriptedServer::openai_url),
     ];
@@ -69,6 +69,7 @@ async fn recordings() {
     }
 }
 
+type BaseUrl = fn(&ScriptedServer) -> String;
 type Make = fn(ProviderConfig) -> Arc<dyn LlmProvider>;
 
 /// Makes and records every call to its end, and answers with the recording.
