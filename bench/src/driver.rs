@@ -9,7 +9,6 @@ use agent_core::permission::PermissionMode;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 use std::hint::black_box;
-use std::io::BufRead;
 
 /// A session and what it asked for last.
 #[derive(Clone)]
@@ -147,10 +146,12 @@ pub fn journal(events: usize) -> String {
 pub fn records(mut lines: &[u8]) -> impl Iterator<Item = Record> {
     let mut line = Vec::new();
     std::iter::from_fn(move || {
+        let (copied, rest) = lines.split_at(memchr::memchr(b'\n', lines)? + 1);
+        lines = rest;
         line.clear();
-        let length = lines.read_until(b'\n', &mut line).expect("bytes can be read");
+        line.extend_from_slice(copied);
         let text = std::str::from_utf8(&line).expect("text");
-        (length > 0).then(|| Format::TODAY.read(text).expect("a record"))
+        Some(Format::TODAY.read(text).expect("a record"))
     })
 }
 
