@@ -44,10 +44,10 @@ fn cases() -> Vec<Case> {
     vec![
         case("invalid UTF-8", r"printf '\377\376x'", 20_000, |f| f.stdout.head == b"\xff\xfex"),
         case("no end of line", "printf x; sleep 0.1; printf y", 20_000, |f| f.stdout.head == b"xy"),
-        case("endless text", "echo first; exec yes", 300, |f| {
+        case("endless text", "echo first; exec yes", 1_500, |f| {
             f.exit == Exit::TimedOut && f.stdout.head.starts_with(b"first\n") && f.stdout.dropped_bytes > 100_000
         }),
-        case("endless zeros", "exec cat /dev/zero", 300, |f| {
+        case("endless zeros", "exec cat /dev/zero", 1_500, |f| {
             f.exit == Exit::TimedOut && f.stdout.dropped_bytes > 100_000
         }),
         case("many small pieces", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo; done", 20_000, |f| {
@@ -74,10 +74,10 @@ fn cases() -> Vec<Case> {
         case("has a limit of processes", "sleep 0.1; bash -c 'ulimit -u'", 20_000, |f| {
             output(f).trim().parse::<u64>().is_ok()
         }),
-        case("ignores what asks it to end", "trap '' TERM INT HUP; while :; do sleep 0.05; done", 300, |f| {
+        case("ignores what asks it to end", "trap '' TERM INT HUP; while :; do sleep 0.05; done", 1_500, |f| {
             f.exit == Exit::TimedOut && f.survivors == 0
         }),
-        case("stops itself", "kill -STOP $$; echo on", 300, |f| f.exit == Exit::TimedOut && f.survivors == 0),
+        case("stops itself", "kill -STOP $$; echo on", 1_500, |f| f.exit == Exit::TimedOut && f.survivors == 0),
         case("zombies", "for i in $(seq 100); do (true &); done; echo done", 20_000, |f| output(f) == "done\n"),
         case("no descriptor of ours", "echo /proc/self/fd/*", 20_000, |f| !has_descriptor_of_ours(&output(f))),
     ]
