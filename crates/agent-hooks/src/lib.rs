@@ -38,4 +38,4 @@ mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity};
 pub use hooks::RepositoryHooks;
-pub use undo::{UndoError, Undone, undo};
+pub use undo::{UndoError, Undone, undo, undo_begun};

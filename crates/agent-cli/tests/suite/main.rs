@@ -10,6 +10,7 @@ mod exit_codes;
 mod interrupts;
 mod journals;
 mod kill_loop;
+mod lint;
 mod output;
 mod permissions;
 mod prompt;
