@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Rewind(crate::sessions::args::Rewind),
     /// Take back what the agent changed in its last turns; commits stay, and so does what somebody changed since.
     Undo(Undo),
+    /// Trust this workspace, so that programs are used that its repository names or configures; shows first which.
+    Trust(Trust),
     /// Draw a machine from its table.
     Diagram(Diagram),
     /// Look for what is missing on this machine.
@@ -82,6 +84,22 @@ pub(crate) struct Undo {
     #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turns: u32,
     /// In this directory's repository.
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// Only show what trust enables; exit code 0 when it is trusted, 1 when not.
+    #[arg(long, conflicts_with_all = ["revoke", "yes"])]
+    pub(crate) show: bool,
+    /// Trust it no longer.
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) revoke: bool,
+    /// Do not ask.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// The project of this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }

@@ -24,9 +24,11 @@ pub(crate) struct UserConfig {
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) sandbox_writable: Vec<PathBuf>,
     pub(crate) auto_commit: Option<bool>,
+    pub(crate) commits: CommitsConfig,
     pub(crate) format_on_edit: Option<bool>,
     pub(crate) limits: LimitsConfig,
     pub(crate) formatters: Vec<FormatterEntry>,
+    pub(crate) hooks: Vec<HookEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
     pub(crate) jobs: crate::job::config::JobsConfig,
 }
@@ -59,6 +61,60 @@ impl LimitsConfig {
     }
 }
 
+/// How the agent's commits are made.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CommitsConfig {
+    /// `Name <address>`; else whoever git is configured with.
+    pub(crate) author: Option<Author>,
+    /// The last line of the message; an empty one is left out.
+    pub(crate) trailer: Option<Trailer>,
+}
+
+/// An author and committer, as git writes one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Author {
+    pub(crate) name: String,
+    pub(crate) email: String,
+}
+
+impl TryFrom<String> for Author {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let parts = text.strip_suffix('>').and_then(|text| text.split_once(" <"));
+        let is_usable = |part: &str| !part.trim().is_empty() && !part.contains(['<', '>', '\n', '\r', '\0']);
+        match parts {
+            Some((name, email)) if is_usable(name) && is_usable(email) => {
+                Ok(Self { name: name.trim().to_owned(), email: email.trim().to_owned() })
+            }
+            _ => Err("an author is `Name <address>`"),
+        }
+    }
+}
+
+/// A line such as `Assisted-by: agent`, or nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Trailer(pub(crate) Option<String>);
+
+impl TryFrom<String> for Trailer {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let is_token =
+            |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        match text.split_once(": ") {
+            _ if text.is_empty() => Ok(Self(None)),
+            Some((token, value)) if is_token(token) && !value.trim().is_empty() && !text.contains(['\n', '\r']) => {
+                Ok(Self(Some(text)))
+            }
+            _ => Err("a trailer is one line, `Token: value`"),
+        }
+    }
+}
+
 /// Money in a configuration file: `5`, `0.5` or `"0.50"`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
@@ -86,15 +142,43 @@ pub(crate) struct FormatterEntry {
     pub(crate) program: PathBuf,
     #[serde(default)]
     pub(crate) arguments: Vec<String>,
-    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names.
+    /// Whether it reads standard input and writes standard output; otherwise it changes the file that `{file}` names, or all those that
+    /// `{files}` does.
     #[serde(default)]
     pub(crate) stdin: bool,
+    /// Names of files that configure it: links to those above a file stand beside its copy.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
     #[serde(default = "default_formatter_timeout_ms")]
     pub(crate) timeout_ms: u64,
 }
 
 const fn default_formatter_timeout_ms() -> u64 {
     10_000
+}
+
+/// A hook: when it runs, on what, and what.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HookEntry {
+    pub(crate) event: String,
+    pub(crate) matcher: Option<String>,
+    pub(crate) command: String,
+    pub(crate) timeout_ms: Option<u64>,
+    #[serde(default)]
+    pub(crate) on_failure: OnFailureWord,
+    /// Whether it runs in the sandbox of the tools.
+    #[serde(default)]
+    pub(crate) sandbox: bool,
+}
+
+/// What comes of a hook that fails.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnFailureWord {
+    #[default]
+    Warn,
+    Block,
 }
 
 /// What is known about a model.
@@ -145,7 +229,9 @@ pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Res
 pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
     let file = match open_without_waiting(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
@@ -192,3 +278,23 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const O_NONBLOCK: i32 = 0o4000;
 #[cfg(all(unix, not(target_os = "linux")))]
 const O_NONBLOCK: i32 = 0x0004;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_commits_is_written_as_git_does() {
+        let author = |text: &str| Author::try_from(text.to_owned()).ok().map(|author| (author.name, author.email));
+        assert_eq!(author("A B <a@b>"), Some(("A B".to_owned(), "a@b".to_owned())));
+        for wrong in ["", "A B", "<a@b>", "A <>", "A <a@b", "A <a@b> x", "A <<a@b>", "A\n <a@b>"] {
+            assert_eq!(author(wrong), None, "{wrong}");
+        }
+        let trailer = |text: &str| Trailer::try_from(text.to_owned()).ok().map(|trailer| trailer.0);
+        assert_eq!(trailer("Assisted-by: x"), Some(Some("Assisted-by: x".to_owned())));
+        assert_eq!(trailer(""), Some(None));
+        for wrong in ["x", "a b: c", "A: ", "A: b\nC: d"] {
+            assert_eq!(trailer(wrong), None, "{wrong}");
+        }
+    }
+}

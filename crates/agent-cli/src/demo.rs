@@ -101,6 +101,8 @@ fn settings(repository: &DemoRepository) -> Settings {
         program,
         arguments: vec![String::from("--edition"), String::from("2021")],
         input: FormatterInput::Stdin,
+        settings: Vec::new(),
+        new_files: true,
         timeout_ms: 20_000,
     });
     Settings {

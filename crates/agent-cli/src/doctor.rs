@@ -7,6 +7,7 @@ use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::settings::working_directory;
 use crate::terminal::{inline, put};
+use crate::trust;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -96,7 +97,10 @@ impl Report {
         for path in &config.paths {
             self.good(&format!("repository configuration {} (may only tighten)", path.display()));
         }
-        config.refused.iter().for_each(|refused| self.bad(refused));
+        config.broken.iter().chain(&config.refused).for_each(|wrong| self.bad(wrong));
+        if trust::is_trusted(directory) {
+            self.note("the workspace is trusted: programs that its repository names or configures are used");
+        }
         if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
             self.note("it is not in a git repository: nothing is committed");
         }

@@ -7,7 +7,9 @@ mod demo;
 mod diagram;
 mod doctor;
 mod failure;
+mod formatters;
 mod hint;
+mod hooks;
 mod instructions;
 mod job;
 mod kept_rules;
@@ -27,6 +29,7 @@ mod signals;
 mod tape;
 mod terminal;
 mod tools;
+mod trust;
 mod undo;
 mod units;
 mod view;
@@ -85,6 +88,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Branch(arguments)) => sessions::branch(&arguments),
         Some(Command::Rewind(arguments)) => sessions::rewind(&arguments).await,
         Some(Command::Undo(arguments)) => undo::run(&arguments).await,
+        Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => Ok(doctor::run(&options)),
         Some(Command::Tools) => tools::run(),

@@ -6,6 +6,7 @@ use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
 use crate::wire::{Line, RunResult};
+use agent_core::budget::Limits;
 use agent_core::permission::PermissionMode;
 use agent_runner::Notice;
 use std::io;
@@ -28,6 +29,7 @@ pub(crate) struct Init {
     pub(crate) model: String,
     pub(crate) tools: Vec<String>,
     pub(crate) directory: PathBuf,
+    pub(crate) limits: Limits,
     pub(crate) mode: PermissionMode,
 }
 
@@ -47,6 +49,7 @@ impl Printer {
 
     pub(crate) fn init(&mut self, init: Init) {
         self.has_begun = true;
+        self.view.watch(init.limits);
         self.session_id.clone_from(&init.session_id);
         if self.format == OutputFormat::StreamJson {
             let line = Line::System {
@@ -92,6 +95,7 @@ impl Printer {
                 model: options.model.clone().unwrap_or_default(),
                 tools: Vec::new(),
                 directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
+                limits: Limits::default(),
                 mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
             });
         }

@@ -1,6 +1,6 @@
 //! Where a project begins: the repository that a directory lies in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folders from the repository's root down to the directory; outside a repository there is no root to begin at.
 pub(crate) fn folders(directory: &Path) -> Vec<&Path> {
@@ -13,4 +13,9 @@ pub(crate) fn folders(directory: &Path) -> Vec<&Path> {
         }
     }
     vec![directory]
+}
+
+/// Where the project begins that a directory lies in: what a user trusts or does not.
+pub(crate) fn root(directory: &Path) -> PathBuf {
+    folders(directory).first().map_or(directory, |root| *root).to_path_buf()
 }

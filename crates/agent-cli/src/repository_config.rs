@@ -1,7 +1,11 @@
-//! The repository's configuration: untrusted, so it may only tighten, and a part of it that cannot be used takes no other part with it.
+//! The repository's configuration: untrusted, so it may only tighten.
+//!
+//! 1. What it forbids holds, or nothing does: a file that cannot be read, or a rule in it, is an error and not left out.
+//! 2. What it may not say is left out, and takes no other part with it.
+//! 3. Programs that it names are used only in a workspace that the user trusts.
 
 use crate::args::Sandbox;
-use crate::config_file::{LimitsConfig, read};
+use crate::config_file::{FormatterEntry, HookEntry, LimitsConfig, read};
 use crate::failure::Failure;
 use crate::project;
 use crate::settings::limits_of;
@@ -18,10 +22,24 @@ pub(crate) struct RepositoryConfig {
     /// The strictest sandbox that was asked for.
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) limits: Vec<Limits>,
+    /// Programs that it names, with the file that does; for trusted workspaces only.
+    pub(crate) formatters: Vec<(PathBuf, FormatterEntry)>,
+    /// The same of hooks.
+    pub(crate) hooks: Vec<(PathBuf, HookEntry)>,
     /// Files that were found.
     pub(crate) paths: Vec<PathBuf>,
-    /// What was not used, and why.
+    /// What it may not say, and so was left out.
     pub(crate) refused: Vec<String>,
+    /// What cannot be read although it may forbid something.
+    pub(crate) broken: Vec<String>,
+}
+
+/// What is wrong with an entry.
+enum Wrong {
+    /// It is none of those that a repository may set.
+    Refused(String),
+    /// It is one of them and cannot be read.
+    Broken(String),
 }
 
 impl RepositoryConfig {
@@ -37,48 +55,60 @@ impl RepositoryConfig {
                     }
                     config.take(&path, table);
                 }
-                Err(failure) => config.refused.push(failure.message),
+                Err(failure) => config.broken.push(failure.message),
             }
         }
         config
     }
 
+    /// Refuses a configuration that may forbid what nobody can read.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self.broken.as_slice() {
+            [] => Ok(()),
+            broken => Err(Failure::config(format!("{}; what it forbids is not known", broken.join("; ")))),
+        }
+    }
+
     fn take(&mut self, path: &Path, table: Table) {
         for (key, value) in table {
-            if let Err(why) = self.take_entry(&key, value) {
-                self.refused.push(format!("use `{key}` of {}: {why}", path.display()));
+            let said = |why: &str| format!("use `{key}` of {}: {why}", path.display());
+            match self.take_entry(path, &key, value) {
+                Ok(()) => {}
+                Err(Wrong::Refused(why)) => self.refused.push(said(&why)),
+                Err(Wrong::Broken(why)) => self.broken.push(said(&why)),
             }
         }
     }
 
-    fn take_entry(&mut self, key: &str, value: Value) -> Result<(), String> {
+    fn take_entry(&mut self, path: &Path, key: &str, value: Value) -> Result<(), Wrong> {
         match key {
-            "permission_mode" => self.modes.push(value.try_into().map_err(text)?),
+            "permission_mode" => self.modes.push(value.try_into().map_err(broken)?),
             "sandbox" => {
-                let wanted: Sandbox = value.try_into().map_err(text)?;
+                let wanted: Sandbox = value.try_into().map_err(broken)?;
                 self.sandbox = Some(self.sandbox.map_or(wanted, |found| found.min(wanted)));
             }
             "limits" => {
-                let limits: LimitsConfig = value.try_into().map_err(text)?;
-                self.limits.push(limits_of(&limits)?);
+                let limits: LimitsConfig = value.try_into().map_err(broken)?;
+                self.limits.push(limits_of(&limits).map_err(Wrong::Broken)?);
             }
             "deny" => {
-                let Value::Array(rules) = value else { return Err(String::from("a list of rules is expected")) };
-                let mut wrong = Vec::new();
-                for rule in rules {
-                    match rule.try_into() {
-                        Ok(rule) => self.deny.push(rule),
-                        Err(error) => wrong.push(text(error)),
-                    }
-                }
-                if !wrong.is_empty() {
-                    return Err(wrong.join("; "));
-                }
+                let rules: Vec<Rule> = value.try_into().map_err(broken)?;
+                self.deny.extend(rules);
+            }
+            "formatters" => {
+                let entries: Vec<FormatterEntry> =
+                    value.try_into().map_err(|error: toml::de::Error| Wrong::Refused(error.message().to_owned()))?;
+                self.formatters.extend(entries.into_iter().map(|entry| (path.to_path_buf(), entry)));
+            }
+            "hooks" => {
+                let entries: Vec<HookEntry> =
+                    value.try_into().map_err(|error: toml::de::Error| Wrong::Refused(error.message().to_owned()))?;
+                self.hooks.extend(entries.into_iter().map(|entry| (path.to_path_buf(), entry)));
             }
             _ => {
-                return Err(String::from(
-                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, and lower `limits`",
-                ));
+                return Err(Wrong::Refused(String::from(
+                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, lower `limits`, `formatters`, and `hooks`",
+                )));
             }
         }
         Ok(())
@@ -86,8 +116,8 @@ impl RepositoryConfig {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
-fn text(error: toml::de::Error) -> String {
-    error.message().to_owned()
+fn broken(error: toml::de::Error) -> Wrong {
+    Wrong::Broken(error.message().to_owned())
 }
 
 /// A repository must not have files from elsewhere read, and quoted in errors, by a link.

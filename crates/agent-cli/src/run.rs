@@ -76,6 +76,7 @@ async fn drive(
         model,
         tools: tool_names,
         directory: settings.directory.clone(),
+        limits: settings.limits,
         mode: settings.permissions.mode,
     });
     let config = LifecycleConfig::headless(commitments);
@@ -111,6 +112,10 @@ async fn drive(
     agent.detach();
     match task.await {
         Ok(Supervised { end, session, outcome, .. }) => {
+            // What the hooks at the session's end came to.
+            while let Ok(notice) = notices.try_recv() {
+                printer.notice(&notice);
+            }
             let remarks = guesses(&before.ledger, session.ledger());
             remarks.iter().for_each(|remark| printer.say(remark));
             conclude(&end, &session, outcome, signalled, &id, &before.ledger, started)

@@ -48,6 +48,13 @@ pub(crate) fn for_session(
     }
 }
 
+/// What formatters run in where commands run in a sandbox: they write copies, and nothing of the workspace.
+pub(crate) fn for_formatters(user: &UserConfig, directory: &Path) -> Result<Sandbox, Failure> {
+    let policy = policy(Access::ReadOnly, directory, writable(user)?);
+    Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
+        .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
+}
+
 /// What a session in this directory would get.
 pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
     let policy = policy(Access::WorkspaceWrite, directory, writable);

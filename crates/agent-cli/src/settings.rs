@@ -3,13 +3,17 @@
 use crate::args::{Options, ProviderName};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
+use crate::formatters;
+use crate::hooks;
+use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::tape::Tape;
 use crate::terminal::say;
+use crate::trust;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
-use agent_hooks::{FormatterConfig, FormatterInput};
+use agent_hooks::{FormatterConfig, UserHook};
 use std::path::{Path, PathBuf};
 
 /// Everything resolved but the provider's answers.
@@ -28,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
+    pub(crate) hooks: Vec<UserHook>,
     pub(crate) user: UserConfig,
 }
 
@@ -45,7 +50,7 @@ impl Settings {
             Some(path) => config_file::read(&path)?,
             None => UserConfig::default(),
         };
-        let repository = repository_config(&directory);
+        let repository = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
             Seat::Headless => Limits {
@@ -53,6 +58,7 @@ impl Settings {
                 max_tool_calls: Some(2_000),
                 // Nobody is there to see that it gets nowhere.
                 max_failures_in_row: Some(30),
+                max_repetitions: Some(20),
                 ..Limits::default()
             },
             Seat::Interactive => Limits::default(),
@@ -63,11 +69,20 @@ impl Settings {
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
         let sandbox = sandbox::for_session(options, &user, repository.sandbox, &directory)?;
+        let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
+        let mut formatters = Vec::new();
+        if is_wanted(options.format_on_edit, user.format_on_edit) {
+            formatters = formatters::of_user(&user)?;
+            if trust::is_trusted(&directory) {
+                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
+            }
+        }
+        let mut hooks = hooks::of_user(&user)?;
+        if trust::is_trusted(&directory) {
+            hooks.extend(hooks::of_workspace(&repository)?);
+        }
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
-        let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
-        let formatters =
-            if is_wanted(options.format_on_edit, user.format_on_edit) { formatters(&user)? } else { Vec::new() };
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
             say("agent: no formatter is configured: nothing will be formatted");
         }
@@ -87,6 +102,7 @@ impl Settings {
             sandbox,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
+            hooks,
             directory,
             user,
         })
@@ -105,13 +121,21 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     }
 }
 
-/// A repository's file that cannot be used is no reason not to work in the repository: what is left out is said loudly.
-fn repository_config(directory: &Path) -> RepositoryConfig {
+/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error.
+fn repository_config(directory: &Path) -> Result<RepositoryConfig, Failure> {
     let config = RepositoryConfig::find(directory);
+    config.check()?;
     for refused in &config.refused {
         say(&format!("agent: not used: {}", refused));
     }
-    config
+    let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
+    let named: Vec<&str> = named.into_iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| key).collect();
+    if !named.is_empty() && !trust::is_trusted(directory) {
+        for key in named {
+            say(&format!("agent: not used: `{key}` of the repository: it is not trusted (`agent trust --show`)"));
+        }
+    }
+    Ok(config)
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
@@ -127,23 +151,6 @@ fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfi
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
     modes.tightened(None, said(&repository.deny, RuleSource::Repository))
-}
-
-fn formatters(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {
-    let entries = user.formatters.iter().map(|entry| {
-        if !entry.program.is_absolute() {
-            let program = entry.program.display();
-            return Err(Failure::config(format!("use the formatter `{program}`: its path has to be absolute")));
-        }
-        Ok(FormatterConfig {
-            extensions: entry.extensions.clone(),
-            program: entry.program.clone(),
-            arguments: entry.arguments.clone(),
-            input: if entry.stdin { FormatterInput::Stdin } else { FormatterInput::File },
-            timeout_ms: entry.timeout_ms,
-        })
-    });
-    entries.collect()
 }
 
 fn from_options(options: &Options) -> Limits {

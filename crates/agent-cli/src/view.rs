@@ -1,7 +1,8 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
+use crate::limits::Near;
 use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
-use agent_core::budget::Usd;
+use agent_core::budget::{Limits, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::llm::Delta;
 use agent_core::tool::{ToolOutcome, ToolStatus};
@@ -27,6 +28,8 @@ pub(crate) struct View {
     is_resumed: bool,
     /// Whether text for standard output could not be written, other than because its reader went away.
     lost_output: bool,
+    /// Limits that are said to come near.
+    near: Near,
 }
 
 /// A call that runs.
@@ -70,6 +73,7 @@ impl View {
             last_started: None,
             is_resumed: false,
             lost_output: false,
+            near: Near::default(),
         }
     }
 
@@ -100,9 +104,14 @@ impl View {
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { call, outcome } => self.finished(call, outcome),
+            // One that only passes is told to those who want to know everything.
+            Notice::HookRan(run) if !run.message.is_empty() || self.level == Level::Verbose => {
+                self.tell(&one_line(&run.to_string(), 300));
+            }
             Notice::GitChecked(report) => {
                 for commit in &report.commits {
-                    self.tell(&format!("new commit {} {}", short(&commit.id), one_line(&commit.subject, 80)));
+                    let stat = commit.stat.map(|stat| format!(" ({stat})")).unwrap_or_default();
+                    self.tell(&format!("new commit {} {}{stat}", short(&commit.id), one_line(&commit.subject, 80)));
                 }
                 self.notes(&report.notes);
             }
@@ -117,6 +126,11 @@ impl View {
                     self.tell(&format!("committed {} {}", short(&commit.id), one_line(&commit.subject, 80)));
                 }
                 self.notes(&report.notes);
+            }
+            Notice::Spent(ledger) => {
+                for text in self.near.due(ledger) {
+                    self.tell(&text);
+                }
             }
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
@@ -162,6 +176,11 @@ impl View {
     /// Whether the model's text is shown while it comes.
     pub(crate) const fn is_live(&self) -> bool {
         self.is_live
+    }
+
+    /// Says from now on when these limits come near.
+    pub(crate) fn watch(&mut self, limits: Limits) {
+        self.near = Near::new(limits);
     }
 
     /// What was used, in one line.

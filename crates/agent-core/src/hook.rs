@@ -1,8 +1,13 @@
-//! What happens after a batch of tools: what the hooks are told and what they report.
+//! What happens after a batch of tools: what the hooks are told and what they report; and the user's own hooks.
+
+mod occasion;
+
+pub use occasion::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
 
 use crate::tool::RanTool;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What the hooks are told about the tools that ran.
@@ -36,6 +41,28 @@ pub struct CommitInfo {
     pub id: String,
     /// First line of its message.
     pub subject: String,
+    /// How much it changed, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stat: Option<DiffStat>,
+}
+
+/// How much a commit changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffStat {
+    /// Files.
+    pub files: u64,
+    /// Lines that came.
+    pub insertions: u64,
+    /// Lines that went.
+    pub deletions: u64,
+}
+
+impl fmt::Display for DiffStat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, insertions, deletions } = self;
+        let noun = if *files == 1 { "file" } else { "files" };
+        write!(f, "{files} {noun}, +{insertions} -{deletions}")
+    }
 }
 
 /// What the formatters did.

@@ -1,26 +1,16 @@
-//! Runs the user's formatters on files that the agent changed.
-//!
-//! A file is formatted only when it was formatted before, or is new: otherwise the agent's small change would carry a rewrite of the
-//! whole file. The formatter never writes to the workspace; its result replaces the file at once, or not at all.
+//! Runs one formatter over texts: in as few processes as it can be called with, and never on the files themselves.
 
 use crate::config::{FormatterConfig, FormatterInput};
-use crate::image::Image;
-use crate::replace::replace;
+use crate::copies::Copies;
+use crate::edition;
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandRunner, Exit};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Output kept of one formatter; a longer one is refused.
 const OUTPUT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
-
-/// What became of one file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Formatted {
-    /// It was formatted already.
-    Unchanged,
-    /// It was rewritten.
-    Changed,
-}
+/// Files on one command line.
+const FILES_PER_PROCESS: usize = 200;
 
 /// Why a file was left as it is.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +38,12 @@ pub(crate) enum FormatError {
         /// How it ended.
         found: String,
     },
+    /// It did not end.
+    #[error("{program} took too long")]
+    TooLong {
+        /// The program.
+        program: String,
+    },
     /// A file could not be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -56,90 +52,81 @@ pub(crate) enum FormatError {
     Cancelled,
 }
 
-/// Formats one file at a time.
+/// A text, and the path it belongs to, relative to the root.
+pub(crate) type Text<'a> = (&'a Path, &'a [u8]);
+
+/// One formatter, and where it works.
 pub(crate) struct Formatter<'a> {
     pub(crate) config: &'a FormatterConfig,
     pub(crate) runner: &'a dyn CommandRunner,
     /// Where the runner's programs can write; without one, where every program can.
     pub(crate) scratch: Option<&'a Path>,
+    /// Root of the working tree, or the workspace where there is no repository.
+    pub(crate) root: &'a Path,
+    /// Where a formatter of one file runs.
     pub(crate) workspace: &'a Path,
     pub(crate) cancel: &'a dyn CancelSignal,
 }
 
-impl FormatterConfig {
-    /// Whether it handles the file.
-    pub(crate) fn handles(&self, path: &str) -> bool {
-        let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
-        extension.is_some_and(|extension| self.extensions.iter().any(|known| known == extension))
-    }
-}
-
 impl Formatter<'_> {
-    /// Formats a file, given how it was before the agent's changes.
-    pub(crate) async fn format(&self, path: &str, before: &[Image]) -> Result<Formatted, FormatError> {
-        if !self.config.program.is_absolute() {
-            return Err(FormatError::NotAbsolute(self.config.program.clone()));
-        }
-        let target = self.workspace.join(path);
-        let now = Image::take(&target);
-        let bytes = match &now {
-            Image::File { bytes, .. } if !bytes.is_empty() => bytes,
-            Image::File { .. } | Image::Absent => return Ok(Formatted::Unchanged),
-            Image::Link(_) => return Err(FormatError::Unfit("it is a symbolic link")),
-            Image::Opaque(reason) => return Err(FormatError::Unfit(reason)),
-        };
-        self.check_before(path, before).await?;
-        let formatted = self.run(path, bytes).await?;
-        if formatted[..] == bytes[..] {
-            return Ok(Formatted::Unchanged);
-        }
-        if Image::take(&target) != now {
-            return Err(FormatError::Unfit("it changed meanwhile"));
-        }
-        replace(&target, &formatted, None)?;
-        Ok(Formatted::Changed)
-    }
-
-    async fn check_before(&self, path: &str, before: &[Image]) -> Result<(), FormatError> {
-        match before.first() {
-            None | Some(Image::Opaque(_)) => Err(FormatError::Unknown),
-            Some(Image::Absent) => Ok(()),
-            Some(Image::Link(_)) => Err(FormatError::Unfit("it was a symbolic link")),
-            Some(Image::File { bytes, .. }) if bytes.is_empty() => Ok(()),
-            // What the formatter refuses was not formatted.
-            Some(Image::File { bytes, .. }) => match self.run(path, bytes).await {
-                Ok(formatted) if formatted[..] == bytes[..] => Ok(()),
-                Ok(_) | Err(FormatError::Failed { .. }) => Err(FormatError::NotFormattedBefore),
-                Err(error) => Err(error),
-            },
-        }
-    }
-
-    /// The formatter's version of a text.
-    async fn run(&self, path: &str, text: &[u8]) -> Result<Vec<u8>, FormatError> {
-        match self.config.input {
-            FormatterInput::Stdin => {
-                let place = self.workspace.join(path);
-                let output = self.call(&place, text.to_vec()).await?;
-                self.checked(output, text)
+    /// The formatter's versions of texts, in order.
+    pub(crate) async fn texts(&self, texts: &[Text<'_>]) -> Vec<Result<Vec<u8>, FormatError>> {
+        let mut made = Vec::new();
+        if self.config.input == FormatterInput::Files {
+            for chunk in texts.chunks(FILES_PER_PROCESS) {
+                made.extend(self.together(chunk).await);
             }
-            FormatterInput::File => {
-                let directory = self.scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
-                let scratch = tempfile::Builder::new().prefix("agent-hooks-").tempdir_in(directory)?;
-                let copy = scratch.path().join(Path::new(path).file_name().unwrap_or_default());
-                std::fs::write(&copy, text)?;
-                self.call(&copy, Vec::new()).await?;
-                self.checked(std::fs::read(&copy)?, text)
-            }
+            return made;
         }
+        for text in texts {
+            made.push(self.alone(*text).await);
+        }
+        made
     }
 
-    async fn call(&self, file: &Path, stdin: Vec<u8>) -> Result<Vec<u8>, FormatError> {
-        let file = file.to_string_lossy();
+    /// One process. When it fails, nobody knows by which text: each is tried alone, but not when it took too long with all of them.
+    async fn together(&self, texts: &[Text<'_>]) -> Vec<Result<Vec<u8>, FormatError>> {
+        match self.in_copies(texts).await {
+            Ok(made) => return made,
+            Err(failure) if texts.len() == 1 => return vec![Err(failure)],
+            Err(FormatError::TooLong { program }) => {
+                return texts.iter().map(|_| Err(FormatError::TooLong { program: program.clone() })).collect();
+            }
+            Err(_) => {}
+        }
+        let mut made = Vec::new();
+        for text in texts {
+            let one = self.in_copies(&[*text]).await;
+            made.push(one.and_then(|mut made| made.pop().unwrap_or(Err(FormatError::Unknown))));
+        }
+        made
+    }
+
+    async fn in_copies(&self, texts: &[Text<'_>]) -> Result<Vec<Result<Vec<u8>, FormatError>>, FormatError> {
+        let copies = Copies::make(self.scratch, self.root, texts, &self.config.settings)?;
+        let files: Vec<PathBuf> = texts.iter().map(|(path, _)| copies.of(path)).collect();
+        self.call(copies.root(), &files, Vec::new()).await?;
+        Ok(texts.iter().map(|(path, text)| self.checked(copies.text(path).unwrap_or_default(), text)).collect())
+    }
+
+    async fn alone(&self, (path, text): Text<'_>) -> Result<Vec<u8>, FormatError> {
+        if self.config.input == FormatterInput::Stdin {
+            let file = self.root.join(path);
+            let output =
+                self.call(file.parent().unwrap_or(self.root), std::slice::from_ref(&file), text.to_vec()).await?;
+            return self.checked(output, text);
+        }
+        let name = Path::new(path.file_name().unwrap_or_default());
+        let copies = Copies::make(self.scratch, self.root, &[(name, text)], &[])?;
+        self.call(self.workspace, &[copies.of(name)], Vec::new()).await?;
+        self.checked(copies.text(name).unwrap_or_default(), text)
+    }
+
+    async fn call(&self, directory: &Path, files: &[PathBuf], stdin: Vec<u8>) -> Result<Vec<u8>, FormatError> {
         let command = Command {
             program: self.config.program.to_string_lossy().into_owned(),
-            arguments: self.config.arguments.iter().map(|argument| argument.replace("{file}", &file)).collect(),
-            directory: self.workspace.to_string_lossy().into_owned(),
+            arguments: self.arguments(files),
+            directory: directory.to_string_lossy().into_owned(),
             environment: Vec::new(),
             stdin,
             timeout_ms: self.config.timeout_ms,
@@ -150,7 +137,7 @@ impl Formatter<'_> {
             Exit::Code(0) if output.dropped_bytes > 0 => Err(self.failed("wrote too much")),
             Exit::Code(0) => Ok(output.stdout),
             Exit::Cancelled => Err(FormatError::Cancelled),
-            Exit::TimedOut => Err(self.failed("took too long")),
+            Exit::TimedOut => Err(FormatError::TooLong { program: command.program }),
             Exit::Code(code) => {
                 let stderr = String::from_utf8_lossy(&output.stderr);
                 let line = stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -158,6 +145,27 @@ impl Formatter<'_> {
             }
             _ => Err(self.failed("was killed")),
         }
+    }
+
+    /// The arguments with what their placeholders stand for.
+    fn arguments(&self, files: &[PathBuf]) -> Vec<String> {
+        let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let first = names.first().map(String::as_str).unwrap_or_default();
+        let folder = files.first().and_then(|file| file.parent()).unwrap_or(self.root);
+        let mut made = Vec::new();
+        for argument in &self.config.arguments {
+            if argument == "{files}" {
+                made.extend(names.iter().cloned());
+                continue;
+            }
+            let mut argument = argument.replace("{file}", first);
+            if argument.contains("{edition}") {
+                let Some(edition) = edition::of(folder, self.root) else { continue };
+                argument = argument.replace("{edition}", &edition);
+            }
+            made.push(argument);
+        }
+        made
     }
 
     /// Refuses results that cannot be a formatted text.

@@ -1,22 +1,25 @@
 //! The hook itself: what is due when, and what is remembered between the calls.
 
+mod committing;
+
 use crate::before::BeforeImages;
 use crate::checkpoint::{self, Turn};
-use crate::commit::{self, Candidate, CommitError};
-use crate::config::{FormatterConfig, HooksConfig};
-use crate::format::{FormatError, Formatted, Formatter};
+use crate::config::HooksConfig;
+use crate::format::{FormatError, Formatter};
+use crate::formatting::{Changed, Formatted, format_all, is_configured};
 use crate::git::{Git, GitError, Never};
 use crate::image::Image;
+use crate::index_lock;
 use crate::paths;
-use crate::repository::{Discovery, Repository};
-use crate::secrets::looks_secret;
+use crate::query::Settings;
+use crate::repository::{Discovery, Repository, Stamp};
 use crate::watch::{self, HeadWatch};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::ports::{CancelSignal, CommandRunner, Hook};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,8 +41,31 @@ struct Memory {
     before: BeforeImages,
     watch: HeadWatch,
     turn: Turn,
+    /// Texts that a formatter left or found formatted, as digests.
+    formatted: BTreeMap<String, BTreeSet<u64>>,
     /// What could not be kept of the turn, for the next report.
     unkept: Vec<String>,
+    /// Records of turns that are to become commits.
+    unstored: BTreeSet<PathBuf>,
+    /// What the configuration said, and the files that it was read from as they were then.
+    settings: Option<(Vec<Stamp>, Settings)>,
+    /// Whether it was looked for what another agent, which did not come to its end, left to be committed.
+    looked_back: bool,
+}
+
+impl Memory {
+    fn stored(&mut self, record: &Path) {
+        self.unstored.remove(record);
+        self.turn.stored();
+    }
+
+    fn know_formatted(&mut self, path: &str, texts: &[u64]) {
+        let known = self.formatted.entry(path.to_owned()).or_default();
+        if known.len() > KNOWN_TEXTS {
+            known.clear();
+        }
+        known.extend(texts);
+    }
 }
 
 impl std::fmt::Debug for RepositoryHooks {
@@ -49,15 +75,27 @@ impl std::fmt::Debug for RepositoryHooks {
 }
 
 impl RepositoryHooks {
-    /// Starts to watch. Commits made from now on are new. Runs nothing.
+    /// Starts to watch. Commits made from now on are new. Runs nothing; a lock of the index that an agent left that was killed is removed.
     #[must_use]
     pub fn new(mut config: HooksConfig, runner: Arc<dyn CommandRunner>) -> Self {
         if let Ok(workspace) = config.workspace.canonicalize() {
             config.workspace = workspace;
         }
-        let watch = HeadWatch::start(&Discovery::look(&config.workspace));
-        let memory = Memory { before: BeforeImages::default(), watch, turn: Turn::default(), unkept: Vec::new() };
-        let memory = Mutex::new(memory);
+        let discovery = Discovery::look(&config.workspace);
+        if let Discovery::Found(repository) = &discovery {
+            index_lock::recover(repository);
+        }
+        let watch = HeadWatch::start(&discovery);
+        let memory = Mutex::new(Memory {
+            before: BeforeImages::default(),
+            watch,
+            turn: Turn::default(),
+            formatted: BTreeMap::new(),
+            unkept: Vec::new(),
+            unstored: BTreeSet::new(),
+            settings: None,
+            looked_back: false,
+        });
         Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
     }
 
@@ -84,8 +122,15 @@ impl RepositoryHooks {
         Git { config: &self.config, runner: &*self.runner, directory: &repository.top, cancel, environment: Vec::new() }
     }
 
-    fn formatter_for(&self, path: &str) -> Option<&FormatterConfig> {
-        self.config.formatters.iter().find(|formatter| formatter.handles(path))
+    fn is_handled(&self, path: &str) -> bool {
+        self.config.formatters.iter().any(|formatter| formatter.handles(path))
+    }
+
+    /// The formatter of a file: the first that the repository configures, else the first.
+    fn formatter_of(&self, root: &Path, path: &str, root_path: &Path) -> Option<usize> {
+        let formatters = &self.config.formatters;
+        let handling = || (0..formatters.len()).filter(|at| formatters[*at].handles(path));
+        handling().find(|at| is_configured(&formatters[*at], root, root_path)).or_else(|| handling().next())
     }
 
     /// Remembers how files are, and keeps it where it can be gone back to.
@@ -105,23 +150,36 @@ impl RepositoryHooks {
         }
     }
 
-    /// Keeps how the agent left these files, for undo.
-    async fn keep(&self, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) -> Vec<String> {
+    /// Keeps how the agent left these files, for undo; what is to be committed is stored with the commit.
+    async fn keep(&self, paths: &BTreeSet<String>, commit_due: bool, cancel: &dyn CancelSignal) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.memory().unkept);
         let Discovery::Found(repository) = Discovery::look(&self.config.workspace) else {
             return notes;
         };
         let git_paths: Vec<String> = paths.iter().filter_map(|path| self.git_path(&repository, path)).collect();
         let left = git_paths.iter().map(|path| (path.as_str(), Image::take(&repository.top.join(path))));
-        let record = self.memory().turn.after(&repository, left);
-        let stored = match record {
-            Ok(None) => return notes,
-            Ok(Some(record)) => checkpoint::store(&self.git(&repository, cancel), &repository, &record).await,
-            Err(error) => Err(error.into()),
-        };
-        match stored {
-            Ok(()) => self.memory().turn.stored(),
-            Err(error) => notes.push(format!("undo does not know how the files were left: {error}")),
+        {
+            let mut memory = self.memory();
+            match memory.turn.after(&repository, left) {
+                Ok(record) => memory.unstored.extend(record),
+                Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
+            }
+        }
+        if !commit_due {
+            notes.extend(self.store(&repository, cancel).await);
+        }
+        notes
+    }
+
+    /// Makes commits of the records that are not stored yet.
+    async fn store(&self, repository: &Repository, cancel: &dyn CancelSignal) -> Vec<String> {
+        let mut notes = Vec::new();
+        let records = self.memory().unstored.clone();
+        for record in records {
+            match checkpoint::store(&self.git(repository, cancel), repository, &record).await {
+                Ok(()) => self.memory().stored(&record),
+                Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
+            }
         }
         notes
     }
@@ -149,7 +207,7 @@ impl RepositoryHooks {
         if !self.config.auto_commit || paths.is_empty() {
             return false;
         }
-        match committable(discovery) {
+        match committing::committable(discovery) {
             Ok(_) => true,
             Err(reason) => {
                 notes.push(format!("nothing was committed: {reason}"));
@@ -189,44 +247,53 @@ impl RepositoryHooks {
         Ok(())
     }
 
-    /// Sorts out what can be left out without asking git.
-    fn candidates(&self, repository: &Repository, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> Vec<Candidate> {
-        let memory = self.memory();
-        let mut candidates = Vec::new();
-        for path in paths {
-            let reason = if looks_secret(path) {
-                Err("its name suggests a secret")
-            } else {
-                paths::check_parents(&self.config.workspace, path)
-            };
-            match (reason, self.git_path(repository, path)) {
-                (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
-                (Ok(()), None) => notes.push(format!("{path} was not committed: its directory's name is not text")),
-                (Ok(()), Some(git_path)) => candidates.push(Candidate {
-                    path: path.clone(),
-                    git_path,
-                    before: memory.before.bases(path).to_vec(),
-                    now: Image::take(&self.config.workspace.join(path)),
-                }),
-            }
+    /// What is known of a file that is to be formatted, and the number of its formatter.
+    fn to_format(&self, root: &Path, path: &str) -> Result<Option<(usize, Changed)>, FormatError> {
+        if !self.is_handled(path) {
+            return Ok(None);
         }
-        candidates
+        paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
+        let prefix = self.config.workspace.strip_prefix(root).unwrap_or(Path::new(""));
+        let root_path = prefix.join(path);
+        let Some(at) = self.formatter_of(root, path, &root_path) else { return Ok(None) };
+        let memory = self.memory();
+        let (before, known) =
+            (memory.before.bases(path).to_vec(), memory.formatted.get(path).cloned().unwrap_or_default());
+        Ok(Some((at, Changed { path: path.to_owned(), root_path, before, known })))
     }
 
-    async fn format_one(&self, path: &str, cancel: &dyn CancelSignal) -> Result<Formatted, FormatError> {
-        let Some(config) = self.formatter_for(path) else {
-            return Ok(Formatted::Unchanged);
+    /// Formats the files, a formatter after the other.
+    async fn format_paths(
+        &self,
+        paths: &BTreeSet<String>,
+        cancel: &dyn CancelSignal,
+    ) -> BTreeMap<String, Result<Formatted, FormatError>> {
+        let root = match Discovery::look(&self.config.workspace) {
+            Discovery::Found(repository) => repository.top,
+            _ => self.config.workspace.clone(),
         };
-        paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
-        let before = self.memory().before.bases(path).to_vec();
-        let formatter = Formatter {
-            config,
-            runner: &*self.format_runner,
-            scratch: self.format_scratch.as_deref(),
-            workspace: &self.config.workspace,
-            cancel,
-        };
-        formatter.format(path, &before).await
+        let mut results = BTreeMap::new();
+        let mut groups: BTreeMap<usize, Vec<Changed>> = BTreeMap::new();
+        for path in paths {
+            match self.to_format(&root, path) {
+                Ok(Some((at, file))) => groups.entry(at).or_default().push(file),
+                Ok(None) => {}
+                Err(error) => drop(results.insert(path.clone(), Err(error))),
+            }
+        }
+        for (at, files) in groups {
+            let formatter = Formatter {
+                config: &self.config.formatters[at],
+                runner: &*self.format_runner,
+                scratch: self.format_scratch.as_deref(),
+                root: &root,
+                workspace: &self.config.workspace,
+                cancel,
+            };
+            let made = format_all(&formatter, &files).await;
+            results.extend(files.into_iter().map(|file| file.path).zip(made));
+        }
+        results
     }
 }
 
@@ -268,10 +335,10 @@ impl Hook for RepositoryHooks {
             Err(error) => report.notes.push(format!("new commits are not known: {error}")),
         }
         let paths = self.usable_paths(changes, &mut report.notes);
-        report.formatting_due = paths.iter().any(|path| self.formatter_for(path).is_some());
+        report.formatting_due = paths.iter().any(|path| self.is_handled(path));
         report.commit_due = self.commit_due(&discovery, &paths, &mut report.notes);
         if !report.formatting_due {
-            report.notes.extend(self.keep(&paths, cancel).await);
+            report.notes.extend(self.keep(&paths, report.commit_due, cancel).await);
         }
 
         let mut memory = self.memory();
@@ -285,72 +352,38 @@ impl Hook for RepositoryHooks {
     async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         let mut report = FormatReport::default();
         let paths = self.usable_paths(changes, &mut Vec::new());
-        for path in &paths {
-            match self.format_one(path, cancel).await {
-                Ok(Formatted::Unchanged) => {}
-                Ok(Formatted::Changed) => {
-                    let now = Image::take(&self.config.workspace.join(path));
-                    self.memory().before.note_left(path, &now);
-                    report.changed_paths.push(path.clone());
+        for (path, result) in self.format_paths(&paths, cancel).await {
+            match result {
+                Ok(Formatted::Skipped) => {}
+                Ok(Formatted::Unchanged { known }) => self.memory().know_formatted(&path, &[known]),
+                Ok(Formatted::Changed { known }) => {
+                    let now = Image::take(&self.config.workspace.join(&path));
+                    let mut memory = self.memory();
+                    memory.before.note_left(&path, &now);
+                    memory.know_formatted(&path, &known);
+                    report.changed_paths.push(path);
                 }
                 Err(FormatError::Cancelled) => return Err(GitError::Cancelled.into()),
                 Err(error) => report.notes.push(format!("{path} was not formatted: {error}")),
             }
         }
-        report.notes.extend(self.keep(&paths, cancel).await);
         report.commit_due = self.commit_due(&Discovery::look(&self.config.workspace), &paths, &mut report.notes);
+        report.notes.extend(self.keep(&paths, report.commit_due, cancel).await);
         Ok(report)
     }
 
     async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         let mut report = CommitReport::default();
-        let paths = self.usable_paths(changes, &mut report.notes);
         let discovery = Discovery::look(&self.config.workspace);
-        let repository = match committable(&discovery) {
-            Ok(repository) => repository,
-            Err(reason) => {
-                report.notes.push(format!("nothing was committed: {reason}"));
-                return Ok(report);
-            }
-        };
-        let candidates = self.candidates(repository, &paths, &mut report.notes);
-        if candidates.is_empty() {
-            return Ok(report);
+        let done = self.commit_changes(&discovery, changes, cancel, &mut report).await;
+        if let Discovery::Found(repository) = &discovery {
+            report.notes.extend(self.store(repository, cancel).await);
         }
-        let git = self.git(repository, cancel);
-        let done = match commit::commit(&git, repository, &candidates, &changes.intent).await {
-            // Trying again would not help; the user has to tell git.
-            Err(CommitError::Git(error @ GitError::DubiousOwnership)) => {
-                report.notes.push(format!("nothing was committed: {error}"));
-                return Ok(report);
-            }
-            done => done?,
-        };
-        report.notes.extend(done.notes);
-        let mut memory = self.memory();
-        memory.before.clear();
-        if let Some((commit, parent)) = done.commit {
-            memory.watch.committed(repository, parent.as_deref(), &commit.id);
-            report.commit = Some(commit);
-            if repository.is_detached() {
-                report.notes.push("HEAD is detached: the commit is on no branch".to_owned());
-            }
-        }
-        Ok(report)
+        done.map(|()| report)
     }
 }
 
-/// The repository, if it can be committed to now; else why not.
-fn committable(discovery: &Discovery) -> Result<&Repository, String> {
-    match discovery {
-        Discovery::None => Err("this is not a git repository".to_owned()),
-        Discovery::Bare => Err("this is a bare repository".to_owned()),
-        Discovery::Foreign => Err("`.git` is a link to a repository that does not know this directory; \
-            if it is meant, tell the repository by `git config core.worktree`"
-            .to_owned()),
-        Discovery::Found(repository) => match repository.operation_in_progress() {
-            Some(operation) => Err(format!("{operation} is in progress")),
-            None => Ok(repository),
-        },
-    }
-}
+/// What is said when the record of a turn cannot be stored.
+const UNDO_LACKS: &str = "undo does not know how the files were left";
+/// Digests of formatted texts that are remembered of one file.
+const KNOWN_TEXTS: usize = 32;

@@ -2,8 +2,12 @@
 //!
 //! All paths here are relative to the root of the working tree.
 
+use crate::config::Identity;
 use crate::git::{Git, GitError};
+use crate::objects::ObjectFormat;
+use crate::repository::Repository;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Takes paths as names, not as patterns. Commands that read paths from standard input do so anyway.
 const LITERAL: &str = "--literal-pathspecs";
@@ -47,8 +51,16 @@ pub(crate) enum Staged {
 /// What the configuration says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Whether somebody is configured to commit.
-    pub(crate) has_identity: bool,
+    /// Who is configured to commit.
+    pub(crate) identity: Option<Identity>,
+    /// How objects are named.
+    pub(crate) format: ObjectFormat,
+    /// Whether names of ignored files count whatever their case.
+    pub(crate) ignores_case: bool,
+    /// The user's own rules for ignored files.
+    pub(crate) excludes_file: Option<PathBuf>,
+    /// The user's own attributes.
+    pub(crate) attributes_file: Option<PathBuf>,
     /// Whether line ends are converted without an attribute.
     pub(crate) converts_line_ends: bool,
     /// Whether the executable bit counts.
@@ -142,26 +154,91 @@ pub(crate) async fn conversions(git: &Git<'_>, paths: &[&str]) -> Result<BTreeMa
     Ok(found)
 }
 
-/// What the configuration of user and repository says.
-pub(crate) async fn settings(git: &Git<'_>) -> Result<Settings, GitError> {
-    let pattern = r"^(user\.(name|email)|core\.(autocrlf|filemode))$";
-    let answer = git.ask(&["config", "-z", "--get-regexp", pattern], Vec::new()).await?;
+/// What the configuration of user and repository says, by one call of git.
+///
+/// # Errors
+/// [`SettingsError::Elsewhere`] when git takes another repository, or another working tree, for that of this directory.
+pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<Settings, SettingsError> {
+    let pattern = concat!(
+        r"^(user\.(name|email)|extensions\.objectformat|core\.(autocrlf|filemode|bare|worktree|ignorecase",
+        r"|excludesfile|attributesfile|repositoryformatversion))$"
+    );
+    let answer = git.ask(&["config", "-z", "--show-origin", "--get-regexp", pattern], Vec::new()).await?;
     let answer = answer.unwrap_or_default();
-    let values: BTreeMap<String, String> = fields(&answer)
-        .map(|pair| match pair.split_once('\n') {
-            Some((name, value)) => (name.to_owned(), value.to_owned()),
-            // A name alone means true.
-            None => (pair, "true".to_owned()),
-        })
-        .collect();
-    let is_set = |name: &str| values.get(name).is_some_and(|value| !value.trim().is_empty());
-    let is_false =
-        |name: &str| values.get(name).is_some_and(|value| FALSE.contains(&value.to_ascii_lowercase().as_str()));
+    let mut values = BTreeMap::new();
+    let mut is_ours = false;
+    let ours = repository.common_dir.join("config");
+    let mut fields = fields(&answer);
+    // file:<path> NUL <name> LF <value> NUL; a name alone means true.
+    while let (Some(origin), Some(pair)) = (fields.next(), fields.next()) {
+        is_ours |= origin
+            .strip_prefix("file:")
+            .is_some_and(|file| repository.top.join(file).canonicalize().is_ok_and(|file| file == ours));
+        let (name, value) = pair.split_once('\n').unwrap_or((&pair, "true"));
+        values.insert(name.to_owned(), value.to_owned());
+    }
+    let value = |name: &str| values.get(name).map(String::as_str).filter(|value| !value.trim().is_empty());
+    let is_true =
+        |name: &str| values.get(name).is_some_and(|value| !FALSE.contains(&value.to_ascii_lowercase().as_str()));
+    let is_linked = repository.git_dir != repository.common_dir;
+    let is_here = value("core.worktree")
+        .is_none_or(|named| repository.git_dir.join(named).canonicalize().ok() == repository.top.canonicalize().ok());
+    if !is_ours || !is_here || (is_true("core.bare") && !is_linked) {
+        check_same(git, repository).await?;
+    }
+    let home = git.config.home.as_deref();
+    let file = |key: &str, name: &str| match (value(key), home) {
+        (Some(named), Some(home)) => {
+            Some(named.strip_prefix("~/").map_or_else(|| PathBuf::from(named), |rest| home.join(rest)))
+        }
+        (Some(named), None) => Some(PathBuf::from(named)),
+        (None, home) => Some(home?.join(".config/git").join(name)),
+    };
     Ok(Settings {
-        has_identity: is_set("user.name") && is_set("user.email"),
-        converts_line_ends: values.contains_key("core.autocrlf") && !is_false("core.autocrlf"),
-        executable_bit: !is_false("core.filemode"),
+        identity: value("user.name")
+            .zip(value("user.email"))
+            .map(|(name, email)| Identity { name: name.to_owned(), email: email.to_owned() }),
+        format: match value("extensions.objectformat") {
+            Some("sha256") => ObjectFormat::Sha256,
+            _ => ObjectFormat::Sha1,
+        },
+        ignores_case: is_true("core.ignorecase"),
+        excludes_file: file("core.excludesfile", "ignore"),
+        attributes_file: file("core.attributesfile", "attributes"),
+        converts_line_ends: is_true("core.autocrlf"),
+        executable_bit: !values.contains_key("core.filemode") || is_true("core.filemode"),
     })
+}
+
+/// Where the configuration does not show that it is this repository's, git itself says where it is, or why it will not work here.
+async fn check_same(git: &Git<'_>, repository: &Repository) -> Result<(), SettingsError> {
+    let found = git.line(&["rev-parse", "--absolute-git-dir", "--show-toplevel"], Vec::new()).await?;
+    let same = |line: Option<&str>, expected: &Path| {
+        let expected = expected.canonicalize().ok();
+        expected.is_some() && line.and_then(|line| Path::new(line).canonicalize().ok()) == expected
+    };
+    let mut lines = found.lines();
+    if same(lines.next(), &repository.git_dir) && same(lines.next(), &repository.top) {
+        return Ok(());
+    }
+    let expected = repository.top.display().to_string();
+    Err(SettingsError::Elsewhere { found: found.replace('\n', " with "), expected })
+}
+
+/// Why nothing is known of the configuration.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    /// By git.
+    #[error("{0}")]
+    Git(#[from] GitError),
+    /// Git would work in another repository than the files say.
+    #[error("git takes {found} for the repository of {expected}")]
+    Elsewhere {
+        /// What git named.
+        found: String,
+        /// What the files name.
+        expected: String,
+    },
 }
 
 /// How git writes "no".

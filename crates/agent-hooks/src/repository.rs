@@ -35,6 +35,29 @@ pub(crate) enum Discovery {
     Found(Repository),
 }
 
+/// When and how a file was last changed, enough to notice that it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    changed: Option<(SystemTime, u64)>,
+    number: u64,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> Self {
+        let Ok(found) = fs::metadata(path) else { return Self::default() };
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(&found);
+        #[cfg(not(unix))]
+        let number = 0;
+        Self { changed: found.modified().ok().map(|time| (time, found.len())), number }
+    }
+
+    /// Which file it is, whatever is in it.
+    pub(crate) fn identity(self) -> Self {
+        Self { changed: None, ..self }
+    }
+}
+
 /// Everything on which the commit at `HEAD` depends. Equal marks, equal commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeadMark {

@@ -2,7 +2,7 @@
 
 use crate::git::{Git, GitError};
 use crate::repository::{Discovery, HeadMark, Repository};
-use agent_core::hook::CommitInfo;
+use agent_core::hook::{CommitInfo, DiffStat};
 
 /// Commits told at once.
 const TOLD_LIMIT: usize = 50;
@@ -105,24 +105,70 @@ pub(crate) async fn head_commit(git: &Git<'_>) -> Result<Option<String>, GitErro
     Ok(answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()))
 }
 
-/// The commits at `head` that cannot be reached from those seen, oldest first.
+/// The commits at `head` that cannot be reached from those seen, oldest first, with how much each changed.
 pub(crate) async fn list_commits(git: &Git<'_>, head: &str, seen: &[String]) -> Result<NewCommits, GitError> {
     let limit = format!("--max-count={}", TOLD_LIMIT + 1);
-    let mut arguments =
-        vec!["log", "--no-color", "--no-decorate", "--format=%H%x00%s", &limit, "--ignore-missing", head];
+    let mut arguments = vec!["log", "--no-color", "--no-decorate", FORMAT, &limit, "--ignore-missing"];
+    let counting = arguments.len()..arguments.len() + COUNTING.len();
+    arguments.extend(COUNTING);
+    arguments.push(head);
     if !seen.is_empty() {
         arguments.push("--not");
         arguments.extend(seen.iter().map(String::as_str));
     }
     arguments.push("--");
-    let output = git.run(&arguments, Vec::new()).await?;
-    let mut commits: Vec<CommitInfo> = String::from_utf8_lossy(&output)
-        .lines()
-        .filter_map(|line| line.split_once('\0'))
-        .map(|(id, subject)| CommitInfo { id: id.to_owned(), subject: subject.to_owned() })
+    let output = match git.run(&arguments, Vec::new()).await {
+        // To count, the files are needed: some may be missing, or be too many.
+        Err(GitError::Failed { .. }) => {
+            arguments.drain(counting);
+            git.run(&arguments, Vec::new()).await?
+        }
+        output => output?,
+    };
+    let output = String::from_utf8_lossy(&output);
+    // NUL <id> NUL <subject> NUL, and then what was counted up to the next.
+    let fields: Vec<&str> = output.split('\0').skip(1).collect();
+    let mut commits: Vec<CommitInfo> = fields
+        .chunks_exact(3)
+        .map(|fields| CommitInfo { id: fields[0].to_owned(), subject: fields[1].to_owned(), stat: stat(fields[2]) })
         .collect();
     let truncated = commits.len() > TOLD_LIMIT;
     commits.truncate(TOLD_LIMIT);
     commits.reverse();
     Ok(NewCommits { commits, truncated })
+}
+
+/// ` 2 files changed, 3 insertions(+), 1 deletion(-)`; a commit that changed nothing, or merged, has none.
+fn stat(text: &str) -> Option<DiffStat> {
+    let mut stat = DiffStat::default();
+    for part in text.trim().split(", ") {
+        let (count, what) = part.split_once(' ')?;
+        let count = count.parse().ok()?;
+        match what.get(..4)? {
+            "file" => stat.files = count,
+            "inse" => stat.insertions = count,
+            "dele" => stat.deletions = count,
+            _ => return None,
+        }
+    }
+    Some(stat)
+}
+
+const FORMAT: &str = "--format=%x00%H%x00%s%x00";
+/// Counts lines by git itself, whatever programs the repository names for that.
+const COUNTING: [&str; 4] = ["--shortstat", "--no-ext-diff", "--no-textconv", "--no-renames"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_is_read() {
+        let counted = |files, insertions, deletions| Some(DiffStat { files, insertions, deletions });
+        assert_eq!(stat("\n 2 files changed, 3 insertions(+), 1 deletion(-)\n"), counted(2, 3, 1));
+        assert_eq!(stat(" 1 file changed, 1 deletion(-)"), counted(1, 0, 1));
+        assert_eq!(stat(" 1 file changed, 0 insertions(+), 0 deletions(-)"), counted(1, 0, 0));
+        assert_eq!(stat("\n"), None);
+        assert_eq!(stat("warning: x"), None);
+    }
 }

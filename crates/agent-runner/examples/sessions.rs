@@ -14,7 +14,7 @@ use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::{LlmResponse, Purpose, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::ports::Journal;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome, ToolSpec};
 use agent_runner::journal::{FileJournal, SessionStore};
 use serde_json::json;
 use std::collections::VecDeque;
@@ -166,11 +166,7 @@ impl Life {
             }
             Action::PrepareTools { ticket, calls } => {
                 let finding = || Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
-                let facts = calls.into_iter().map(|call| CallFacts {
-                    call: call.id,
-                    finding: finding(),
-                    verdict: HookVerdict::None,
-                });
+                let facts = calls.into_iter().map(|call| CallFacts::new(call.id, finding()));
                 vec![Event::ToolsPrepared { ticket, facts: facts.collect() }]
             }
             Action::ExecuteTools { ticket, calls } => {

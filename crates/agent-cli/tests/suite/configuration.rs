@@ -5,6 +5,7 @@ use agent_core::llm::StopReason;
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::json;
+use std::fs;
 use std::process::Command;
 
 /// Lets the model write a file in a repository with this configuration.
@@ -71,10 +72,49 @@ fn a_repository_may_not_widen() {
 #[test]
 fn what_tightens_holds_beside_what_is_refused() {
     let scratch = Scratch::repository();
-    scratch.write(".agent/config.toml", "allow = [\"bash\"]\ndeny = [\"write_file\", \"oops(\"]\nlimits = 3\n");
+    scratch.write(".agent/config.toml", "allow = [\"bash\"]\ndeny = [\"write_file\"]\nunknown = 3\n");
     let ended = write_with(&scratch, &["--permission-mode", "bypass"]);
-    ended.assert_code(0).assert_says("`allow`").assert_says("`deny`").assert_says("`limits`");
+    ended.assert_code(0).assert_says("`allow`").assert_says("`unknown`").assert_says("denied: write_file");
     assert!(!scratch.work("b.txt").exists());
+}
+
+/// What a repository forbids holds or nothing runs: a slip of the pen beside a rule does not take the rule away.
+#[test]
+fn what_may_forbid_something_and_cannot_be_read_is_an_error() {
+    for broken in [
+        "deny = [\"write_file\"]\nallow = [",
+        "deny = [\"write_file\", \"oops(\"]",
+        "deny = [\"write_file\", 3]",
+        "deny = \"write_file\"",
+        "deny = [\"write_file\"]\nlimits = 3",
+        "deny = [\"write_file\"]\n[limits]\nmax_wall_time = \"soon\"",
+        "deny = [\"write_file\"]\npermission_mode = \"plann\"",
+        "deny = [\"write_file\"]\nsandbox = \"on\"",
+        "deny = [\"write_file\"]\ndeny = []",
+    ] {
+        let scratch = Scratch::repository();
+        scratch.write(".agent/config.toml", broken);
+        for arguments in [&["--permission-mode", "bypass"][..], &["--permission-mode", "bypass", "-C", "deep"]] {
+            fs::create_dir_all(scratch.work("deep")).unwrap();
+            write_with(&scratch, arguments).assert_code(52).assert_says(".agent/config.toml");
+            assert!(!scratch.work("b.txt").exists() && !scratch.work("deep/b.txt").exists(), "{broken}");
+        }
+        scratch.ended(&["doctor"]).assert_code(1);
+        scratch.ended(&["trust", "--yes"]).assert_code(52);
+    }
+    let scratch = Scratch::repository();
+    std::os::unix::fs::symlink(scratch.path("elsewhere.toml"), scratch.work("link")).unwrap();
+    fs::write(scratch.path("elsewhere.toml"), "deny = [\"write_file\"]\n").unwrap();
+    fs::create_dir(scratch.work(".agent")).unwrap();
+    fs::rename(scratch.work("link"), scratch.work(".agent/config.toml")).unwrap();
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link out of the project");
+    // The control: without a file, or where `.agent` is something else, there is nothing to forbid anything.
+    for file in [None, Some(".agent")] {
+        let scratch = Scratch::repository();
+        file.into_iter().for_each(|file| scratch.write(file, "not ours"));
+        write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(0);
+        assert!(scratch.work("b.txt").exists());
+    }
 }
 
 #[test]
@@ -86,22 +126,22 @@ fn a_repository_cannot_raise_a_limit() {
 
 #[test]
 fn files_that_are_no_files() {
-    // A repository's is left out loudly; the user's own is an error.
-    for (is_users, code) in [(false, 0), (true, 52)] {
+    // What a repository's would have forbidden is not known, so that is an error like the user's own.
+    for is_users in [false, true] {
         for kind in ["pipe", "directory", "huge", "types", "binary"] {
             let scratch = Scratch::repository();
             let path = if is_users { scratch.path("config") } else { scratch.work(".agent") }.join("config.toml");
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
             match kind {
                 "pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
-                "directory" => std::fs::create_dir(&path).unwrap(),
-                "huge" => std::fs::File::create(&path).unwrap().set_len(100 * 1024 * 1024).unwrap(),
-                "types" => std::fs::write(&path, "deny = 7\nlimits = \"x\"\n").unwrap(),
-                _ => std::fs::write(&path, b"\xff\xfe\0\0").unwrap(),
+                "directory" => fs::create_dir(&path).unwrap(),
+                "huge" => fs::File::create(&path).unwrap().set_len(100 * 1024 * 1024).unwrap(),
+                "types" => fs::write(&path, "deny = 7\nlimits = \"x\"\n").unwrap(),
+                _ => fs::write(&path, b"\xff\xfe\0\0").unwrap(),
             }
             let model = Model::script([Step::text("Done.")]);
             let ended = scratch.run(&model, &["-p", "x"]);
-            ended.assert_code(code).assert_says("config.toml");
+            ended.assert_code(52).assert_says("config.toml");
         }
     }
 }
@@ -201,7 +241,7 @@ fn instructions_from_the_root_down() {
     let scratch = Scratch::repository();
     scratch.write("AGENTS.md", "Rule of the root.");
     scratch.write("deep/AGENTS.md", "Rule of the folder.");
-    std::fs::write(scratch.path("AGENTS.md"), "Rule from outside.").unwrap();
+    fs::write(scratch.path("AGENTS.md"), "Rule from outside.").unwrap();
     let model = Model::script([Step::text("a")]);
     scratch.run(&model, &["-p", "x", "-C", "deep"]).assert_code(0);
     let system = model.last_body()["system"].to_string();
@@ -215,7 +255,7 @@ fn instructions_are_cut_and_do_not_lead_outside() {
     let scratch = Scratch::repository();
     scratch.write("AGENTS.md", &format!("Begin.{}The end.", "long ".repeat(20_000)));
     scratch.write("deep/x", "");
-    std::fs::write(scratch.path("secret"), "the outside").unwrap();
+    fs::write(scratch.path("secret"), "the outside").unwrap();
     std::os::unix::fs::symlink(scratch.path("secret"), scratch.work("deep/AGENTS.md")).unwrap();
     let model = Model::script([Step::text("a")]);
     scratch.run(&model, &["-p", "x", "-C", "deep"]).assert_code(0).assert_says("link out of the project");
@@ -228,7 +268,7 @@ fn instructions_are_cut_and_do_not_lead_outside() {
 fn limits_that_nobody_set() {
     // The journal's first record says what a session began with.
     let limits = |scratch: &Scratch| {
-        let journal = std::fs::read_to_string(scratch.journals().pop().unwrap()).unwrap();
+        let journal = fs::read_to_string(scratch.journals().pop().unwrap()).unwrap();
         let header: serde_json::Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
         find(&header, "limits").unwrap().clone()
     };
@@ -251,4 +291,34 @@ fn limits_that_nobody_set() {
 fn find<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::Value> {
     let members = value.as_object()?;
     members.get(name).or_else(|| members.values().find_map(|member| find(member, name)))
+}
+
+#[test]
+fn who_commits_and_what_the_message_ends_with() {
+    for (config, author, trailer) in [
+        ("", "A User <user@example.invalid>", "Assisted-by: agent"),
+        ("[commits]\nauthor = \"A Bot <bot@x>\"\ntrailer = \"Made-by: bot\"\n", "A Bot <bot@x>", "Made-by: bot"),
+        ("[commits]\ntrailer = \"\"\n", "A User <user@example.invalid>", ""),
+    ] {
+        let scratch = Scratch::repository();
+        scratch.configure(config);
+        write_with(&scratch, &["--permission-mode", "accept-edits", "--auto-commit"]).assert_code(0);
+        assert_eq!(scratch.git(&["log", "-1", "--format=%an <%ae>"]).trim(), author);
+        assert_eq!(scratch.git(&["log", "-1", "--format=%cn <%ce>"]).trim(), author);
+        assert_eq!(scratch.git(&["log", "-1", "--format=%(trailers)"]).trim(), trailer);
+    }
+    for wrong in ["author = \"nobody\"", "trailer = \"no token\"", "autor = \"A <a@b>\""] {
+        let scratch = Scratch::repository();
+        scratch.configure(&format!("[commits]\n{wrong}\n"));
+        write_with(&scratch, &[]).assert_code(52).assert_says("config.toml");
+        let scratch = Scratch::repository();
+        scratch.write(".agent/config.toml", "[commits]\nauthor = \"A Bot <bot@x>\"\n");
+        write_with(&scratch, &["--permission-mode", "accept-edits", "--auto-commit"])
+            .assert_says("not used: use `commits`");
+        assert_eq!(
+            scratch.git(&["log", "-1", "--format=%an"]).trim(),
+            "A User",
+            "a repository does not choose who commits"
+        );
+    }
 }

@@ -76,7 +76,7 @@ fn what_files_and_their_names_say() {
     let scratch = Scratch::repository();
     scratch.write("nasty.txt", &format!("{NASTY}\n"));
     scratch.write(&format!("name{}x\nagent: all is well", NASTY.replace('/', "")), "x\n");
-    scratch.write(".agent/config.toml", &format!("deny = [\"oops{NASTY_TOML}(\"]\n\"k{NASTY_TOML}\" = 1\n"));
+    scratch.write(".agent/config.toml", &format!("\"k{NASTY_TOML}\" = 1\n"));
     let list = || Step::call("list_files", json!({}));
     let model = Model::script([
         Step::call("read_file", json!({"path": "nasty.txt"})),
@@ -91,6 +91,13 @@ fn what_files_and_their_names_say() {
     assert!(!ended.err.lines().any(|line| line.starts_with("agent: all is well")), "{ended:#?}");
     let ended = scratch.ended(&["doctor"]);
     assert_shown_harmless("doctor", &ended);
+    let formatter = format!("[[formatters]]\nextensions = [\"x{NASTY_TOML}\"]\nprogram = \"p{NASTY_TOML}\"\n");
+    scratch.write(".agent/config.toml", &formatter);
+    assert_shown_harmless("trust", &scratch.ended(&["trust", "--show"]));
+    scratch.write(".agent/config.toml", &format!("deny = [\"oops{NASTY_TOML}(\"]\n"));
+    for arguments in [&["doctor"][..], &["run", "-p", "x"], &["trust", "--show"]] {
+        assert_shown_harmless("a broken configuration", &scratch.ended(arguments));
+    }
 }
 
 #[test]

@@ -134,7 +134,7 @@ impl Story {
         self.tool("read-1", ToolOutcome::ok("fn main() {"));
         self.tool("edit-1", ToolOutcome::ok("changed 1 line").with_changed_paths(vec!["src/parser.rs".into()]));
         self.rests_in(State::CheckingGitCommits);
-        let commits = vec![CommitInfo { id: "0123456789abcdef".into(), subject: "Begin".into() }];
+        let commits = vec![CommitInfo { id: "0123456789abcdef".into(), subject: "Begin".into(), stat: None }];
         let notes = vec!["a hint".to_owned()];
         let report = GitReport { commits, formatting_due: true, commit_due: true, notes: notes.clone() };
         let ticket = self.asked();
@@ -145,7 +145,7 @@ impl Story {
         let report = FormatReport { changed_paths, commit_due: true, notes: notes.clone() };
         self.take(Event::FormattersFinished { ticket, report });
         self.rests_in(State::CommittingChanges);
-        let commit = Some(CommitInfo { id: "fedcba9876543210".into(), subject: "Fix the parser".into() });
+        let commit = Some(CommitInfo { id: "fedcba9876543210".into(), subject: "Fix the parser".into(), stat: None });
         let ticket = self.asked();
         self.take(Event::ChangesCommitted { ticket, report: CommitReport { commit, notes } });
         self.rests_in(State::SendingToolResults);
@@ -269,7 +269,7 @@ impl Story {
         let Some(Action::PrepareTools { ticket, calls }) = self.outstanding().next() else { panic!("no calls") };
         let facts = calls.iter().map(|call| {
             let (finding, verdict) = find(call);
-            CallFacts { call: call.id.clone(), finding, verdict }
+            CallFacts { verdict, ..CallFacts::new(call.id.clone(), finding) }
         });
         let facts = facts.collect();
         self.take(Event::ToolsPrepared { ticket, facts });

@@ -132,9 +132,25 @@ pub(crate) enum ImportError {
     Io(#[from] io::Error),
 }
 
+/// A record as a part of what git imports at the date of "now", or nothing when it is not there, or not one of these.
+pub(crate) fn dated_now(record: &Path) -> Option<Vec<u8>> {
+    stream::dated_now(&fs::read(record).ok()?)
+}
+
+/// The record became a commit by other means.
+pub(crate) fn imported(record: &Path) {
+    // Imported once more, it is the same.
+    drop(fs::remove_file(record));
+}
+
 /// Makes a commit of a record.
 pub(crate) async fn store(git: &Git<'_>, repository: &Repository, record: &Path) -> Result<(), ImportError> {
     turns::import(git, record).await?;
+    forget_oldest(git, repository).await
+}
+
+/// Forgets the turns that are too many. Starts no process while there are few.
+pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository) -> Result<(), ImportError> {
     turns::forget_oldest(git, repository, TURNS_KEPT).await
 }
 

@@ -17,6 +17,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// References of this kind belong to one working tree and are not fetched or pushed.
 pub(super) const TURNS: &str = "refs/worktree/agent/turns/";
 
+const COMMITTER: &str = "committer agent <agent@localhost> ";
+
 /// When a file was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
@@ -65,14 +67,19 @@ impl Place {
 pub(super) fn begin(turn: &str, goes_on: bool) -> Vec<u8> {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let message = "How files were before a turn of the agent, and after it\n";
-    let mut out = format!(
-        "commit {TURNS}{turn}\ncommitter agent <agent@localhost> {now_s} +0000\ndata {}\n{message}",
-        message.len()
-    );
+    let mut out = format!("commit {TURNS}{turn}\n{COMMITTER}{now_s} +0000\ndata {}\n{message}", message.len());
     if goes_on {
         out.push_str(&format!("from {TURNS}{turn}^0\n"));
     }
     out.into_bytes()
+}
+
+/// The same with the date that git calls "now".
+pub(super) fn dated_now(record: &[u8]) -> Option<Vec<u8>> {
+    let first = record.iter().position(|byte| *byte == b'\n')? + 1;
+    let rest = record.get(first..)?.strip_prefix(COMMITTER.as_bytes())?;
+    let date = rest.iter().position(|byte| *byte == b'\n')?;
+    Some([record.get(..first)?, COMMITTER.as_bytes(), b"now", rest.get(date..)?].concat())
 }
 
 /// Stores how a path was. What cannot be stored is left out, so that nothing is known of it.
@@ -151,6 +158,18 @@ fn unescape(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_is_dated_anew() {
+        let mut record = begin("1", true);
+        command(&mut record, 0, "committer agent <agent@localhost> 1 +0000");
+        let dated = String::from_utf8(dated_now(&record).unwrap()).unwrap();
+        let expected = format!("commit {TURNS}1\n{COMMITTER}now\ndata ");
+        assert!(dated.starts_with(&expected), "{dated}");
+        assert!(dated.contains("1 +0000") && dated.ends_with("+0000\n"), "what stands in it stays: {dated}");
+        assert_eq!(dated_now(b"commit x\nauthor y\n"), None);
+        assert_eq!(dated_now(b""), None);
+    }
 
     #[test]
     fn names_come_back() {

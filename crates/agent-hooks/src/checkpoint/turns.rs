@@ -41,7 +41,7 @@ pub(super) async fn import(git: &Git<'_>, record: &Path) -> Result<(), ImportErr
 pub(crate) async fn import_left_behind(git: &Git<'_>, repository: &Repository) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder(repository)) else { return Vec::new() };
     let mut notes = Vec::new();
-    for entry in entries.flatten() {
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
         if let Err(error) = import(git, &entry.path()).await {
             notes.push(format!("{} cannot be used: {error}", entry.path().display()));
         }

@@ -1,7 +1,7 @@
 //! Formatters: real programs, made of a shell.
 
 use super::support::{Agent, Repo};
-use agent_hooks::{FormatterConfig, FormatterInput, HooksConfig};
+use agent_hooks::{FormatterConfig, FormatterInput, HooksConfig, SettingsFile};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -12,6 +12,8 @@ fn formatter(script: &str, input: FormatterInput) -> FormatterConfig {
         program: "/bin/sh".into(),
         arguments: vec!["-c".to_owned(), script.to_owned(), "formatter".to_owned(), "{file}".to_owned()],
         input,
+        settings: Vec::new(),
+        new_files: true,
         // One script sleeps for a minute.
         timeout_ms: if script.starts_with("sleep") { 200 } else { 20_000 },
     }
@@ -69,7 +71,7 @@ fn a_formatter_that_misbehaves_leaves_the_file_and_a_note() {
         ("printf '\\377\\376'", FormatterInput::Stdin, "not text"),
         ("sleep 60", FormatterInput::Stdin, "too long"),
         ("kill -9 $$", FormatterInput::Stdin, "killed"),
-        ("rm \"$1\"", FormatterInput::File, "No such file"),
+        ("rm \"$1\"", FormatterInput::File, "left nothing"),
         (": > \"$1\"", FormatterInput::File, "left nothing"),
         ("printf X >> \"$1\"; exit 1", FormatterInput::File, "status 1"),
     ] {
@@ -112,4 +114,69 @@ fn what_is_not_known_or_not_a_file_is_not_formatted() {
     assert_eq!(report.notes.len(), 2, "{report:?}");
     assert_eq!(fs::read_to_string(repo.directory.path().join("outside.txt")).unwrap(), "outside\n");
     assert_eq!(repo.read("unannounced.txt"), "x\n");
+}
+
+/// A formatter that takes all files at once.
+fn for_many(script: &str) -> FormatterConfig {
+    let mut formatter = formatter(script, FormatterInput::Files);
+    formatter.arguments = ["-c", script, "formatter", "{files}"].map(str::to_owned).to_vec();
+    formatter
+}
+
+#[test]
+fn many_files_are_one_process() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = agent(&repo, for_many("for f; do tr a-z A-Z < \"$f\" > \"$f.x\" && mv \"$f.x\" \"$f\"; done"));
+    let paths: Vec<String> = (0..50).map(|number| format!("deep/{number:02}/new file.txt")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    paths.iter().for_each(|path| agent.change(path, Some("new\n")));
+    let started = agent.processes();
+    let report = agent.format(&paths);
+    assert_eq!(report.changed_paths, paths);
+    assert_eq!(agent.processes() - started, 1);
+    assert!(paths.iter().all(|path| repo.read(path) == "NEW\n"));
+}
+
+#[test]
+fn a_formatter_of_many_that_misbehaves_leaves_the_files_and_notes() {
+    for (script, reason, processes) in [
+        ("for f; do : > \"$f\"; done", "left nothing", 1),
+        ("rm \"$@\"", "left nothing", 1),
+        ("for f; do ln -sf /etc/passwd \"$f\"; done", "left nothing", 1),
+        ("for f; do rm \"$f\" && mkfifo \"$f\"; done", "left nothing", 1),
+        ("for f; do printf '\\377' > \"$f\"; done", "not text", 1),
+        // Each is tried alone, for the sake of those without a fault.
+        ("for f; do echo X > \"$f\"; done; exit 1", "status 1", 3),
+        ("for f; do echo X > \"$f\"; done; kill -9 $$", "killed", 3),
+        // Not when nobody knows when it would end.
+        ("sleep 60", "too long", 1),
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        let agent = agent(&repo, for_many(script));
+        ["one.txt", "two.txt"].into_iter().for_each(|path| agent.change(path, Some("new\n")));
+        let report = agent.format(&["one.txt", "two.txt"]);
+        assert!(
+            report.notes.len() == 2 && report.notes.iter().all(|note| note.contains(reason)),
+            "{script}: {report:?}"
+        );
+        assert_eq!(report.changed_paths, Vec::<String>::new());
+        assert_eq!((repo.read("one.txt").as_str(), repo.read("two.txt").as_str()), ("new\n", "new\n"), "{script}");
+        assert_eq!(agent.processes(), processes, "{script}");
+    }
+}
+
+/// Settings are where the formatter looks for them; what stands beside the copies is not what it could spoil.
+#[test]
+fn settings_files_stand_beside_the_copies() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("style", "z\n");
+    repo.write("deep/style", "y\n");
+    let script = "for f; do s=$(cat \"$(dirname \"$f\")/style\" 2>/dev/null || cat style); echo \"$s\" > \"$f\"; done";
+    let settings = vec![SettingsFile { name: "style".to_owned(), sign: None }];
+    let agent = agent(&repo, FormatterConfig { settings, ..for_many(script) });
+    ["a.txt", "deep/b.txt", "deep/er/c.txt"].into_iter().for_each(|path| agent.change(path, Some("new\n")));
+    agent.format(&["a.txt", "deep/b.txt", "deep/er/c.txt"]);
+    assert_eq!((repo.read("a.txt"), repo.read("deep/b.txt")), ("z\n".to_owned(), "y\n".to_owned()));
+    assert_eq!(repo.read("deep/er/c.txt"), "z\n");
+    assert_eq!((repo.read("style"), repo.read("deep/style")), ("z\n".to_owned(), "y\n".to_owned()));
 }

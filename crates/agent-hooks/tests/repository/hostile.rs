@@ -143,3 +143,31 @@ fn the_users_own_hooks_and_filters_are_not_run() {
     repo.git(&["commit", "-q", "--allow-empty", "-m", "control"]);
     assert!(canary.exists(), "the trap is no trap");
 }
+
+/// Looking into a submodule runs what the submodule configures, so nobody looks there.
+#[test]
+fn a_dirty_submodule_runs_nothing() {
+    let (Some(repo), Some(inner)) = (Repo::new(), Repo::new()) else { return };
+    let from = inner.project.to_str().unwrap();
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "sub"]);
+    repo.git(&["commit", "-qm", "submodule"]);
+    let canary = repo.directory.path().canonicalize().unwrap().join("canary");
+    let trap = repo.directory.path().join("trap.sh");
+    fs::write(&trap, format!("#!/bin/sh\ntouch '{}'\ncat\n", canary.display())).unwrap();
+    make_executable(&trap);
+    for name in ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "diff.evil.textconv"] {
+        repo.git(&["-C", "sub", "config", name, trap.to_str().unwrap()]);
+    }
+    repo.write("sub/.gitattributes", "* filter=evil diff=evil\n");
+    repo.write("sub/a.rs", "dirty\n");
+    drop(fs::remove_file(&canary));
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    agent.change("sub/b.rs", Some("b2\n"));
+    let report = agent.finish(&["a.rs", "sub/b.rs"]);
+    assert!(report.commit.is_some() && report.notes[0].contains("sub/b.rs was not committed"), "{report:?}");
+    assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\n");
+    assert!(!canary.exists());
+    repo.try_git(&["status"]);
+    assert!(canary.exists(), "the trap is no trap");
+}

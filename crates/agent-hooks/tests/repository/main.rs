@@ -12,6 +12,8 @@ mod commits;
 mod formatters;
 mod hostile;
 mod news;
+mod processes;
+mod recipes;
 mod states;
 mod support;
 mod undo;

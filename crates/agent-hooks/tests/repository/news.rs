@@ -93,3 +93,27 @@ fn the_hooks_own_commit_is_not_news_but_the_users_beside_it_is() {
     assert!(agent.try_commit(&["a.rs"]).unwrap().commit.is_some());
     assert_eq!(subjects(&agent), ["by the user, in between"]);
 }
+
+#[test]
+fn new_commits_come_with_what_they_changed() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    repo.write("a.rs", "1\n2\n3\n");
+    repo.write("bytes", "\0");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "two files"]);
+    repo.git(&["rm", "-q", "b.rs"]);
+    repo.git(&["commit", "-qm", "one gone"]);
+    commit(&repo, "nothing");
+    let told: Vec<_> = agent
+        .check(&[])
+        .commits
+        .into_iter()
+        .map(|commit| (commit.subject, commit.stat.map(|stat| stat.to_string())))
+        .collect();
+    let said = |subject: &str, stat: Option<&str>| (subject.to_owned(), stat.map(str::to_owned));
+    assert_eq!(
+        told,
+        [said("two files", Some("2 files, +3 -1")), said("one gone", Some("1 file, +0 -1")), said("nothing", None),]
+    );
+}

@@ -287,3 +287,17 @@ fn a_device_in_place_of_packed_references_is_not_read() {
     let report = wait(agent.hooks.check_git(&changes(&[]), &Signal(false)));
     assert!(report.is_err() || report.is_ok_and(|report| report.commits.is_empty()));
 }
+
+/// A configuration that says nothing, and one that says where nobody looks first.
+#[test]
+fn a_repository_with_little_configuration_is_committed_to() {
+    for config in ["", "[core]\n\tbare\n\tbare = false\n", "[user]\n\tname = \"~/tilde\"\n"] {
+        let Some(repo) = Repo::new() else { return };
+        fs::write(repo.project.join(".git/config"), config).unwrap();
+        let agent = repo.agent();
+        agent.change("a.rs", Some("a2\n"));
+        let report = agent.finish(&["a.rs"]);
+        assert!(report.commit.is_some() && report.notes.is_empty(), "{config}: {report:?}");
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    }
+}

@@ -22,7 +22,7 @@ fn edit_then_done() -> ScriptedProvider {
 
 #[tokio::test(start_paused = true)]
 async fn changes_are_looked_at_formatted_and_committed() {
-    let commit = CommitInfo { id: "abc".into(), subject: "Edit".into() };
+    let commit = CommitInfo { id: "abc".into(), subject: "Edit".into(), stat: None };
     let hook = RecordingHook::new()
         .on_check_git(Ok(GitReport { formatting_due: true, ..GitReport::default() }))
         .on_format(Ok(FormatReport { commit_due: true, changed_paths: vec!["a.rs".into()], ..FormatReport::default() }))

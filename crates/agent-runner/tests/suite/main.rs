@@ -28,3 +28,4 @@ mod supervisor;
 mod support;
 mod tools;
 mod turn;
+mod user_hooks;

@@ -56,7 +56,11 @@ async fn secrets_are_taken_out_wherever_text_comes_in() {
             ..Default::default()
         }))
         .on_commit(Ok(agent_core::hook::CommitReport {
-            commit: Some(agent_core::hook::CommitInfo { id: "1".into(), subject: format!("subject {KEY}") }),
+            commit: Some(agent_core::hook::CommitInfo {
+                id: "1".into(),
+                subject: format!("subject {KEY}"),
+                stat: None,
+            }),
             notes: Vec::new(),
         }));
     let mut config = config();

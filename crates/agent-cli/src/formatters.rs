@@ -1,0 +1,60 @@
+//! Which formatters are used: the user's; in a trusted workspace then those that the repository names, and the customary ones that are there.
+
+use crate::config_file::{FormatterEntry, UserConfig};
+use crate::failure::Failure;
+use crate::repository_config::RepositoryConfig;
+use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile, recipes};
+use std::path::{Path, PathBuf};
+
+/// The formatters of the user's configuration.
+pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {
+    let entries = user.formatters.iter().map(|entry| {
+        if !entry.program.is_absolute() {
+            let program = entry.program.display();
+            return Err(Failure::config(format!("use the formatter `{program}`: its path has to be absolute")));
+        }
+        Ok(formatter(entry, entry.program.clone()))
+    });
+    entries.collect()
+}
+
+/// Those of a trusted workspace.
+pub(crate) fn of_workspace(config: &RepositoryConfig, root: &Path) -> Vec<FormatterConfig> {
+    let named = config.formatters.iter().map(|(file, entry)| formatter(entry, program_of(file, entry)));
+    named.chain(recipes(std::env::var_os("PATH").as_deref(), root)).collect()
+}
+
+/// For people: what a trusted workspace uses.
+pub(crate) fn shown(config: &RepositoryConfig, root: &Path) -> Vec<String> {
+    let files = config.formatters.iter().map(|(file, _)| format!(", of {}", file.display()));
+    let origins = files.chain(std::iter::repeat(String::from(", as the repository configures it")));
+    let formatters = of_workspace(config, root).into_iter().zip(origins);
+    let shown = formatters.map(|(formatter, origin)| {
+        let program = formatter.program.display().to_string();
+        let words: Vec<String> = std::iter::once(program).chain(formatter.arguments).collect();
+        format!("the formatter `{}` for {}{origin}", words.join(" "), formatter.extensions.join(", "))
+    });
+    shown.collect()
+}
+
+/// A relative path is one in the folder that the configuration is for.
+fn program_of(file: &Path, entry: &FormatterEntry) -> PathBuf {
+    let folder = file.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    folder.join(&entry.program)
+}
+
+fn formatter(entry: &FormatterEntry, program: PathBuf) -> FormatterConfig {
+    FormatterConfig {
+        extensions: entry.extensions.clone(),
+        program,
+        arguments: entry.arguments.clone(),
+        input: match () {
+            () if entry.stdin => FormatterInput::Stdin,
+            () if entry.arguments.iter().any(|argument| argument == "{files}") => FormatterInput::Files,
+            () => FormatterInput::File,
+        },
+        settings: entry.settings.iter().map(|name| SettingsFile { name: name.clone(), sign: None }).collect(),
+        new_files: true,
+        timeout_ms: entry.timeout_ms,
+    }
+}

@@ -1,0 +1,101 @@
+//! `agent trust`: in a workspace that the user trusts, programs are used that the repository names or configures, and nowhere else.
+//!
+//! What is trusted is where a project begins: the root of the repository that the directory lies in, or the directory itself.
+
+use crate::args::Trust;
+use crate::config_file::{UserConfig, read, state_home, user_config_path};
+use crate::failure::Failure;
+use crate::formatters;
+use crate::hooks;
+use crate::project;
+use crate::repository_config::RepositoryConfig;
+use crate::settings::working_directory;
+use crate::terminal::{inline, print, say};
+use agent_hooks::{Place, Standing, TrustStore};
+use std::io::{IsTerminal as _, stdin};
+use std::path::Path;
+
+/// Whether the user trusts the project that a directory lies in.
+pub(crate) fn is_trusted(directory: &Path) -> bool {
+    store().is_some_and(|store| store.is_trusted(&project::root(directory)))
+}
+
+/// `agent trust`: exit code 0 when the workspace is trusted afterwards, or was to be trusted no longer; 1 when it is not trusted.
+pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
+    let directory = working_directory(arguments.directory.as_deref())?;
+    let root = project::root(&directory);
+    let failed = |error: std::io::Error| Failure::internal(format!("trust {}: {error}", root.display()));
+    let store = store()
+        .ok_or_else(|| Failure::config("keep what is trusted: there is no home directory; set AGENT_STATE_HOME"))?;
+    let place = Place::at(&root).map_err(failed)?;
+    if arguments.revoke {
+        let was_there = store.revoke(&place).map_err(failed)?;
+        let word = if was_there { "trusted no longer" } else { "was not trusted" };
+        say(&format!("agent: {}: {word}", inline(&root.display().to_string())));
+        return Ok(0);
+    }
+    let standing = store.standing(&place);
+    let shown = describe(&directory, &root, standing)?;
+    print(&shown).map_err(|error| Failure::internal(format!("show what trust enables: {error}")))?;
+    if arguments.show || standing == Standing::Trusted {
+        return Ok(u8::from(standing != Standing::Trusted));
+    }
+    if !arguments.yes && !is_agreed()? {
+        say("agent: not trusted");
+        return Ok(1);
+    }
+    store.trust(&place).map_err(failed)?;
+    say("agent: trusted from now on; `agent trust --revoke` takes it back");
+    Ok(0)
+}
+
+/// What trust would enable, or enables.
+fn describe(directory: &Path, root: &Path, standing: Standing) -> Result<String, Failure> {
+    let user: UserConfig = user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| read(&path))?;
+    let config = RepositoryConfig::find(directory);
+    config.check()?;
+    let (standing, would) = match standing {
+        Standing::Trusted => ("trusted", "it uses"),
+        Standing::Replaced => {
+            ("not trusted: another directory was, that is not there any more", "trusted, it would use")
+        }
+        _ => ("not trusted", "trusted, it would use"),
+    };
+    let mut text = format!("{}: {standing}\n", inline(&root.display().to_string()));
+    let mut programs = formatters::shown(&config, root);
+    programs.extend(hooks::shown(&config));
+    if programs.is_empty() {
+        text.push_str(&format!(
+            "trusted, it {would} no program of the repository's, nor one that the repository configures\n"
+        ));
+    }
+    for program in programs {
+        text.push_str(&format!("{would} {}\n", inline(&program)));
+    }
+    if !user.format_on_edit.unwrap_or(false) {
+        text.push_str(
+            "formatters are used only with `--format-on-edit`, or `format_on_edit = true` in your configuration\n",
+        );
+    }
+    text.push_str(NEVER);
+    Ok(text)
+}
+
+/// Asks the person at the terminal.
+fn is_agreed() -> Result<bool, Failure> {
+    if !stdin().is_terminal() {
+        return Err(Failure::usage("nobody can be asked here: `--yes` trusts, `--show` only shows"));
+    }
+    say("agent: trust it, with what will be in it later? [y/N]");
+    let mut answer = String::new();
+    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("read the answer: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// In the user's own files: nothing in a repository can make it trusted.
+fn store() -> Option<TrustStore> {
+    state_home().map(|home| TrustStore::new(home.join("trust")))
+}
+
+const NEVER: &str = "trusted or not, a repository cannot allow calls, loosen the permission mode, the sandbox or limits, or choose the \
+    provider or model; git's hooks, filters and helper programs are not run\n";

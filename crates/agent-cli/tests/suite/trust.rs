@@ -1,0 +1,204 @@
+//! `agent trust`, through the program: what a repository names runs where the user said so, and nowhere else.
+
+use crate::support::{Ended, Model, Running, Scratch};
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+/// A repository outside of `/tmp`, which programs in a sandbox do not share, with a formatter of its own, which nobody else can be.
+fn repository() -> Scratch {
+    let scratch = Scratch::repository_in("/var/tmp");
+    scratch.write("tools/shout", "#!/bin/sh\ntr a-z A-Z\n");
+    fs::set_permissions(scratch.work("tools/shout"), fs::Permissions::from_mode(0o755)).unwrap();
+    scratch.write(
+        ".agent/config.toml",
+        "[[formatters]]\nextensions = [\"txt\"]\nprogram = \"tools/shout\"\nstdin = true\n",
+    );
+    scratch
+}
+
+/// Lets the model write a new file, and says whether the repository's formatter ran.
+fn runs_the_formatter(scratch: &Scratch, arguments: &[&str]) -> (bool, Ended) {
+    drop(fs::remove_file(scratch.work("new.txt")));
+    let model =
+        Model::script([Step::call("write_file", json!({"path": "new.txt", "content": "new\n"})), Step::text("Done.")]);
+    let ended = scratch.run(&model, &[&["-p", "x", "--permission-mode", "accept-edits"], arguments].concat());
+    ended.assert_code(0);
+    let text = scratch.read("new.txt");
+    assert!(["new\n", "NEW\n"].contains(&&*text), "{text}");
+    (text == "NEW\n", ended)
+}
+
+#[test]
+fn what_a_repository_names_runs_only_when_it_is_trusted() {
+    let scratch = repository();
+    let runs = |expected: bool, what: &str| {
+        let (ran, ended) = runs_the_formatter(&scratch, &["--format-on-edit"]);
+        assert_eq!(ran, expected, "{what}: {ended:#?}");
+        assert_eq!(ended.err.contains("`formatters` of the repository: it is not trusted"), !expected, "{ended:#?}");
+    };
+    runs(false, "before");
+    let shown = scratch.ended(&["trust", "--show"]);
+    assert!(shown.assert_code(1).out.contains("tools/shout` for txt"), "{shown:#?}");
+    runs(false, "showing is not trusting");
+    let trusted = scratch.ended(&["trust", "--yes"]);
+    assert!(trusted.assert_code(0).out.contains("tools/shout` for txt"), "{trusted:#?}");
+    scratch.ended(&["trust", "--show"]).assert_code(0);
+    runs(true, "trusted");
+    let (ran, _) = runs_the_formatter(&scratch, &[]);
+    assert!(!ran, "formatting is still to be asked for by the user");
+    scratch.ended(&["trust", "--revoke"]).assert_code(0).assert_says("trusted no longer");
+    runs(false, "revoked");
+    scratch.ended(&["trust", "--revoke"]).assert_code(0).assert_says("was not trusted");
+}
+
+#[test]
+fn nobody_is_trusted_without_being_asked() {
+    let scratch = repository();
+    scratch.ended(&["trust"]).assert_code(2).assert_says("--yes");
+    for answer in ["y\n", "yes\n"] {
+        let mut running = Running::start(&mut scratch.agent(&["trust"]));
+        running.write(answer);
+        running.end().assert_code(2);
+    }
+    scratch.ended(&["trust", "--show"]).assert_code(1);
+    for wrong in [&["trust", "--show", "--yes"][..], &["trust", "--revoke", "--yes"], &["trust", "--show", "--revoke"]]
+    {
+        scratch.ended(wrong).assert_code(2);
+    }
+    scratch.ended(&["trust", "--yes", "-C", "/nowhere"]).assert_code(42);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
+fn a_person_at_the_terminal_is_asked() {
+    if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
+        return;
+    }
+    for (answer, code) in [("n\n", 1), ("\n", 1), ("y\n", 0)] {
+        let scratch = repository();
+        let mut command = scratch.command("script");
+        let line = format!("{} trust", env!("CARGO_BIN_EXE_agent"));
+        command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
+        let mut running = Running::start(&mut command);
+        running.wait_for("[y/N]");
+        running.write(answer);
+        running.end().assert_code(code);
+        scratch.ended(&["trust", "--show"]).assert_code(code);
+    }
+}
+
+/// A directory, a subdirectory, a repository inside of it, one that was put in its place, and a planted record.
+#[test]
+fn trust_is_for_one_project() {
+    let scratch = repository();
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    scratch.write("deep/er/x.txt", "");
+    scratch.ended(&["trust", "--show", "-C", "deep/er"]).assert_code(0);
+    scratch.write("inner/x.txt", "");
+    scratch.git(&["init", "--quiet", "inner"]);
+    scratch.ended(&["trust", "--show", "-C", "inner"]).assert_code(1);
+    let (ran, _) = runs_the_formatter(&scratch, &["--format-on-edit"]);
+    assert!(ran, "the control");
+
+    fs::rename(scratch.work(""), scratch.path("moved")).unwrap();
+    assert!(
+        Command::new("cp").arg("-a").args([scratch.path("moved"), scratch.path("work")]).status().unwrap().success()
+    );
+    let shown = scratch.ended(&["trust", "--show"]);
+    assert!(shown.assert_code(1).out.contains("another directory was"), "{shown:#?}");
+    let (ran, _) = runs_the_formatter(&scratch, &["--format-on-edit"]);
+    assert!(!ran, "another directory with the same path and content");
+}
+
+#[test]
+fn trust_enables_no_more_than_it_shows() {
+    let scratch = repository();
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    for attempt in ["allow = [\"bash\"]", "permission_mode = \"bypass\"", "format_on_edit = true", "model = \"dear\""] {
+        scratch.write(".agent/config.toml", &format!("{attempt}\n"));
+        let model = Model::script([Step::call("bash", json!({"command": "touch ran"})), Step::text("Done.")]);
+        scratch.run(&model, &["-p", "x"]).assert_code(61);
+        assert!(!scratch.work("ran").exists(), "{attempt}");
+    }
+    scratch.write(".agent/config.toml", "deny = [\"write_file\"]\n");
+    let model =
+        Model::script([Step::call("write_file", json!({"path": "b.txt", "content": "x"})), Step::text("Done.")]);
+    scratch.run(&model, &["-p", "x", "--permission-mode", "bypass"]).assert_says("denied: write_file");
+}
+
+/// The customary formatters read what the repository says, so they need trust too; and what they made is what the model edits next.
+#[test]
+fn the_customary_formatter_is_used_in_a_trusted_workspace_and_the_next_edit_matches() {
+    let scratch = Scratch::repository_in("/var/tmp");
+    scratch.write("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2021\"\n");
+    scratch.write("src/lib.rs", "pub async fn one() {\n    two();\n}\n");
+    let edit = |old: &str, new: &str| {
+        Step::call("edit_file", json!({"path": "src/lib.rs", "old_string": old, "new_string": new}))
+    };
+    let read = || Step::call("read_file", json!({"path": "src/lib.rs"}));
+    let run = |steps: Vec<Step>| {
+        let model = Model::script(steps.into_iter().chain([Step::text("Done.")]));
+        let arguments = ["-p", "x", "--permission-mode", "accept-edits", "--format-on-edit"];
+        scratch.run(&model, &arguments).assert_code(0);
+        model.last_body()["messages"].to_string()
+    };
+    run(vec![read(), edit("two();", "two( );")]);
+    assert!(scratch.read("src/lib.rs").contains("two( );"), "not before it is trusted");
+    run(vec![read(), edit("two( );", "two();")]);
+
+    let shown = scratch.ended(&["trust", "--yes"]);
+    assert!(shown.assert_code(0).out.contains("rustfmt --edition={edition}` for rs, as the repository"), "{shown:#?}");
+    // The second edit is of what the formatter made, without reading the file again.
+    let said = run(vec![read(), edit("two();", "two( );three( );"), edit("    three();\n", "    four( );\n")]);
+    assert_eq!(scratch.read("src/lib.rs"), "pub async fn one() {\n    two();\n    four();\n}\n", "{said}");
+    assert!(said.contains("A formatter changed src/lib.rs"), "{said}");
+}
+
+/// A formatter has the workspace before its eyes, and its copies to write.
+#[test]
+fn a_formatter_in_the_sandbox_writes_nothing_of_the_workspace() {
+    let scratch = repository();
+    scratch.write("tools/shout", "#!/bin/sh\n{ echo x > mark; echo x > \"$HOME/mark\"; } 2>/dev/null\ntr a-z A-Z\n");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    let run = |sandbox: &[&str]| runs_the_formatter(&scratch, &[&["--format-on-edit"], sandbox].concat());
+    if !scratch.ended(&["sandbox", "check"]).out.starts_with("sandbox: bubblewrap") {
+        return;
+    }
+    let (ran, _) = run(&[]);
+    assert!(ran && !scratch.work("mark").exists() && !scratch.path("home").join("mark").exists());
+    let (ran, _) = run(&["--sandbox", "off"]);
+    assert!(ran && scratch.work("mark").exists(), "the control");
+}
+
+/// Some formatters run what a repository says (`prettier.config.js`, a tool chain's path). This one stands for them.
+#[test]
+fn what_a_formatter_would_run_of_the_repository_is_not_run_before_it_is_trusted() {
+    let scratch = Scratch::repository_in("/var/tmp");
+    let bin = scratch.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = "#!/bin/sh\nfor f; do case $f in -*) ;; *) sh ./prettier.config.js \"$f\" ;; esac; done\n";
+    fs::write(bin.join("prettier"), program).unwrap();
+    fs::set_permissions(bin.join("prettier"), fs::Permissions::from_mode(0o755)).unwrap();
+    scratch.write("prettier.config.js", "echo ran > \"$1\"\n");
+    let run = || {
+        drop(fs::remove_file(scratch.work("new.js")));
+        let model = Model::script([
+            Step::call("write_file", json!({"path": "new.js", "content": "new\n"})),
+            Step::text("Done."),
+        ]);
+        let mut command =
+            scratch.run_command(&model, &["-p", "x", "--permission-mode", "accept-edits", "--format-on-edit"]);
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        Running::start(command.env("PATH", path)).end().assert_code(0);
+        scratch.read("new.js")
+    };
+    assert_eq!(run(), "new\n");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    assert_eq!(run(), "ran\n", "the control");
+    scratch.ended(&["trust", "--revoke"]).assert_code(0);
+    assert_eq!(run(), "new\n");
+}

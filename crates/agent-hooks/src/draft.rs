@@ -1,0 +1,132 @@
+//! Makes a commit, and does not publish it: everything that git has to write, and what it has to say, by one process.
+//!
+//! ```text
+//! the record of the turn, if there is one     for undo
+//! the commit                                  on a reference of its own, which goes when it is published
+//! what HEAD has at the paths                  to be compared with what it was taken to have
+//! ```
+
+use crate::checkpoint;
+use crate::config::Identity;
+use crate::git::{Git, GitError};
+use crate::image::Image;
+use crate::query::Entry;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Where a commit is until it is published; a reference of this working tree.
+pub(crate) const DRAFT: &str = "refs/worktree/agent/draft";
+
+/// What is to be written.
+pub(crate) struct Draft<'a> {
+    /// The commit that it goes on from.
+    pub(crate) head: Option<&'a str>,
+    pub(crate) message: &'a str,
+    pub(crate) author: &'a Identity,
+    /// Content and kind at each path, or its deletion.
+    pub(crate) files: Vec<(&'a str, Option<(u32, &'a Image)>)>,
+    /// Paths of which it is to be said what `head` has there.
+    pub(crate) asked: Vec<&'a str>,
+    /// The record of the turn, in a file.
+    pub(crate) record: Option<&'a Path>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The commit.
+    pub(crate) id: String,
+    /// What `head` has at the paths that were asked for; a directory or a submodule is an entry too.
+    pub(crate) in_head: BTreeMap<String, Entry>,
+    /// Whether the record is stored.
+    pub(crate) is_recorded: bool,
+}
+
+/// Writes it.
+pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, GitError> {
+    let record = draft.record.and_then(checkpoint::dated_now);
+    let is_recorded = record.is_some();
+    let mut stream = record.unwrap_or_default();
+    draft.ask(&mut stream);
+    draft.commit(&mut stream);
+    let arguments = ["fast-import", "--quiet", "--force", "--done", "--date-format=now"];
+    let output = git.run(&arguments, stream).await?;
+    let output = String::from_utf8_lossy(&output);
+    let mut lines = output.lines();
+    let mut in_head = BTreeMap::new();
+    for path in draft.asked.iter().filter(|_| draft.head.is_some()) {
+        // <mode> SP <type> SP <id> TAB <path>, or: missing SP <path>
+        let mut words = lines.next().unwrap_or_default().split([' ', '\t']);
+        if let (Some(mode), Some(_), Some(id)) =
+            (words.next().filter(|word| *word != "missing"), words.next(), words.next())
+        {
+            let mode = u32::from_str_radix(mode, 8).unwrap_or(0);
+            in_head.insert((*path).to_owned(), Entry { mode, id: id.to_owned() });
+        }
+    }
+    let id = lines.next().unwrap_or_default().trim().to_owned();
+    Ok(Written { id, in_head, is_recorded })
+}
+
+impl Draft<'_> {
+    fn ask(&self, stream: &mut Vec<u8>) {
+        for (head, path) in self.head.into_iter().flat_map(|head| self.asked.iter().map(move |path| (head, path))) {
+            stream.extend_from_slice(format!("ls {head} {}\n", quoted(path)).as_bytes());
+        }
+    }
+
+    fn commit(&self, stream: &mut Vec<u8>) {
+        let Identity { name, email } = self.author;
+        let who = format!("{} <{}> now", plain(name), plain(email));
+        let message = self.message;
+        let head =
+            format!("commit {DRAFT}\nmark :1\nauthor {who}\ncommitter {who}\ndata {}\n{message}\n", message.len());
+        stream.extend_from_slice(head.as_bytes());
+        if let Some(parent) = self.head {
+            stream.extend_from_slice(format!("from {parent}\n").as_bytes());
+        }
+        // Deletions first: a directory may take the place of a file.
+        for (path, _) in self.files.iter().filter(|(_, file)| file.is_none()) {
+            stream.extend_from_slice(format!("D {}\n", quoted(path)).as_bytes());
+        }
+        for (path, file) in &self.files {
+            let Some((mode, image)) = file else { continue };
+            let Some(bytes) = image.bytes() else { continue };
+            stream.extend_from_slice(format!("M {mode:o} inline {}\ndata {}\n", quoted(path), bytes.len()).as_bytes());
+            stream.extend_from_slice(bytes);
+            stream.push(b'\n');
+        }
+        stream.extend_from_slice(b"\nget-mark :1\ndone\n");
+    }
+}
+
+/// What an identity may not have.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect::<String>().trim().to_owned()
+}
+
+/// A path between quotes, as git reads it.
+fn quoted(path: &str) -> String {
+    let mut out = String::from("\"");
+    for c in path.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_ascii_control() => out.push_str(&format!("\\{:03o}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_as_git_reads_them() {
+        assert_eq!(quoted("a b"), "\"a b\"");
+        assert_eq!(quoted("ü\"\\\t"), "\"ü\\\"\\\\\\011\"");
+        assert_eq!(plain("A <b>\n "), "A b");
+    }
+}

@@ -1,0 +1,191 @@
+//! Formats what the agent changed, with one formatter.
+//!
+//! A file is formatted only when it was formatted before, or is new: otherwise the agent's small change would carry a rewrite of the
+//! whole file.
+//!
+//! ```text
+//! now       what the formatter makes of the changed files                    (one process, where it takes many files)
+//! before    what it makes of those that it would change, as they were        (one more, unless that is known)
+//! replace   each at once, or not at all
+//! ```
+
+use crate::config::FormatterConfig;
+use crate::format::{FormatError, Formatter, Text};
+use crate::image::Image;
+use crate::replace::replace;
+use std::collections::BTreeSet;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Of a settings file only the beginning is looked at.
+const SETTINGS_LIMIT_BYTES: u64 = 256 * 1024;
+
+/// A file that the agent changed.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    /// Relative to the workspace.
+    pub(crate) path: String,
+    /// Relative to the formatter's root.
+    pub(crate) root_path: PathBuf,
+    /// How it was before the agent's changes.
+    pub(crate) before: Vec<Image>,
+    /// Digests of its texts that this formatter left or found formatted.
+    pub(crate) known: BTreeSet<u64>,
+}
+
+/// What became of one file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Formatted {
+    /// There was nothing to do.
+    Skipped,
+    /// It was formatted already.
+    Unchanged {
+        /// Digest of its text, which is formatted.
+        known: u64,
+    },
+    /// It was rewritten.
+    Changed {
+        /// Digests of its texts now and before, which are formatted.
+        known: Vec<u64>,
+    },
+}
+
+/// Formats the files. The results are in their order.
+pub(crate) async fn format_all(formatter: &Formatter<'_>, files: &[Changed]) -> Vec<Result<Formatted, FormatError>> {
+    let mut results: Vec<Option<Result<Formatted, FormatError>>> = Vec::new();
+    let mut open: Vec<Open<'_>> = Vec::new();
+    for (at, file) in files.iter().enumerate() {
+        match Open::look(formatter, at, file) {
+            Ok(Some(found)) => {
+                open.push(found);
+                results.push(None);
+            }
+            Ok(None) => results.push(Some(Ok(Formatted::Skipped))),
+            Err(error) => results.push(Some(Err(error))),
+        }
+    }
+
+    let texts: Vec<Text<'_>> = open.iter().map(|one| (&*one.file.root_path, &*one.now)).collect();
+    let made = formatter.texts(&texts).await;
+    let mut due = Vec::new();
+    for (one, made) in open.into_iter().zip(made) {
+        match made {
+            Ok(text) if text[..] == one.now[..] => {
+                results[one.at] = Some(Ok(Formatted::Unchanged { known: digest(&text) }));
+            }
+            Ok(text) => due.push((one, text)),
+            Err(error) => results[one.at] = Some(Err(error)),
+        }
+    }
+
+    let asked: Vec<&Open<'_>> = due.iter().map(|(one, _)| one).filter(|one| one.before_to_check().is_some()).collect();
+    let texts: Vec<Text<'_>> =
+        asked.iter().filter_map(|one| Some((&*one.file.root_path, one.before_to_check()?))).collect();
+    let mut before = formatter.texts(&texts).await.into_iter();
+    for (one, text) in due {
+        let allowed = match one.before_to_check() {
+            None => Ok(()),
+            Some(was) => match before.next() {
+                Some(Ok(formatted)) if formatted[..] == *was => Ok(()),
+                // What the formatter refuses was not formatted.
+                Some(Ok(_) | Err(FormatError::Failed { .. })) | None => Err(FormatError::NotFormattedBefore),
+                Some(Err(error)) => Err(error),
+            },
+        };
+        results[one.at] = Some(allowed.and_then(|()| one.put(&text)));
+    }
+    results.into_iter().map(|result| result.unwrap_or(Err(FormatError::Unknown))).collect()
+}
+
+/// A file that may be formatted.
+struct Open<'a> {
+    at: usize,
+    file: &'a Changed,
+    target: PathBuf,
+    image: Image,
+    now: Arc<[u8]>,
+}
+
+impl<'a> Open<'a> {
+    /// Nothing when there is nothing to format.
+    fn look(formatter: &Formatter<'_>, at: usize, file: &'a Changed) -> Result<Option<Self>, FormatError> {
+        if !formatter.config.program.is_absolute() {
+            return Err(FormatError::NotAbsolute(formatter.config.program.clone()));
+        }
+        let target = formatter.root.join(&file.root_path);
+        let image = Image::take(&target);
+        let now = match &image {
+            Image::File { bytes, .. } if !bytes.is_empty() => bytes.clone(),
+            Image::File { .. } | Image::Absent => return Ok(None),
+            Image::Link(_) => return Err(FormatError::Unfit("it is a symbolic link")),
+            Image::Opaque(reason) => return Err(FormatError::Unfit(reason)),
+        };
+        match file.before.first() {
+            None | Some(Image::Opaque(_)) => return Err(FormatError::Unknown),
+            Some(Image::Link(_)) => return Err(FormatError::Unfit("it was a symbolic link")),
+            Some(Image::Absent) => {
+                let config = formatter.config;
+                if !config.new_files && !is_configured(config, formatter.root, &file.root_path) {
+                    return Ok(None);
+                }
+            }
+            Some(Image::File { .. }) => {}
+        }
+        Ok(Some(Self { at, file, target, image, now }))
+    }
+
+    /// The text of which it is not known whether it was formatted.
+    fn before_to_check(&self) -> Option<&[u8]> {
+        match self.file.before.first() {
+            Some(Image::File { bytes, .. }) if !bytes.is_empty() && !self.file.known.contains(&digest(bytes)) => {
+                Some(bytes)
+            }
+            _ => None,
+        }
+    }
+
+    fn put(&self, text: &[u8]) -> Result<Formatted, FormatError> {
+        if Image::take(&self.target) != self.image {
+            return Err(FormatError::Unfit("it changed meanwhile"));
+        }
+        replace(&self.target, text, None)?;
+        Ok(Formatted::Changed { known: self.before_to_check().into_iter().chain([text]).map(digest).collect() })
+    }
+}
+
+impl FormatterConfig {
+    /// Whether it handles the file.
+    pub(crate) fn handles(&self, path: &str) -> bool {
+        let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| self.extensions.iter().any(|known| known == extension))
+    }
+}
+
+/// Whether a settings file in a folder above the path says that this formatter is used.
+pub(crate) fn is_configured(config: &FormatterConfig, root: &Path, path: &Path) -> bool {
+    let says = |folder: &Path| {
+        let signs =
+            config.settings.iter().filter_map(|file| Some((root.join(folder).join(&file.name), file.sign.as_ref()?)));
+        signs.into_iter().any(|(file, sign)| beginning(&file).is_some_and(|text| text.contains(&**sign)))
+    };
+    path.ancestors().skip(1).any(says)
+}
+
+/// The beginning of a regular file.
+fn beginning(path: &Path) -> Option<String> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(SETTINGS_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn digest(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,134 @@
+//! What is known of the paths that are to be committed: from the index, the attributes and the rules for ignored files.
+
+use crate::attributes;
+use crate::commit::{Candidate, CommitError, Work};
+use crate::decide::{Decision, Facts, Version, converts, decide};
+use crate::git::Git;
+use crate::ignored;
+use crate::image::Image;
+use crate::index::Index;
+use crate::index_lock;
+use crate::query::{self, Conversion, Entry, Settings, Staged};
+use crate::repository::Repository;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of the candidates, but for what `HEAD` has.
+pub(crate) struct Found {
+    /// The bytes of the index that it was read from.
+    index: Option<Vec<u8>>,
+    staged: BTreeMap<String, Staged>,
+    conversions: BTreeMap<String, Conversion>,
+    ignored: BTreeSet<String>,
+}
+
+impl Found {
+    pub(crate) async fn look(git: &Git<'_>, repository: &Repository, work: &Work<'_>) -> Result<Self, CommitError> {
+        let paths: Vec<&str> = work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect();
+        let attribute_files = attributes::names(&paths);
+        let mut wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
+        wanted.extend(attribute_files.iter().map(String::as_str));
+        let index = index_lock::read(&repository.git_dir)?;
+        let staged = match &index {
+            None => BTreeMap::new(),
+            Some(bytes) => match Index::read(bytes, work.settings.format) {
+                Some(index) => index.at(&wanted),
+                None => query::in_index(git, &wanted.into_iter().collect::<Vec<_>>()).await?,
+            },
+        };
+        let has_carriage_returns =
+            work.candidates.iter().any(|candidate| candidate.now.bytes().is_some_and(|bytes| bytes.contains(&b'\r')));
+        let is_staged = |path: &str| staged.contains_key(path);
+        let conversions = if attributes::may_convert(repository, work.settings, &paths, is_staged, has_carriage_returns)
+        {
+            query::conversions(git, &paths).await?
+        } else {
+            BTreeMap::new()
+        };
+        let new: Vec<&str> = paths.iter().copied().filter(|path| !staged.contains_key(*path)).collect();
+        let ignored = match ignored::ignored(repository, work.settings, &new) {
+            Some(ignored) => ignored,
+            None => query::ignored(git, &new).await?,
+        };
+        Ok(Self { index, staged, conversions, ignored })
+    }
+
+    /// What `HEAD` has if nothing is staged.
+    pub(crate) fn taken_for_head(&self) -> BTreeMap<String, Entry> {
+        let entries = self.staged.iter().filter_map(|(path, staged)| match staged {
+            Staged::Entry(entry) => Some((path.clone(), entry.clone())),
+            Staged::Special => None,
+        });
+        entries.collect()
+    }
+
+    /// The paths of which has to be known what `HEAD` has.
+    pub(crate) fn asked<'a>(&self, work: &Work<'a>) -> Vec<&'a str> {
+        with_parents(&work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect::<Vec<_>>())
+    }
+
+    pub(crate) fn decide_all(&self, work: &Work<'_>, in_head: &BTreeMap<String, Entry>) -> Vec<Decision> {
+        work.candidates.iter().map(|candidate| self.decide_one(work.settings, in_head, candidate)).collect()
+    }
+
+    fn decide_one(&self, settings: &Settings, in_head: &BTreeMap<String, Entry>, candidate: &Candidate) -> Decision {
+        let path = candidate.git_path.as_str();
+        let head = in_head.get(path);
+        let conversion = self.conversions.get(path).copied().unwrap_or_default();
+        let below_entry = parents(path).any(|parent| in_head.get(parent).is_some_and(|entry| entry.mode != DIRECTORY));
+        decide(&Facts {
+            head: head.cloned(),
+            staged: self.staged.get(path).cloned(),
+            before: candidate.before.iter().map(|image| version_of(image, head, settings)).collect(),
+            now: version_of(&candidate.now, head, settings),
+            below_entry,
+            ignored: self.ignored.contains(path),
+            converted: candidate.now.bytes().is_some_and(|bytes| converts(bytes, conversion, settings)),
+        })
+    }
+
+    /// Whether the index, read anew, still has at these paths what was found.
+    pub(crate) fn still_holds(
+        &self,
+        index: Option<&Index<'_>>,
+        bytes: Option<&Vec<u8>>,
+        paths: &BTreeSet<&str>,
+    ) -> bool {
+        match index {
+            _ if bytes == self.index.as_ref() => true,
+            Some(index) => {
+                let now = index.at(paths);
+                paths.iter().all(|path| now.get(*path) == self.staged.get(*path))
+            }
+            None => false,
+        }
+    }
+}
+
+/// What git would keep of an image. Where the executable bit does not count, it stays as in `HEAD`.
+fn version_of(image: &Image, head: Option<&Entry>, settings: &Settings) -> Version {
+    let kept_mode = head.map_or(Entry::FILE, |head| head.mode);
+    let mode = match image {
+        Image::Absent => return Version::Absent,
+        Image::Opaque(reason) => return Version::Opaque(reason),
+        Image::Link(_) => Entry::LINK,
+        Image::File { .. } if !settings.executable_bit && kept_mode != Entry::LINK => kept_mode,
+        Image::File { executable: true, .. } => Entry::EXECUTABLE,
+        Image::File { executable: false, .. } => Entry::FILE,
+    };
+    let id = image.bytes().map(|bytes| settings.format.blob(bytes));
+    id.map_or(Version::Absent, |id| Version::Entry(Entry { mode, id }))
+}
+
+/// A directory in `HEAD`.
+const DIRECTORY: u32 = 0o040_000;
+
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+fn with_parents<'a>(paths: &[&'a str]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = paths.iter().flat_map(|path| parents(path).chain([*path])).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,173 @@
+//! Commits what the agent changed: which paths, with which settings, and what is remembered of it afterwards.
+
+use super::RepositoryHooks;
+use crate::checkpoint;
+use crate::commit::{self, Candidate, CommitError, Work};
+use crate::git::GitError;
+use crate::image::Image;
+use crate::paths;
+use crate::query::{self, Settings, SettingsError};
+use crate::repository::{Discovery, Repository, Stamp};
+use crate::secrets::looks_secret;
+use agent_core::hook::{Changes, CommitReport, HookError};
+use agent_core::ports::CancelSignal;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+impl RepositoryHooks {
+    /// Commits, and reports it.
+    pub(super) async fn commit_changes(
+        &self,
+        discovery: &Discovery,
+        changes: &Changes,
+        cancel: &dyn CancelSignal,
+        report: &mut CommitReport,
+    ) -> Result<(), HookError> {
+        let paths = self.usable_paths(changes, &mut report.notes);
+        let repository = match committable(discovery) {
+            Ok(repository) => repository,
+            Err(reason) => {
+                report.notes.push(format!("nothing was committed: {reason}"));
+                return Ok(());
+            }
+        };
+        self.look_back(repository, &paths, cancel).await;
+        let candidates = self.candidates(repository, &paths, &mut report.notes);
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let done = match self.commit_candidates(repository, &candidates, &changes.intent, cancel).await {
+            // Trying again would not help; the user has to tell git.
+            Err(
+                CommitError::Git(error @ GitError::DubiousOwnership)
+                | CommitError::Settings(SettingsError::Git(error @ GitError::DubiousOwnership)),
+            ) => {
+                report.notes.push(format!("nothing was committed: {error}"));
+                return Ok(());
+            }
+            done => done?,
+        };
+        report.notes.extend(done.notes);
+        let mut memory = self.memory();
+        memory.before.clear();
+        if let Some((commit, parent)) = done.commit {
+            memory.watch.committed(repository, parent.as_deref(), &commit.id);
+            report.commit = Some(commit);
+            if repository.is_detached() {
+                report.notes.push("HEAD is detached: the commit is on no branch".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    async fn commit_candidates(
+        &self,
+        repository: &Repository,
+        candidates: &[Candidate],
+        intent: &str,
+        cancel: &dyn CancelSignal,
+    ) -> Result<commit::Committed, CommitError> {
+        let git = self.git(repository, cancel);
+        let settings = self.settings(repository, cancel).await?;
+        let record = self.memory().unstored.first().cloned();
+        let work = Work { candidates, intent, record: record.as_deref(), settings: &settings };
+        let done = commit::commit(&git, repository, &work).await?;
+        if let Some(record) = record.filter(|_| done.is_recorded) {
+            checkpoint::imported(&record);
+            self.memory().stored(&record);
+            // Older turns than are kept stay until the next time.
+            drop(checkpoint::forget_oldest(&git, repository).await);
+        }
+        Ok(done)
+    }
+
+    /// What the configuration says. Git is asked again when one of its files changed.
+    async fn settings(&self, repository: &Repository, cancel: &dyn CancelSignal) -> Result<Settings, CommitError> {
+        let stamps = self.stamps(repository);
+        if let Some((known, settings)) = &self.memory().settings
+            && *known == stamps
+        {
+            return Ok(settings.clone());
+        }
+        let settings = query::settings(&self.git(repository, cancel), repository).await?;
+        self.memory().settings = Some((stamps, settings.clone()));
+        Ok(settings)
+    }
+
+    fn stamps(&self, repository: &Repository) -> Vec<Stamp> {
+        let home = self.config.home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
+        let own = [repository.common_dir.join("config"), repository.git_dir.join("config.worktree")];
+        let files = own.into_iter().chain(home).chain([PathBuf::from("/etc/gitconfig")]);
+        let stamps = files.map(|file| Stamp::of(&file));
+        [Stamp::of(&repository.top), Stamp::of(&repository.git_dir)]
+            .map(Stamp::identity)
+            .into_iter()
+            .chain(stamps)
+            .collect()
+    }
+
+    /// An agent that was killed between its changes and their commit has left a record of them. Where it says how a file was and how the agent left it,
+    /// and the file is still so, the change is the agent's.
+    async fn look_back(&self, repository: &Repository, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) {
+        let is_known = |path: &String| !self.memory().before.bases(path).is_empty();
+        if self.memory().looked_back || paths.iter().all(is_known) {
+            return;
+        }
+        self.memory().looked_back = true;
+        let git = self.git(repository, cancel);
+        checkpoint::import_left_behind(&git, repository).await;
+        let Ok(turns) = checkpoint::list(&git, 1).await else { return };
+        let Some(turn) = turns.first() else { return };
+        let Ok(left) = checkpoint::load(&git, turn).await else { return };
+        for path in paths.iter().filter(|path| !is_known(path)) {
+            let Some(git_path) = self.git_path(repository, path) else { continue };
+            let now = Image::take(&repository.top.join(&git_path));
+            if let (Some(before), Some(after)) = (left.before.get(&git_path), left.after.get(&git_path))
+                && *after == now
+            {
+                let mut memory = self.memory();
+                memory.before.remember(path, before.clone());
+                memory.before.note_left(path, &now);
+            }
+        }
+    }
+
+    /// Sorts out what can be left out without asking git.
+    fn candidates(&self, repository: &Repository, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> Vec<Candidate> {
+        let memory = self.memory();
+        let mut candidates = Vec::new();
+        for path in paths {
+            let reason = if looks_secret(path) {
+                Err("its name suggests a secret")
+            } else {
+                paths::check_parents(&self.config.workspace, path)
+            };
+            match (reason, self.git_path(repository, path)) {
+                (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
+                (Ok(()), None) => notes.push(format!("{path} was not committed: its directory's name is not text")),
+                (Ok(()), Some(git_path)) => candidates.push(Candidate {
+                    path: path.clone(),
+                    git_path,
+                    before: memory.before.bases(path).to_vec(),
+                    now: Image::take(&self.config.workspace.join(path)),
+                }),
+            }
+        }
+        candidates
+    }
+}
+
+/// The repository, if it can be committed to now; else why not.
+pub(super) fn committable(discovery: &Discovery) -> Result<&Repository, String> {
+    match discovery {
+        Discovery::None => Err("this is not a git repository".to_owned()),
+        Discovery::Bare => Err("this is a bare repository".to_owned()),
+        Discovery::Foreign => Err("`.git` is a link to a repository that does not know this directory; \
+            if it is meant, tell the repository by `git config core.worktree`"
+            .to_owned()),
+        Discovery::Found(repository) => match repository.operation_in_progress() {
+            Some(operation) => Err(format!("{operation} is in progress")),
+            None => Ok(repository),
+        },
+    }
+}

@@ -1,0 +1,295 @@
+//! Which directories the user trusts: there, programs may be run that the repository names, brings along or configures.
+//!
+//! ```text
+//! Place::at(directory)    which directory that is                    (before anybody is asked)
+//! TrustStore::trust       a record of it, outside of the directory   (after the user said so)
+//! TrustStore::standing    what holds for it now
+//! ```
+//!
+//! 1. Nothing in a directory can make it trusted: the record is in the user's own files.
+//! 2. Another directory that is put in the same place is not trusted: the record names the directory's identity, not only its path.
+//! 3. Whatever cannot be read, or is not as it was written, is no trust.
+//!
+//! Trust is for the directory, not for what was in it at the time: what is pulled into it later is trusted too.
+//!
+//! Absent: what trust enables. That is up to those who ask.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// A directory, such as the root of a repository, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    path: PathBuf,
+    identity: String,
+}
+
+impl Place {
+    /// Looks at a directory. Links in its path are followed.
+    ///
+    /// # Errors
+    /// When it is not there, or the system cannot tell it from another one that would be in its place.
+    pub fn at(directory: &Path) -> io::Result<Self> {
+        let path = directory.canonicalize()?;
+        let found = path.symlink_metadata()?;
+        if !found.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
+        }
+        let identity = identity(&found).ok_or(io::ErrorKind::Unsupported)?;
+        Ok(Self { path, identity })
+    }
+
+    /// Its path, absolute and without links.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The identity, and then the path, which may have any bytes.
+    fn record(&self) -> Vec<u8> {
+        let mut record = format!("{HEAD}{}\n", self.identity).into_bytes();
+        record.extend_from_slice(self.path.as_os_str().as_encoded_bytes());
+        record
+    }
+}
+
+/// What holds for a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// It is trusted.
+    Trusted,
+    /// Another directory was trusted that had this path.
+    Replaced,
+    /// It is not trusted.
+    Untrusted,
+}
+
+/// The user's records of trust.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustStore {
+    folder: PathBuf,
+}
+
+impl TrustStore {
+    /// Records in this directory of the user, which need not be there yet.
+    #[must_use]
+    pub const fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Whether a directory is trusted. What cannot be found out is not.
+    #[must_use]
+    pub fn is_trusted(&self, directory: &Path) -> bool {
+        Place::at(directory).is_ok_and(|place| self.standing(&place) == Standing::Trusted)
+    }
+
+    /// What holds for a directory.
+    #[must_use]
+    pub fn standing(&self, place: &Place) -> Standing {
+        let Some(found) = read_record(&self.record_of(place)) else { return Standing::Untrusted };
+        if found == place.record() {
+            return Standing::Trusted;
+        }
+        let path = place.path.as_os_str().as_encoded_bytes();
+        let same_path = found.strip_suffix(path).is_some_and(|head| head.ends_with(b"\n"));
+        if same_path { Standing::Replaced } else { Standing::Untrusted }
+    }
+
+    /// Trusts a directory: the one that was looked at, even if there is another one by now.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub fn trust(&self, place: &Place) -> io::Result<()> {
+        make_private(&self.folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(&place.record())?;
+        file.as_file().sync_all()?;
+        file.persist(self.record_of(place))?;
+        Ok(())
+    }
+
+    /// Trusts a directory no longer, nor others that had its path. Whether there was a record.
+    ///
+    /// # Errors
+    /// When the record cannot be removed.
+    pub fn revoke(&self, place: &Place) -> io::Result<bool> {
+        match fs::remove_file(self.record_of(place)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A file a path, so that two programs never write the same one with something else in it.
+    fn record_of(&self, place: &Place) -> PathBuf {
+        self.folder.join(format!("{:016x}", number(place.path.as_os_str().as_encoded_bytes())))
+    }
+}
+
+/// A record, if it is one: a small regular file.
+fn read_record(path: &Path) -> Option<Vec<u8>> {
+    let found = path.symlink_metadata().ok()?;
+    let fits = found.is_file() && found.len() <= RECORD_LIMIT_BYTES;
+    let bytes = fits.then(|| fs::read(path).ok()).flatten()?;
+    bytes.starts_with(HEAD.as_bytes()).then_some(bytes)
+}
+
+/// What tells a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it; where
+/// the file system does not keep that, the device has to do.
+#[cfg(unix)]
+fn identity(found: &fs::Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some(match born(found) {
+        Some(born) => format!("inode {} made {born}", found.ino()),
+        None => format!("inode {} device {}", found.ino(), found.dev()),
+    })
+}
+
+#[cfg(not(unix))]
+fn identity(found: &fs::Metadata) -> Option<String> {
+    born(found).map(|born| format!("made {born}"))
+}
+
+/// Nanoseconds, as text.
+fn born(found: &fs::Metadata) -> Option<String> {
+    let since = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    (!since.is_zero()).then(|| since.as_nanos().to_string())
+}
+
+/// Nobody else has to know what the user trusts.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A number for a path, the same in every version of this program. Two paths with the same number cannot both be trusted, because the
+/// record has the path.
+fn number(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |number, byte| (number ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+const HEAD: &str = "trusted directory, version 1: ";
+const RECORD_LIMIT_BYTES: u64 = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Home {
+        root: tempfile::TempDir,
+        store: TrustStore,
+    }
+
+    impl Home {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            let store = TrustStore::new(root.path().join("state/trust"));
+            fs::create_dir(root.path().join("work")).unwrap();
+            Self { root, store }
+        }
+
+        fn work(&self) -> PathBuf {
+            self.root.path().join("work")
+        }
+
+        fn place(&self) -> Place {
+            Place::at(&self.work()).unwrap()
+        }
+    }
+
+    #[test]
+    fn trust_is_given_and_revoked_and_is_for_one_directory() {
+        let home = Home::new();
+        assert_eq!(home.store.standing(&home.place()), Standing::Untrusted);
+        home.store.trust(&home.place()).unwrap();
+        assert_eq!(home.store.standing(&home.place()), Standing::Trusted);
+        let inner = home.work().join("inner");
+        fs::create_dir(&inner).unwrap();
+        assert!(home.store.is_trusted(&home.work()) && !home.store.is_trusted(&inner));
+        assert!(!home.store.is_trusted(home.root.path()));
+        assert!(home.store.revoke(&home.place()).unwrap());
+        assert_eq!(home.store.standing(&home.place()), Standing::Untrusted);
+        assert!(!home.store.revoke(&home.place()).unwrap(), "once is enough");
+    }
+
+    #[test]
+    fn another_directory_in_the_same_place_is_not_trusted() {
+        for by_rename in [false, true] {
+            let home = Home::new();
+            let before = home.place();
+            home.store.trust(&before).unwrap();
+            if by_rename {
+                fs::rename(home.work(), home.root.path().join("elsewhere")).unwrap();
+                assert!(!home.store.is_trusted(&home.root.path().join("elsewhere")), "nor is it in another place");
+            } else {
+                // The number of a removed directory is often used again at once.
+                fs::remove_dir(home.work()).unwrap();
+            }
+            assert!(!home.store.is_trusted(&home.work()), "nothing is there");
+            // Longer than the clock of any file system ticks.
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            fs::create_dir(home.work()).unwrap();
+            assert_eq!(home.store.standing(&home.place()), Standing::Replaced, "{by_rename}");
+            // What the user saw is trusted, and not what came in its place while they thought about it.
+            home.store.trust(&before).unwrap();
+            assert!(!home.store.is_trusted(&home.work()));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_what_is_trusted_and_names_of_any_bytes_are_names() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let home = Home::new();
+        home.store.trust(&home.place()).unwrap();
+        let link = home.root.path().join("link");
+        std::os::unix::fs::symlink(home.work(), &link).unwrap();
+        assert!(home.store.is_trusted(&link));
+        let odd = home.root.path().join(std::ffi::OsStr::from_bytes(b"a\n\xff"));
+        fs::create_dir(&odd).unwrap();
+        home.store.trust(&Place::at(&odd).unwrap()).unwrap();
+        assert!(home.store.is_trusted(&odd) && !home.store.is_trusted(&home.root.path().join("a")));
+    }
+
+    #[test]
+    fn a_record_that_is_not_as_it_was_written_is_no_trust() {
+        let home = Home::new();
+        let place = home.place();
+        home.store.trust(&place).unwrap();
+        let path = home.store.record_of(&place);
+        let good = fs::read(&path).unwrap();
+        for cut in 0..good.len() {
+            fs::write(&path, &good[..cut]).unwrap();
+            assert_ne!(home.store.standing(&place), Standing::Trusted, "{cut} bytes");
+        }
+        for at in 0..good.len() {
+            let mut changed = good.clone();
+            changed[at] ^= 1;
+            fs::write(&path, &changed).unwrap();
+            assert_ne!(home.store.standing(&place), Standing::Trusted, "byte {at}");
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_eq!(home.store.standing(&place), Standing::Untrusted);
+        assert!(home.store.revoke(&place).is_err() && home.store.trust(&place).is_err(), "it is said, not passed over");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_reads_the_records() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = Home::new();
+        home.store.trust(&home.place()).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&home.store.folder), 0o700);
+        assert_eq!(mode(&home.store.record_of(&home.place())), 0o600);
+    }
+}
