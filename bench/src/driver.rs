@@ -7,7 +7,7 @@ use agent_core::journal::{Entry, Format, Header, Record};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::PermissionMode;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 use std::hint::black_box;
 
 /// A session and what it asked for last.
@@ -159,7 +159,7 @@ pub fn facts(ids: &[CallId], effect: Effect) -> Vec<CallFacts> {
     let subject = || Subject::Paths(vec!["src/lib.rs".into()]);
     let fact = |id: &CallId| {
         let finding = Finding::Runnable(Inspection { effect, subject: subject() });
-        CallFacts { call: id.clone(), finding, verdict: HookVerdict::None }
+        CallFacts::new(id.clone(), finding)
     };
     ids.iter().map(fact).collect()
 }

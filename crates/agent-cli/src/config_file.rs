@@ -28,6 +28,7 @@ pub(crate) struct UserConfig {
     pub(crate) format_on_edit: Option<bool>,
     pub(crate) limits: LimitsConfig,
     pub(crate) formatters: Vec<FormatterEntry>,
+    pub(crate) hooks: Vec<HookEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
     pub(crate) jobs: crate::job::config::JobsConfig,
 }
@@ -154,6 +155,30 @@ pub(crate) struct FormatterEntry {
 
 const fn default_formatter_timeout_ms() -> u64 {
     10_000
+}
+
+/// A hook: when it runs, on what, and what.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HookEntry {
+    pub(crate) event: String,
+    pub(crate) matcher: Option<String>,
+    pub(crate) command: String,
+    pub(crate) timeout_ms: Option<u64>,
+    #[serde(default)]
+    pub(crate) on_failure: OnFailureWord,
+    /// Whether it runs in the sandbox of the tools.
+    #[serde(default)]
+    pub(crate) sandbox: bool,
+}
+
+/// What comes of a hook that fails.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnFailureWord {
+    #[default]
+    Warn,
+    Block,
 }
 
 /// What is known about a model.

@@ -9,6 +9,7 @@ mod doctor;
 mod failure;
 mod formatters;
 mod hint;
+mod hooks;
 mod instructions;
 mod job;
 mod kept_rules;
@@ -85,7 +86,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Replay(arguments)) => sessions::replay(&arguments),
         Some(Command::Explain(arguments)) => sessions::explain(&arguments),
         Some(Command::Branch(arguments)) => sessions::branch(&arguments),
-        Some(Command::Rewind(arguments)) => sessions::rewind(&arguments),
+        Some(Command::Rewind(arguments)) => sessions::rewind(&arguments).await,
         Some(Command::Undo(arguments)) => undo::run(&arguments).await,
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),

@@ -38,7 +38,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let chosen = provider::choose(&settings).await?;
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
-    let Opened { runner, handle, notices, id, model, before, repository, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
     let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
@@ -47,9 +47,15 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
-    let left = screen.run(notices, signals, lines::read(), questions).await;
+    let left = screen.run(&mut notices, signals, lines::read(), questions).await;
     handle.detach();
     let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    // What the hooks at the session's end came to.
+    while let Ok(notice) = notices.try_recv() {
+        if matches!(notice, Notice::HookRan(_)) {
+            screen.view.notice(&notice);
+        }
+    }
     screen.view.end_line();
     screen.view.spent(session.ledger());
     if !id.is_empty() {
@@ -115,7 +121,7 @@ impl Screen {
     /// Until the person leaves, the session ends, or the input does.
     async fn run(
         &mut self,
-        mut notices: agent_runner::Notices,
+        notices: &mut agent_runner::Notices,
         mut signals: mpsc::UnboundedReceiver<Signal>,
         mut lines: mpsc::UnboundedReceiver<Line>,
         mut questions: mpsc::UnboundedReceiver<Question>,

@@ -5,7 +5,7 @@
 //! 3. Programs that it names are used only in a workspace that the user trusts.
 
 use crate::args::Sandbox;
-use crate::config_file::{FormatterEntry, LimitsConfig, read};
+use crate::config_file::{FormatterEntry, HookEntry, LimitsConfig, read};
 use crate::failure::Failure;
 use crate::project;
 use crate::settings::limits_of;
@@ -24,6 +24,8 @@ pub(crate) struct RepositoryConfig {
     pub(crate) limits: Vec<Limits>,
     /// Programs that it names, with the file that does; for trusted workspaces only.
     pub(crate) formatters: Vec<(PathBuf, FormatterEntry)>,
+    /// The same of hooks.
+    pub(crate) hooks: Vec<(PathBuf, HookEntry)>,
     /// Files that were found.
     pub(crate) paths: Vec<PathBuf>,
     /// What it may not say, and so was left out.
@@ -98,9 +100,14 @@ impl RepositoryConfig {
                     value.try_into().map_err(|error: toml::de::Error| Wrong::Refused(error.message().to_owned()))?;
                 self.formatters.extend(entries.into_iter().map(|entry| (path.to_path_buf(), entry)));
             }
+            "hooks" => {
+                let entries: Vec<HookEntry> =
+                    value.try_into().map_err(|error: toml::de::Error| Wrong::Refused(error.message().to_owned()))?;
+                self.hooks.extend(entries.into_iter().map(|entry| (path.to_path_buf(), entry)));
+            }
             _ => {
                 return Err(Wrong::Refused(String::from(
-                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, lower `limits`, and `formatters`",
+                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, lower `limits`, `formatters`, and `hooks`",
                 )));
             }
         }

@@ -112,6 +112,10 @@ async fn drive(
     agent.detach();
     match task.await {
         Ok(Supervised { end, session, outcome, .. }) => {
+            // What the hooks at the session's end came to.
+            while let Ok(notice) = notices.try_recv() {
+                printer.notice(&notice);
+            }
             let remarks = guesses(&before.ledger, session.ledger());
             remarks.iter().for_each(|remark| printer.say(remark));
             conclude(&end, &session, outcome, signalled, &id, &before.ledger, started)

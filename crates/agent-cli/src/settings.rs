@@ -4,6 +4,7 @@ use crate::args::{Options, ProviderName};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::formatters;
+use crate::hooks;
 use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
@@ -12,7 +13,7 @@ use crate::terminal::say;
 use crate::trust;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
-use agent_hooks::FormatterConfig;
+use agent_hooks::{FormatterConfig, UserHook};
 use std::path::{Path, PathBuf};
 
 /// Everything resolved but the provider's answers.
@@ -31,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
+    pub(crate) hooks: Vec<UserHook>,
     pub(crate) user: UserConfig,
 }
 
@@ -75,6 +77,10 @@ impl Settings {
                 formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
             }
         }
+        let mut hooks = hooks::of_user(&user)?;
+        if trust::is_trusted(&directory) {
+            hooks.extend(hooks::of_workspace(&repository)?);
+        }
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -96,6 +102,7 @@ impl Settings {
             sandbox,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
+            hooks,
             directory,
             user,
         })
@@ -121,8 +128,12 @@ fn repository_config(directory: &Path) -> Result<RepositoryConfig, Failure> {
     for refused in &config.refused {
         say(&format!("agent: not used: {}", refused));
     }
-    if !config.formatters.is_empty() && !trust::is_trusted(directory) {
-        say("agent: not used: `formatters` of the repository: it is not trusted (`agent trust --show`)");
+    let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
+    let named: Vec<&str> = named.into_iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| key).collect();
+    if !named.is_empty() && !trust::is_trusted(directory) {
+        for key in named {
+            say(&format!("agent: not used: `{key}` of the repository: it is not trusted (`agent trust --show`)"));
+        }
     }
     Ok(config)
 }

@@ -3,25 +3,23 @@
 use crate::args::Options;
 use crate::config_file::{Author, config_home, state_home};
 use crate::failure::Failure;
+use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
 use crate::provider::Chosen;
 use crate::sandbox;
 use crate::settings::Settings;
 use crate::terminal::say;
 use agent_core::budget::Ledger;
-use agent_core::conversation::{Conversation, ToolCall};
-use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_core::conversation::Conversation;
 use agent_core::journal::{Rebuilt, ToolPrint};
 use agent_core::permission::{Rule, RuleSource};
-use agent_core::ports::{Approver, CancelSignal, Hook, Tool};
+use agent_core::ports::{Approver, Tool};
 use agent_core::session::{SessionConfig, State};
-use agent_core::tool::{HookVerdict, Inspection};
 use agent_exec::{Helper, Processes};
-use agent_hooks::{HooksConfig, Identity, RepositoryHooks};
+use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
-use async_trait::async_trait;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,11 +55,12 @@ pub(crate) fn open(
 ) -> Result<Opened, Failure> {
     // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
     let with_signal = approver.is_none();
-    let Made { builder, model, tool_names, processes, repository } =
+    let Made { builder, model, tool_names, processes, repository, users } =
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
     let (builder, id, resumed) = kept.attach(builder, &settings.directory);
+    users.is_of(&id);
     let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
     let before = match resumed {
         Some(old) => {
@@ -84,6 +83,7 @@ pub(crate) fn builder(settings: &Settings, options: &Options, chosen: Chosen) ->
     // A job has no lifecycle that would hear a signal.
     let made = make(settings, options, chosen, None, false)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
+    made.users.is_of(&id);
     Ok((builder, id))
 }
 
@@ -94,6 +94,7 @@ struct Made {
     tool_names: Vec<String>,
     processes: Processes,
     repository: Arc<RepositoryHooks>,
+    users: Arc<UserHooks>,
 }
 
 fn make(
@@ -116,7 +117,9 @@ fn make(
     if with_signal {
         tools.push(signal_tool());
     }
+    let users = users_hooks(settings, &unconfined, &processes)?;
     let config = SessionConfig {
+        hooks: users.points(),
         system: Arc::from(system_prompt(options, &settings.directory)),
         limits: settings.limits,
         permissions: settings.permissions.clone(),
@@ -136,9 +139,12 @@ fn make(
         _ => repository,
     };
     let repository = Arc::new(repository);
-    let hooks = Hooks { repository: repository.clone(), workspace };
+    let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     check_rules(settings, &tool_names)?;
+    for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
+        say(&format!("agent: {unknown}, which is no tool; the tools are {}", tool_names.join(", ")));
+    }
     let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     for secret in chosen.secrets {
         builder = builder.secret(secret);
@@ -146,7 +152,19 @@ fn make(
     if let Some(approver) = approver {
         builder = builder.approver(approver);
     }
-    Ok(Made { builder, model, tool_names, processes, repository })
+    Ok(Made { builder, model, tool_names, processes, repository, users })
+}
+
+/// The user's hooks are the user's own programs: they run as the user does, but for those that are to run in the sandbox.
+fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processes) -> Result<Arc<UserHooks>, Failure> {
+    if settings.sandbox.is_none()
+        && let Some(hook) = settings.hooks.iter().find(|hook| hook.sandboxed)
+    {
+        let (command, point) = (&hook.command, hook.point);
+        return Err(Failure::config(format!("run the hook `{command}` at {point} in a sandbox: there is none here")));
+    }
+    let runners = (Arc::new(unconfined.clone()), Arc::new(processes.clone()));
+    Ok(Arc::new(UserHooks::new(settings.hooks.clone(), settings.directory.clone(), runners.0, runners.1)))
 }
 
 fn hooks_config(settings: &Settings) -> HooksConfig {
@@ -336,36 +354,5 @@ fn failed(error: &StoreError) -> Failure {
         StoreError::BadId { .. } | StoreError::NoSuchSession { .. } => Failure::input(error),
         StoreError::Open(OpenError::InUse { .. } | OpenError::Read(_)) => Failure::input(error),
         _ => Failure::internal(error),
-    }
-}
-
-/// The repository's hooks; what a formatter changed is known to the tools afterwards.
-struct Hooks {
-    repository: Arc<RepositoryHooks>,
-    workspace: Arc<Workspace>,
-}
-
-#[async_trait]
-impl Hook for Hooks {
-    fn acts_before_tools(&self) -> bool {
-        self.repository.acts_before_tools()
-    }
-
-    async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
-        self.repository.before_tool(call, inspection).await
-    }
-
-    async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
-        self.repository.check_git(changes, cancel).await
-    }
-
-    async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
-        let report = self.repository.format(changes, cancel).await?;
-        report.changed_paths.iter().for_each(|path| self.workspace.note_changed(path));
-        Ok(report)
-    }
-
-    async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
-        self.repository.commit(changes, cancel).await
     }
 }

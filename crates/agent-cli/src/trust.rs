@@ -6,6 +6,7 @@ use crate::args::Trust;
 use crate::config_file::{UserConfig, read, state_home, user_config_path};
 use crate::failure::Failure;
 use crate::formatters;
+use crate::hooks;
 use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::settings::working_directory;
@@ -61,7 +62,8 @@ fn describe(directory: &Path, root: &Path, standing: Standing) -> Result<String,
         _ => ("not trusted", "trusted, it would use"),
     };
     let mut text = format!("{}: {standing}\n", inline(&root.display().to_string()));
-    let programs = formatters::shown(&config, root);
+    let mut programs = formatters::shown(&config, root);
+    programs.extend(hooks::shown(&config));
     if programs.is_empty() {
         text.push_str(&format!(
             "trusted, it {would} no program of the repository's, nor one that the repository configures\n"

@@ -104,6 +104,10 @@ impl View {
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { call, outcome } => self.finished(call, outcome),
+            // One that only passes is told to those who want to know everything.
+            Notice::HookRan(run) if !run.message.is_empty() || self.level == Level::Verbose => {
+                self.tell(&one_line(&run.to_string(), 300));
+            }
             Notice::GitChecked(report) => {
                 for commit in &report.commits {
                     let stat = commit.stat.map(|stat| format!(" ({stat})")).unwrap_or_default();

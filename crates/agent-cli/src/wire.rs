@@ -68,6 +68,26 @@ pub(crate) enum Line {
         /// The session's id.
         session_id: String,
     },
+    /// A hook of the user's ran.
+    Hook {
+        /// At which event.
+        hook_event_name: &'static str,
+        /// What the user configured.
+        command: String,
+        /// The call that it looked at, if it was one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_use_id: Option<String>,
+        /// What it came to.
+        #[cfg_attr(test, schemars(extend("enum" = ["passed", "blocked", "failed"])))]
+        outcome: &'static str,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+        /// Why it objects, what went wrong, or what it says to the user.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        message: String,
+        /// The session's id.
+        session_id: String,
+    },
     /// Pieces shown of the last answer do not count.
     Discard {
         /// The session's id.
@@ -252,6 +272,15 @@ impl Line {
                 tool_name: ruling.tool.to_string(),
                 decision: ruling.decision.word(),
                 reason: ruling.reason(),
+                session_id,
+            }),
+            Notice::HookRan(run) => Some(Self::Hook {
+                hook_event_name: run.point.name(),
+                command: run.command.clone(),
+                tool_use_id: run.call.as_ref().map(ToString::to_string),
+                outcome: run.end.word(),
+                duration_ms: run.took_ms,
+                message: run.message.clone(),
                 session_id,
             }),
             Notice::Discarded => Some(Self::Discard { session_id }),

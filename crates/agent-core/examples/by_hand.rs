@@ -9,7 +9,7 @@
 use agent_core::conversation::{Block, Item, ToolCall};
 use agent_core::llm::{LlmRequest, LlmResponse, RawCall, ResponseBlock};
 use agent_core::session::{Action, Event, ModelConfig, Rejected, Session, SessionConfig, State};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 use std::collections::VecDeque;
 
 fn main() -> Result<(), Rejected> {
@@ -40,7 +40,7 @@ fn perform(action: Action, user: &mut VecDeque<&str>, events: &mut VecDeque<Even
         // What the calls would do: the policy over it is the session's, and `Reads` runs without asking.
         Action::PrepareTools { ticket, calls } => {
             let finding = || Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
-            let fact = |call: ToolCall| CallFacts { call: call.id, finding: finding(), verdict: HookVerdict::None };
+            let fact = |call: ToolCall| CallFacts::new(call.id, finding());
             events.push_back(Event::ToolsPrepared { ticket, facts: calls.into_iter().map(fact).collect() });
         }
         Action::ExecuteTools { ticket, calls } => {

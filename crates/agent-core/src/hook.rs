@@ -1,4 +1,8 @@
-//! What happens after a batch of tools: what the hooks are told and what they report.
+//! What happens after a batch of tools: what the hooks are told and what they report; and the user's own hooks.
+
+mod occasion;
+
+pub use occasion::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
 
 use crate::tool::RanTool;
 use alloc::string::String;

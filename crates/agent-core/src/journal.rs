@@ -144,6 +144,11 @@ pub enum ActionStarted {
         /// Of the commit.
         ticket: Ticket,
     },
+    /// The user's hooks.
+    RunHooks {
+        /// Of the run.
+        ticket: Ticket,
+    },
 }
 
 impl ActionStarted {
@@ -157,6 +162,7 @@ impl ActionStarted {
             }
             Action::RunAutoformatters { ticket, .. } => Some(Self::RunAutoformatters { ticket: *ticket }),
             Action::CommitChanges { ticket, .. } => Some(Self::CommitChanges { ticket: *ticket }),
+            Action::RunHooks { ticket, .. } => Some(Self::RunHooks { ticket: *ticket }),
             Action::CancelLlmRequest { .. }
             | Action::PrepareTools { .. }
             | Action::RequestApproval { .. }
@@ -186,6 +192,7 @@ impl ActionStarted {
             Self::SendLlmRequest { ticket }
             | Self::ExecuteTools { ticket, .. }
             | Self::RunAutoformatters { ticket }
+            | Self::RunHooks { ticket }
             | Self::CommitChanges { ticket } => *ticket,
         }
     }
@@ -198,9 +205,10 @@ impl ActionStarted {
             Self::ExecuteTools { .. } => "ExecuteTools",
             Self::RunAutoformatters { .. } => "RunAutoformatters",
             Self::CommitChanges { .. } => "CommitChanges",
+            Self::RunHooks { .. } => "RunHooks",
         }
     }
 }
 
 /// The format that this version writes. It reads the earlier ones, too.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;

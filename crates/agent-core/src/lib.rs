@@ -13,7 +13,7 @@
 //! use agent_core::conversation::Item;
 //! use agent_core::llm::{LlmResponse, RawCall, ResponseBlock};
 //! use agent_core::session::{Action, Event, ModelConfig, OutcomeKind, Rejected, Session, SessionConfig, State};
-//! use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+//! use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 //! use std::collections::VecDeque;
 //!
 //! let mut session = Session::new(SessionConfig::new(ModelConfig::new("some-model")));
@@ -36,7 +36,7 @@
 //!             }
 //!             Action::PrepareTools { ticket, calls } => {
 //!                 let finding = Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
-//!                 let facts = CallFacts { call: calls[0].id.clone(), finding, verdict: HookVerdict::None };
+//!                 let facts = CallFacts::new(calls[0].id.clone(), finding);
 //!                 events.push_back(Event::ToolsPrepared { ticket, facts: vec![facts] });
 //!             }
 //!             Action::ExecuteTools { ticket, calls } => {

@@ -102,6 +102,9 @@ impl Permissions {
         if !rules.is_empty() {
             return Decision::Run(Basis::Allowed(rules));
         }
+        if let HookVerdict::Allow { reason } = verdict {
+            return Decision::Run(Basis::HookAllowed(reason.clone()));
+        }
         let is_known_edit = matches!(&inspection.subject, Subject::Paths(paths) if !paths.is_empty());
         match self.mode {
             PermissionMode::Bypass => Decision::Run(Basis::Mode(self.mode)),

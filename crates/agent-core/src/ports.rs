@@ -4,7 +4,7 @@
 //! that a provider or a tool needs to know this crate only.
 
 use crate::conversation::{Arguments, ToolCall};
-use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use crate::journal::Record;
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion};
@@ -86,18 +86,25 @@ pub trait CancelSignal: Send + Sync {
     async fn cancelled(&self);
 }
 
-/// Acts around the tools: the user's verdict before a call, and the work after a batch that may have changed files.
+/// Acts around the tools: the user's own hooks, a verdict before a call, and the work after a batch that may have changed files.
 ///
 /// Every method has a default that does nothing. When the signal fires, a hook stops and returns an error.
 #[async_trait]
 pub trait Hook: Send + Sync {
-    /// Whether [`before_tool`](Self::before_tool) may change anything outside the program, as a command that it runs may. If not, the answer
+    /// Whether [`before_tool`](Self::before_tool), or [`run`](Self::run) before a call, may change anything outside the program, as a command may. If not, the answer
     /// that holds the calls need not be on the disk before it is asked.
     fn acts_before_tools(&self) -> bool {
         true
     }
 
-    /// A verdict on one call before it runs.
+    /// Runs the user's hooks on something; before a call that is [`HookOccasion::PreToolUse`]. It is asked only at points that the session's
+    /// [configuration](crate::session::SessionConfig::hooks) names, bounds the time of every program itself, and reports a program that
+    /// fails as one. When the signal fires it stops what it started and reports what it has.
+    async fn run(&self, _occasion: &HookOccasion, _cancel: &dyn CancelSignal) -> HookReport {
+        HookReport::default()
+    }
+
+    /// A verdict on one call before it runs, with the arguments that the user's hooks have made of it.
     async fn before_tool(&self, _call: &ToolCall, _inspection: &Inspection) -> HookVerdict {
         HookVerdict::None
     }

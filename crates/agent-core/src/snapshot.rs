@@ -1,7 +1,12 @@
-//! Machines kept as text: each carries the version of its form, and one that was written in another form is refused.
+//! Machines kept as text: each carries the version of its form, and one that was written in a form of tomorrow is refused.
+//!
+//! | Version | What is different |
+//! |---|---|
+//! | 1 | the first |
+//! | 2 | the user's hooks; what is missing of them in a session of version 1 means that there are none |
 //!
 //! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what comes back is equal and goes on as the other
-//! would have. With serde alone they read and write the same form; [`read`] tells a wrong version from a damaged text. The events and
+//! would have. With serde alone they read and write today's form; [`read`] lifts earlier ones, and tells a wrong version from a damaged text. The events and
 //! actions of a machine have no version of their own: they change with [`FORMAT_VERSION`], and those of a session in a journal with
 //! [`journal::FORMAT_VERSION`](crate::journal::FORMAT_VERSION).
 //!
@@ -14,9 +19,9 @@
 //! let text = snapshot::write(&session)?;
 //! assert_eq!(snapshot::read::<Session>(&text)?, session);
 //!
-//! let of_tomorrow = text.replacen("\"format_version\":1", "\"format_version\":2", 1);
+//! let of_tomorrow = text.replacen("\"format_version\":2", "\"format_version\":3", 1);
 //! let refused = snapshot::read::<Session>(&of_tomorrow);
-//! assert_eq!(refused, Err(SnapshotError::Version { found: 2 }));
+//! assert_eq!(refused, Err(SnapshotError::Version { found: 3 }));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
@@ -27,9 +32,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
-/// The form of kept machines, and of their events and actions, that this version writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The form of kept machines, and of their events and actions, that this version writes. It reads the earlier ones, too.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// A machine that can be kept: a session, a lifecycle or a job.
 pub trait Machine: Serialize + DeserializeOwned + sealed::Sealed {}
@@ -46,24 +52,38 @@ pub fn write<M: Machine>(machine: &M) -> Result<String, SnapshotError> {
     serde_json::to_string(machine).map_err(|error| SnapshotError::form(&error))
 }
 
-/// Reads what [`write()`] wrote.
+/// Reads what [`write()`] wrote, in this version or an earlier one.
 ///
 /// # Errors
-/// [`SnapshotError`] when it was written in another form, or is no such machine at all.
+/// [`SnapshotError`] when it was written in a later form, or is no such machine at all.
 pub fn read<M: Machine>(text: &str) -> Result<M, SnapshotError> {
     let Head { format_version: found } = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
-    if found != FORMAT_VERSION {
-        return Err(SnapshotError::Version { found });
+    match found {
+        FORMAT_VERSION => serde_json::from_str(text).map_err(|error| SnapshotError::form(&error)),
+        1 => {
+            let mut machine: Value = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
+            lift_1::<M>(&mut machine)?;
+            serde_json::from_value(machine).map_err(|error| SnapshotError::form(&error))
+        }
+        _ => Err(SnapshotError::Version { found }),
     }
-    serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))
+}
+
+/// Only a session is different; of the others nothing but the number is.
+fn lift_1<M: Machine>(machine: &mut Value) -> Result<(), SnapshotError> {
+    if let Value::Object(fields) = machine {
+        M::lift_1(fields).map_err(|error| SnapshotError::form(&error))?;
+        fields.insert("format_version".to_string(), Value::from(FORMAT_VERSION));
+    }
+    Ok(())
 }
 
 /// Why a kept machine cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// It was written by a version with another form.
-    #[error("read the machine: it has format {found}, this program reads format {FORMAT_VERSION}")]
+    /// It was written by a version with a later form.
+    #[error("read the machine: it has format {found}, this program reads formats 1 to {FORMAT_VERSION}")]
     Version {
         /// The form's number.
         found: u32,
@@ -102,19 +122,30 @@ impl<'de> Deserialize<'de> for FormatVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u32::deserialize(deserializer)? {
             FORMAT_VERSION => Ok(Self),
-            found => {
-                Err(D::Error::custom(format!("it has format {found}, this program reads format {FORMAT_VERSION}")))
-            }
+            found => Err(D::Error::custom(format!("it has format {found}, and not {FORMAT_VERSION}"))),
         }
     }
 }
 
 /// What can be kept is decided here: a machine of another crate has its own forms.
 mod sealed {
-    #[expect(unnameable_types, reason = "nobody else shall name it")]
-    pub trait Sealed {}
+    use alloc::string::String;
+    use serde_json::{Error, Map, Value};
 
-    impl Sealed for super::Session {}
+    #[expect(unnameable_types, reason = "nobody else shall name it")]
+    pub trait Sealed {
+        /// Gives the fields of a machine of version 1 the form of version 2.
+        #[doc(hidden)]
+        fn lift_1(_fields: &mut Map<String, Value>) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    impl Sealed for super::Session {
+        fn lift_1(fields: &mut Map<String, Value>) -> Result<(), Error> {
+            Self::add_hooks(fields)
+        }
+    }
     impl Sealed for super::Lifecycle {}
     impl Sealed for super::Job {}
 }

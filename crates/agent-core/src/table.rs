@@ -159,17 +159,17 @@ macro_rules! prove {
                 }
                 i += 1;
             }
-            let (mut terminal, mut i) = (0u64, 0);
+            let (mut terminal, mut i) = (0u128, 0);
             while i < $table.terminal.len() {
                 terminal |= 1 << $table.terminal[i] as u8;
                 i += 1;
             }
-            let (mut passing, mut i) = (0u64, 0);
+            let (mut passing, mut i) = (0u128, 0);
             while i < $table.passing.len() {
                 passing |= 1 << $table.passing[i] as u8;
                 i += 1;
             }
-            let (mut automatic, mut i) = (0u64, 0);
+            let (mut automatic, mut i) = (0u128, 0);
             while i < $trigger::ALL.len() {
                 if proof::is_automatic($trigger::NAMES[i]) {
                     automatic |= 1 << i;

@@ -1,6 +1,8 @@
 //! Tools as the session sees them: what they offer, what a call would do, what it came to.
 
 use crate::conversation::CallId;
+use crate::hook::HookReport;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -54,7 +56,7 @@ pub enum Subject {
 }
 
 /// The driver's report about one call of an answer, in `ToolsPrepared`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallFacts {
     /// The call.
     pub call: CallId,
@@ -62,6 +64,17 @@ pub struct CallFacts {
     pub finding: Finding,
     /// What the user's hooks say about it.
     pub verdict: HookVerdict,
+    /// What else came of those hooks, if any ran: their runs, what the model is told, other arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Box<HookReport>>,
+}
+
+impl CallFacts {
+    /// Facts about a call for which no hook ran.
+    #[must_use]
+    pub const fn new(call: CallId, finding: Finding) -> Self {
+        Self { call, finding, verdict: HookVerdict::None, hooks: None }
+    }
 }
 
 /// What the driver found out about a call before running it.
@@ -87,6 +100,11 @@ pub enum HookVerdict {
     /// Nothing: the permission policy decides.
     #[default]
     None,
+    /// It may run without asking. This answers a question of the policy; what a deny rule or the mode forbids stays forbidden.
+    Allow {
+        /// Why, for the trace.
+        reason: String,
+    },
     /// A person is to be asked.
     Ask {
         /// Why, for that person.
@@ -97,6 +115,29 @@ pub enum HookVerdict {
         /// Why, for the model.
         reason: String,
     },
+}
+
+impl HookVerdict {
+    /// Whether it says nothing.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
+    /// Of two verdicts the one that counts: a denial before a question, that before a permission. Of two alike the first.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if other.strictness() > self.strictness() { other } else { self }
+    }
+
+    const fn strictness(&self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Allow { .. } => 1,
+            Self::Ask { .. } => 2,
+            Self::Deny { .. } => 3,
+        }
+    }
 }
 
 /// What a call came to.

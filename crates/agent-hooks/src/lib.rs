@@ -14,6 +14,8 @@
 //!    formatters of a repository asks the [`TrustStore`] first.
 //! 3. What is left out is said, with the reason, in the notes of the report.
 //!
+//! [`UserHooks`] runs the user's own hooks, at the points of a session that the user configured.
+//!
 //! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment.
 //! [`prices`] is the table of list prices with which a host supplies the budget.
 
@@ -46,10 +48,12 @@ mod repository;
 mod secrets;
 mod trust;
 mod undo;
+mod user;
 mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, SettingsFile};
 pub use hooks::RepositoryHooks;
 pub use recipes::{recipe_programs, recipes};
 pub use trust::{Place, Standing, TrustStore};
-pub use undo::{UndoError, Undone, undo};
+pub use undo::{UndoError, Undone, undo, undo_begun};
+pub use user::{HookConfigError, Matcher, MatcherError, OnFailure, UserHook, UserHooks};

@@ -245,6 +245,7 @@ impl Builder {
             observers: observe(self.observers)?,
             header,
             handles_gone,
+            has_left: false,
         };
         Ok((runner, handle, notices_receiver))
     }

@@ -40,6 +40,7 @@ impl Wait {
             | Event::Reconfigured { .. }
             | Event::CompactionRequested
             | Event::CancelRequested
+            | Event::LeaveRequested
             | Event::ShutdownRequested
             | Event::LlmFailed { .. }
             | Event::LlmAborted { .. }
@@ -50,6 +51,7 @@ impl Wait {
             | Event::GitChecked { .. }
             | Event::FormattersFinished { .. }
             | Event::ChangesCommitted { .. }
+            | Event::HooksFinished { .. }
             | Event::HookFailed { .. }
             | Event::HooksStoppedTurn { .. } => Self::No,
         }
@@ -79,6 +81,7 @@ const fn stays_inside(action: &Action, hooks_act: bool) -> bool {
         | Action::CheckGitCommits { .. }
         | Action::RunAutoformatters { .. }
         | Action::CommitChanges { .. }
+        | Action::RunHooks { .. }
         | Action::CancelHooks { .. }
         | Action::ScheduleRetry { .. }
         | Action::CancelRetry { .. }

@@ -4,7 +4,7 @@ use crate::perform::send;
 use crate::runner::Inbox;
 use crate::tool_calls::{GRACE_MS, Stop, past_grace};
 use agent_core::conversation::ToolCall;
-use agent_core::hook::{Changes, HookError};
+use agent_core::hook::{Changes, HookError, HookOccasion, HookReport};
 use agent_core::ports::{Clock, Hook};
 use agent_core::session::{Event, Ticket};
 use agent_core::tool::{HookVerdict, Inspection};
@@ -72,14 +72,60 @@ impl HookStep {
     }
 }
 
+/// Runs the user's hooks, which bound their own time: what they come to is the port's to say.
+pub(crate) async fn run_users(
+    hook: Arc<dyn Hook>,
+    occasion: HookOccasion,
+    ticket: Ticket,
+    inbox: Inbox,
+    stop: CancellationToken,
+) {
+    let point = occasion.point();
+    let failed = |what: &str| Event::HookFailed { ticket, message: format!("run the hooks at {point}: {what}") };
+    let event = match asked(&*hook, &occasion, &stop).await {
+        Some(Ok(report)) => Event::HooksFinished { ticket, report: Box::new(report) },
+        Some(Err(())) => failed("the hook panicked"),
+        None => failed("stopped"),
+    };
+    send(&inbox, event);
+}
+
+/// What the user's hooks say; nothing when they do not stop in time, an error when they panic.
+async fn asked(hook: &dyn Hook, occasion: &HookOccasion, stop: &CancellationToken) -> Option<Result<HookReport, ()>> {
+    let signal = Stop(stop.clone());
+    let work = AssertUnwindSafe(hook.run(occasion, &signal)).catch_unwind();
+    tokio::select! {
+        biased;
+        report = work => Some(report.map_err(drop)),
+        () = past_grace(stop) => None,
+    }
+}
+
 /// Asks the hook about calls before they run.
 pub(crate) struct Verdicts {
     pub(crate) hook: Arc<dyn Hook>,
+    /// Whether the user's hooks are asked, too.
+    pub(crate) users: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) timeout_ms: u64,
 }
 
 impl Verdicts {
+    /// What the user's hooks say before a call. Ones that are out of order let nobody through.
+    pub(crate) async fn of_users(&self, call: &ToolCall, stop: &CancellationToken) -> Option<HookReport> {
+        if !self.users || stop.is_cancelled() {
+            return None;
+        }
+        let occasion = HookOccasion::PreToolUse { call: call.clone() };
+        match asked(&*self.hook, &occasion, stop).await? {
+            Ok(report) => Some(report),
+            Err(()) => {
+                let verdict = HookVerdict::Deny { reason: String::from("the hook failed") };
+                Some(HookReport { verdict, ..HookReport::default() })
+            }
+        }
+    }
+
     /// The hook's verdict. One that fails or does not come in time is a denial: a guard that is out of order lets nobody through.
     pub(crate) async fn on(&self, call: &ToolCall, inspection: &Inspection, stop: &CancellationToken) -> HookVerdict {
         let deny = |reason: String| HookVerdict::Deny { reason };

@@ -2,7 +2,7 @@
 
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
-use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::Ruling;
@@ -53,6 +53,8 @@ pub enum Notice {
     },
     /// Every call of an answer has its result: the round as it stands in the history.
     RoundClosed(Arc<Item>),
+    /// A hook of the user's ran.
+    HookRan(HookRun),
     /// The repository was looked at.
     GitChecked(GitReport),
     /// The formatters ran.
@@ -120,15 +122,26 @@ pub enum Notice {
 
 impl Notice {
     /// What an accepted event itself has to show, besides what the machine makes of it.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    pub(crate) fn of(event: &Event) -> Vec<Self> {
         match event {
             Event::ToolCompleted { call, outcome, .. } => {
-                Some(Self::ToolFinished { call: call.clone(), outcome: outcome.clone() })
+                vec![Self::ToolFinished { call: call.clone(), outcome: outcome.clone() }]
             }
-            Event::GitChecked { report, .. } => Some(Self::GitChecked(report.clone())),
-            Event::FormattersFinished { report, .. } => Some(Self::Formatted(report.clone())),
-            Event::ChangesCommitted { report, .. } => Some(Self::Committed(report.clone())),
-            _ => None,
+            Event::HooksFinished { report, .. } => Self::of_runs(report).collect(),
+            Event::ToolsPrepared { facts, .. } => {
+                facts.iter().filter_map(|fact| fact.hooks.as_deref()).flat_map(Self::of_runs).collect()
+            }
+            Event::ApprovalAnswered { changed: Some(fact), .. } => {
+                fact.hooks.iter().flat_map(|report| Self::of_runs(report)).collect()
+            }
+            Event::GitChecked { report, .. } => vec![Self::GitChecked(report.clone())],
+            Event::FormattersFinished { report, .. } => vec![Self::Formatted(report.clone())],
+            Event::ChangesCommitted { report, .. } => vec![Self::Committed(report.clone())],
+            _ => Vec::new(),
         }
+    }
+
+    fn of_runs(report: &HookReport) -> impl Iterator<Item = Self> {
+        report.runs.iter().cloned().map(Self::HookRan)
     }
 }

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::redact::Redactor;
 use crate::runner::{Inbox, Message};
 use crate::tool_calls::{self, Toolbox};
+use agent_core::hook::HookPoint;
 use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
 use agent_core::session::{Action, Event, Session, Ticket};
 use std::collections::HashMap;
@@ -49,14 +50,14 @@ impl Performer {
             }
             Action::PrepareTools { ticket, calls } => {
                 let (toolbox, inbox) = (self.toolbox.clone(), self.inbox.clone());
-                let verdicts = self.verdicts();
+                let verdicts = self.verdicts(session);
                 self.start(ticket, |stop| tool_calls::prepare(toolbox, verdicts, calls, ticket, inbox, stop));
             }
             Action::RequestApproval { ticket, questions } => {
                 let asking = Asking {
                     approver: self.approver.clone(),
                     toolbox: self.toolbox.clone(),
-                    verdicts: self.verdicts(),
+                    verdicts: self.verdicts(session),
                     ticket,
                     inbox: self.inbox.clone(),
                 };
@@ -75,6 +76,10 @@ impl Performer {
             Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),
             Action::RunAutoformatters { ticket, changes } => self.start_hook(ticket, HookStep::Format(changes)),
             Action::CommitChanges { ticket, changes } => self.start_hook(ticket, HookStep::Commit(changes)),
+            Action::RunHooks { ticket, occasion } => {
+                let (hook, inbox) = (self.hook.clone(), self.inbox.clone());
+                self.start(ticket, |stop| hooks::run_users(hook, *occasion, ticket, inbox, stop));
+            }
             Action::ScheduleRetry { ticket, delay_ms, failed_attempts, reason } => {
                 self.show(Notice::RetryScheduled { delay_ms, failed_attempts, reason });
                 self.start_timer(ticket, delay_ms, Event::RetryTimeout { ticket });
@@ -144,8 +149,9 @@ impl Performer {
         self.start(ticket, |stop| hooks::run(hook, step, ticket, clock, timeout_ms, inbox, stop));
     }
 
-    fn verdicts(&self) -> Verdicts {
-        Verdicts { hook: self.hook.clone(), clock: self.clock.clone(), timeout_ms: self.hook_timeout_ms }
+    fn verdicts(&self, session: &Session) -> Verdicts {
+        let users = session.config().hooks.contains(&HookPoint::PreToolUse);
+        Verdicts { hook: self.hook.clone(), users, clock: self.clock.clone(), timeout_ms: self.hook_timeout_ms }
     }
 
     fn start_timer(&mut self, ticket: Ticket, delay_ms: u64, then: Event) {

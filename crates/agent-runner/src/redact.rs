@@ -1,6 +1,7 @@
 //! Takes known secrets out of text where it enters, so that journal, machine and screen see the same.
 
 use agent_core::conversation::Arguments;
+use agent_core::hook::HookReport;
 use agent_core::llm::{Delta, ResponseBlock};
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Event, SessionConfig};
@@ -54,11 +55,13 @@ impl Redactor {
                 report.commit.iter_mut().for_each(|commit| self.text(&mut commit.subject));
                 self.texts(&mut report.notes);
             }
+            Event::HooksFinished { report, .. } => self.report(report),
             Event::HookFailed { message: text, .. } | Event::HooksStoppedTurn { reason: text, .. } => self.text(text),
             Event::Started
             | Event::BudgetRaised { .. }
             | Event::CompactionRequested
             | Event::CancelRequested
+            | Event::LeaveRequested
             | Event::ShutdownRequested
             | Event::RetryTimeout { .. }
             | Event::DeadlineReached { .. } => {}
@@ -78,9 +81,32 @@ impl Redactor {
             Finding::Runnable(inspection) => self.subject(&mut inspection.subject),
             Finding::UnknownTool { message } | Finding::InvalidArguments { message } => self.text(message),
         }
-        match &mut fact.verdict {
-            HookVerdict::Ask { reason } | HookVerdict::Deny { reason } => self.text(reason),
+        self.verdict(&mut fact.verdict);
+        if let Some(report) = &mut fact.hooks {
+            self.report(report);
+        }
+    }
+
+    fn verdict(&self, verdict: &mut HookVerdict) {
+        match verdict {
+            HookVerdict::Allow { reason } | HookVerdict::Ask { reason } | HookVerdict::Deny { reason } => {
+                self.text(reason);
+            }
             HookVerdict::None => {}
+        }
+    }
+
+    fn report(&self, report: &mut HookReport) {
+        let HookReport { runs, context, block, stop, verdict, arguments } = report;
+        for run in runs {
+            self.text(&mut run.command);
+            self.text(&mut run.message);
+        }
+        self.texts(context);
+        block.iter_mut().chain(stop).for_each(|reason| self.text(reason));
+        self.verdict(verdict);
+        if let Some(arguments) = arguments {
+            self.arguments(arguments);
         }
     }
 
@@ -99,15 +125,17 @@ impl Redactor {
     fn answer(&self, answer: &mut ApprovalAnswer) {
         match answer {
             ApprovalAnswer::Deny { reason } => self.text(reason),
-            ApprovalAnswer::Allow { arguments: Some(arguments), .. } => {
-                let mut text = arguments.as_str().to_owned();
-                self.text(&mut text);
-                // Replacing text within JSON strings keeps it JSON; should it not, a call is better run as it was allowed than changed.
-                if let Ok(clean) = Arguments::parse(&text) {
-                    *arguments = clean;
-                }
-            }
+            ApprovalAnswer::Allow { arguments: Some(arguments), .. } => self.arguments(arguments),
             ApprovalAnswer::Allow { arguments: None, .. } | ApprovalAnswer::Nobody => {}
+        }
+    }
+
+    fn arguments(&self, arguments: &mut Arguments) {
+        let mut text = arguments.as_str().to_owned();
+        self.text(&mut text);
+        // Replacing text within JSON strings keeps it JSON; should it not, a call is better run as it was allowed than changed.
+        if let Ok(clean) = Arguments::parse(&text) {
+            *arguments = clean;
         }
     }
 

@@ -1,16 +1,18 @@
 //! Going on with a session that was rebuilt from its journal.
 //!
-//! What was asked and not answered is treated by its kind: model calls, questions, timers and hooks are asked again; calls that only read
+//! What was asked and not answered is treated by its kind: model calls, questions, timers and hooks are asked again, but for the user's hooks
+//! on what was done, of which nobody knows how far they came; calls that only read
 //! may be run again; a call that may have changed something is reported as interrupted and never run again by itself. One that the
 //! journal does not say to have begun is reported as not run.
 
 use crate::notice::Notice;
 use crate::runner::Runner;
 use agent_core::conversation::ToolCall;
+use agent_core::hook::HookPoint;
 use agent_core::journal::{ActionStarted, Begun};
 use agent_core::ports::JournalError;
 use agent_core::session::{Action, Event, State, Ticket};
-use agent_core::tool::{CallFacts, Finding, HookVerdict, ToolOutcome};
+use agent_core::tool::{CallFacts, Finding, ToolOutcome};
 
 impl Runner {
     /// An idle session prompts again, so that a host sees the same as after a start.
@@ -39,6 +41,14 @@ impl Runner {
                     if !calls.is_empty() {
                         again.push(Action::ExecuteTools { ticket, calls });
                     }
+                }
+                // What looks at a thing before it is done is asked once more; what follows on it, or on the whole session, is not.
+                Action::RunHooks { ticket, occasion }
+                    if self.begun.has(ticket)
+                        && matches!(occasion.point(), HookPoint::PostToolUse | HookPoint::SessionEnd) =>
+                {
+                    let message = format!("the program ended while hooks at {} ran", occasion.point());
+                    answers.push(Event::HookFailed { ticket, message });
                 }
                 other => again.push(other),
             }
@@ -72,11 +82,8 @@ fn stopped(action: Action) -> Vec<Event> {
             vec![Event::LlmAborted { ticket, partial_text: String::new() }]
         }
         Action::PrepareTools { ticket, calls } => {
-            let fact = |call: ToolCall| CallFacts {
-                call: call.id,
-                finding: Finding::InvalidArguments { message: String::from("not run: cancelled") },
-                verdict: HookVerdict::None,
-            };
+            let finding = || Finding::InvalidArguments { message: String::from("not run: cancelled") };
+            let fact = |call: ToolCall| CallFacts::new(call.id, finding());
             vec![Event::ToolsPrepared { ticket, facts: calls.into_iter().map(fact).collect() }]
         }
         Action::ExecuteTools { ticket, calls } => {
@@ -89,7 +96,8 @@ fn stopped(action: Action) -> Vec<Event> {
         }
         Action::CheckGitCommits { ticket, .. }
         | Action::RunAutoformatters { ticket, .. }
-        | Action::CommitChanges { ticket, .. } => {
+        | Action::CommitChanges { ticket, .. }
+        | Action::RunHooks { ticket, .. } => {
             vec![Event::HookFailed { ticket, message: String::from("stopped") }]
         }
         // What a cancel withdraws is not outstanding any more, and the rest expects no answer.

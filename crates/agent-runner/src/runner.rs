@@ -28,6 +28,8 @@ pub struct Runner {
     pub(crate) header: Option<Record>,
     /// Fires when the last handle is dropped.
     pub(crate) handles_gone: CancellationToken,
+    /// Whether the session was told that it is left.
+    pub(crate) has_left: bool,
 }
 
 impl Runner {
@@ -52,7 +54,10 @@ impl Runner {
                     drop(room);
                     self.take(event).await?;
                 }
-                Message::Detach => return Ok(End::Detached),
+                Message::Detach => match self.last_event() {
+                    Some(event) => self.take(event).await?,
+                    None => return Ok(End::Detached),
+                },
             }
         }
         Ok(End::ShutDown)
@@ -64,7 +69,14 @@ impl Runner {
             biased;
             message = self.inbox.recv() => message.unwrap_or(Message::Detach),
             () = self.handles_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
+            () = std::future::ready(()), if self.has_left && self.performer.is_idle() => Message::Detach,
         }
+    }
+
+    /// Before an idle session is left, the hooks of its end run, once. Whoever asks a second time does not want to wait for them.
+    fn last_event(&mut self) -> Option<Event> {
+        let is_due = self.session.runs_hooks_on_leave() && !std::mem::replace(&mut self.has_left, true);
+        is_due.then_some(Event::LeaveRequested)
     }
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
@@ -89,14 +101,12 @@ impl Runner {
             self.append(&record).await?;
         }
         let items = self.session.conversation().len();
-        let report = Notice::of(&event);
+        let reports = Notice::of(&event);
         let wait = Wait::of(&event);
         match self.session.step(at_ms, event) {
             Ok(step) => {
                 self.make_durable(wait, &step.actions).await?;
-                if let Some(report) = report {
-                    self.notify(report);
-                }
+                reports.into_iter().for_each(|report| self.notify(report));
                 self.show(&step, items);
                 for action in step.actions {
                     self.performer.perform(action, &self.session);
@@ -191,7 +201,8 @@ pub(crate) enum Message {
 
 /// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
 ///
-/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt.
+/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt, behind the user's hooks at the
+/// session's end.
 #[derive(Clone, Debug)]
 pub struct Handle {
     inbox: Inbox,
@@ -235,7 +246,8 @@ impl Handle {
         self.event(Event::ShutdownRequested);
     }
 
-    /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing.
+    /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing. Only at a prompt do the user's hooks at
+    /// the session's end run first; who detaches once more does not wait for them.
     pub fn detach(&self) {
         // A runner that has ended is detached already.
         let _ = self.inbox.send(Message::Detach);

@@ -99,6 +99,12 @@ impl Supervisor {
             }
             None => tokio::join!(stopping, running).1,
         };
+        // What the hooks at the session's end came to is to be known, too.
+        while let Ok(notice) = session_notices.try_recv() {
+            if matches!(notice, Notice::HookRan(_) | Notice::Transition(_)) {
+                overseen.notify(notice);
+            }
+        }
         let outcome = overseen.turns.outcome(overseen.lifecycle.outcome());
         Supervised { end, session, lifecycle: overseen.lifecycle, outcome }
     }

@@ -68,8 +68,12 @@ pub(crate) async fn prepare(
     stop: CancellationToken,
 ) {
     let mut found = Vec::with_capacity(calls.len());
+    let mut is_stopped = false;
     for call in calls {
-        found.push(facts(&toolbox, &verdicts, call, &stop).await);
+        // Nothing runs any more: the others are only looked at.
+        let known = if is_stopped { inspected(&toolbox, call) } else { facts(&toolbox, &verdicts, call, &stop).await };
+        is_stopped |= known.hooks.as_ref().is_some_and(|report| report.stop.is_some());
+        found.push(known);
     }
     send(&inbox, Event::ToolsPrepared { ticket, facts: found });
 }
@@ -78,15 +82,36 @@ pub(crate) async fn prepare(
 pub(crate) async fn facts(
     toolbox: &Toolbox,
     verdicts: &Verdicts,
-    call: ToolCall,
+    mut call: ToolCall,
     stop: &CancellationToken,
 ) -> CallFacts {
+    let mut known = inspected(toolbox, call.clone());
+    if !matches!(known.finding, Finding::Runnable(_)) {
+        return known;
+    }
+    if let Some(mut report) = verdicts.of_users(&call, stop).await {
+        known.verdict = std::mem::take(&mut report.verdict);
+        if let Some(arguments) = &report.arguments {
+            call.arguments = arguments.clone();
+            known.finding = toolbox.inspect(&call);
+        }
+        let is_stop = report.stop.is_some();
+        known.hooks = Some(Box::new(report));
+        if is_stop || matches!(known.verdict, HookVerdict::Deny { .. }) {
+            return known;
+        }
+    }
+    if let Finding::Runnable(inspection) = &known.finding {
+        let verdict = verdicts.on(&call, inspection, stop).await;
+        known.verdict = std::mem::take(&mut known.verdict).and(verdict);
+    }
+    known
+}
+
+/// What a call would do, without asking anybody.
+fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
     let finding = toolbox.inspect(&call);
-    let verdict = match &finding {
-        Finding::Runnable(inspection) => verdicts.on(&call, inspection, stop).await,
-        Finding::UnknownTool { .. } | Finding::InvalidArguments { .. } => HookVerdict::None,
-    };
-    CallFacts { call: call.id, finding, verdict }
+    CallFacts::new(call.id, finding)
 }
 
 /// Runs a call when there is room beside the others of its group, and reports what it came to. After a cancel it has a moment to end by

@@ -2,7 +2,7 @@
 
 use crate::log::{Log, lock};
 use agent_core::conversation::ToolCall;
-use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use agent_core::ports::{CancelSignal, Hook};
 use agent_core::tool::{HookVerdict, Inspection};
 use async_trait::async_trait;
@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Default)]
 pub struct RecordingHook {
     verdict: Option<Verdict>,
+    answer: Option<Answer>,
     git: Queue<GitReport>,
     format: Queue<FormatReport>,
     commit: Queue<CommitReport>,
@@ -25,12 +26,15 @@ pub struct RecordingHook {
 }
 
 type Verdict = Arc<dyn Fn(&ToolCall, &Inspection) -> HookVerdict + Send + Sync>;
+type Answer = Arc<dyn Fn(&HookOccasion) -> HookReport + Send + Sync>;
 type Queue<T> = Arc<Mutex<VecDeque<Result<T, HookError>>>>;
 
 /// What a hook was asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum HookCall {
+    /// To run the user's hooks.
+    Run(HookOccasion),
     /// For a verdict on this call.
     BeforeTool(ToolCall),
     /// To look at the repository.
@@ -55,6 +59,13 @@ impl RecordingHook {
         of: impl Fn(&ToolCall, &Inspection) -> HookVerdict + Send + Sync + 'static,
     ) -> Self {
         self.verdict = Some(Arc::new(of));
+        self
+    }
+
+    /// Answers for the user's hooks what the function makes of the occasion.
+    #[must_use]
+    pub fn on_run(mut self, of: impl Fn(&HookOccasion) -> HookReport + Send + Sync + 'static) -> Self {
+        self.answer = Some(Arc::new(of));
         self
     }
 
@@ -92,6 +103,11 @@ fn next<T: Default>(queue: &Queue<T>) -> Result<T, HookError> {
 
 #[async_trait]
 impl Hook for RecordingHook {
+    async fn run(&self, occasion: &HookOccasion, _cancel: &dyn CancelSignal) -> HookReport {
+        self.calls.push(HookCall::Run(occasion.clone()));
+        self.answer.as_ref().map(|answer| answer(occasion)).unwrap_or_default()
+    }
+
     async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         self.calls.push(HookCall::BeforeTool(call.clone()));
         match &self.verdict {

@@ -126,12 +126,17 @@ pub(crate) fn fact(call: &ToolCall, word: &str) -> CallFacts {
             (Finding::Runnable(Inspection { effect: Effect::Changes, subject }), HookVerdict::None)
         }
         "deny" => (reads(), HookVerdict::Deny { reason: "forbidden".to_owned() }),
+        "allow" => {
+            let subject = Subject::Paths(vec!["a.rs".to_owned()]);
+            let changes = Finding::Runnable(Inspection { effect: Effect::Changes, subject });
+            (changes, HookVerdict::Allow { reason: "known".to_owned() })
+        }
         "ask" => (reads(), HookVerdict::Ask { reason: "sure?".to_owned() }),
         "unknown" => (Finding::UnknownTool { message: "there is no such tool".to_owned() }, HookVerdict::None),
         "invalid" => (Finding::InvalidArguments { message: "`path` is missing".to_owned() }, HookVerdict::None),
         _ => (reads(), HookVerdict::None),
     };
-    CallFacts { call: call.id.clone(), finding, verdict }
+    CallFacts { verdict, ..CallFacts::new(call.id.clone(), finding) }
 }
 
 /// Names of calls that must never run: their arguments are no object, or did not arrive.

@@ -5,7 +5,7 @@ use super::session::Node;
 use super::world::World;
 use agent_core::budget::Limits;
 use agent_core::conversation::{Arguments, CallId, Item};
-use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookPoint, HookReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::session::{Action, Event, State, Ticket};
@@ -34,6 +34,9 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         let mut config = session.config().clone();
         config.permissions = world_permissions(world, node);
         out.push(Event::Reconfigured { config: Box::new(config) });
+    }
+    if session.state() == State::WaitingForUserInput && session.config().hooks.contains(&HookPoint::SessionEnd) {
+        out.push(Event::LeaveRequested);
     }
     if node.left.summaries > 0 && session.state() == State::WaitingForUserInput {
         out.push(Event::CompactionRequested);
@@ -109,11 +112,27 @@ fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
             out.push(Event::ChangesCommitted { ticket: *ticket, report: CommitReport::default() });
             out.extend(hook_failures(*ticket));
         }
+        Action::RunHooks { ticket, .. } => {
+            out.extend(hook_reports().map(|report| Event::HooksFinished { ticket: *ticket, report: Box::new(report) }));
+            out.extend(hook_failures(*ticket));
+        }
         Action::ScheduleRetry { ticket, .. } => out.push(Event::RetryTimeout { ticket: *ticket }),
         Action::StartDeadline { ticket, .. } => out.push(Event::DeadlineReached { ticket: *ticket }),
         // The rest expects no answer.
         _ => {}
     }
+}
+
+/// What the user's hooks may say: nothing, something, that they object, that the turn is to end.
+fn hook_reports() -> [HookReport; 4] {
+    let said = |what: &str| Some(what.to_owned());
+    let plain = HookReport::default;
+    [
+        plain(),
+        HookReport { context: vec!["mind the gap".to_owned()], ..plain() },
+        HookReport { block: said("not like that"), ..plain() },
+        HookReport { stop: said("enough"), ..plain() },
+    ]
 }
 
 fn allowed<'a>(world: &'a World, node: &Node) -> Allowed<'a> {
@@ -206,6 +225,7 @@ fn any_answer(ticket: Ticket) -> Vec<Event> {
         Event::GitChecked { ticket, report: GitReport::default() },
         Event::FormattersFinished { ticket, report: FormatReport::default() },
         Event::ChangesCommitted { ticket, report: CommitReport::default() },
+        Event::HooksFinished { ticket, report: Box::default() },
     ];
     out.extend(hook_failures(ticket));
     out

@@ -1,6 +1,7 @@
 //! Events and configurations in the notation of the text scenarios of `agent-core`, so that a path can be read, and played as one.
 
 use agent_core::budget::{Limits, Price};
+use agent_core::hook::{HookPoint, HookReport};
 use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::{Event, ModelConfig, SessionConfig};
@@ -22,6 +23,9 @@ pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
             "window" => first(&mut config).context_window_tokens = Some(number()?),
             "max-output" => first(&mut config).max_output_tokens = small()?,
             "price" => first(&mut config).price = Some(flat(number()?)),
+            "hooks" => {
+                config.hooks = value.split(',').map(|name| point(name).ok_or_else(wrong)).collect::<Result<_, _>>()?
+            }
             "model-calls" => limits.max_model_calls = Some(number()?),
             "tool-calls" => limits.max_tool_calls = Some(number()?),
             "tokens" => limits.max_total_tokens = Some(number()?),
@@ -37,6 +41,10 @@ pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
 
 fn first(config: &mut SessionConfig) -> &mut ModelConfig {
     &mut config.models[0]
+}
+
+fn point(name: &str) -> Option<HookPoint> {
+    HookPoint::ALL.into_iter().find(|point| point.name() == name)
 }
 
 fn mode(word: &str) -> Option<PermissionMode> {
@@ -108,9 +116,18 @@ pub(crate) fn line(event: &Event) -> String {
             format!("> formatted{paths}{} @{}", commit(report.commit_due), ticket.0)
         }
         Event::ChangesCommitted { ticket, .. } => format!("> committed @{}", ticket.0),
+        Event::LeaveRequested => "> leave".to_owned(),
+        Event::HooksFinished { ticket, report } => format!("> hooks{} @{}", report_words(report), ticket.0),
         Event::HookFailed { ticket, message } => format!("> hook-failed \"{message}\" @{}", ticket.0),
         Event::HooksStoppedTurn { ticket, reason } => format!("> hook-stop \"{reason}\" @{}", ticket.0),
     }
+}
+
+fn report_words(report: &HookReport) -> String {
+    let context = report.context.first().map(|text| format!(" \"context={text}\""));
+    let block = report.block.as_ref().map(|why| format!(" \"block={why}\""));
+    let stop = report.stop.as_ref().map(|why| format!(" \"stop={why}\""));
+    [context, block, stop].into_iter().flatten().collect()
 }
 
 const fn commit(is_due: bool) -> &'static str {
@@ -190,6 +207,7 @@ fn fact_word(fact: &CallFacts) -> &'static str {
     match (&fact.finding, &fact.verdict) {
         (_, HookVerdict::Deny { .. }) => "deny",
         (_, HookVerdict::Ask { .. }) => "ask",
+        (_, HookVerdict::Allow { .. }) => "allow",
         (Finding::Runnable(inspection), HookVerdict::None) => match inspection.effect {
             Effect::Reads => "read",
             Effect::Changes => "change",

@@ -130,6 +130,16 @@ pub(crate) const WORLDS: &[World] = &[
         ..PLAIN
     },
     World {
+        name: "hooks",
+        config: "mode=default retries=0 hooks=PreToolUse,PostToolUse,UserPromptSubmit,Stop,SessionStart,SessionEnd,PreCompact",
+        bounds: Bounds { calls: 1, summaries: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, calls: 1, summaries: 1, ..SMALL },
+        answers: Variety::Few,
+        facts: &["read", "allow", "deny"],
+        outcomes: &["ok"],
+        ..PLAIN
+    },
+    World {
         name: "window",
         config: "mode=bypass retries=1 fallback=second window=120",
         bounds: Bounds { rounds: 2, summaries: 1, ..SMALL },

@@ -2,6 +2,7 @@
 
 use super::{Machine, Taken, action_name, session_letters, written};
 use agent_core::budget::Limits;
+use agent_core::hook::HookPoint;
 use agent_core::permission::PermissionMode;
 use agent_core::session::table::TABLE;
 use agent_core::session::{ActionKind, Event, ModelConfig, Session, SessionConfig, State, Trigger};
@@ -37,12 +38,20 @@ impl Machine for SessionMachine {
         asking.permissions.mode = PermissionMode::Default;
         let mut two_models = plain();
         two_models.models.push(ModelConfig::new("second"));
+        let hooked = |everywhere: bool| {
+            let mut config = plain();
+            let done = [HookPoint::PostToolUse, HookPoint::Stop, HookPoint::SessionEnd];
+            config.hooks = if everywhere { HookPoint::ALL.into() } else { done.into() };
+            config
+        };
         let configs = [
             ("everything allowed", plain()),
             ("asks", asking),
             ("one model call", timed(Limits { max_model_calls: Some(1), ..Limits::default() })),
             ("no repetition", timed(Limits { max_repetitions: Some(1), ..Limits::default() })),
             ("a second model", two_models),
+            ("hooks everywhere", hooked(true)),
+            ("hooks on what is done", hooked(false)),
         ];
         configs.into_iter().map(|(name, config)| (name, written(&config), Self::new(config))).collect()
     }

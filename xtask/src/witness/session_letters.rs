@@ -2,11 +2,11 @@
 
 use agent_core::budget::Limits;
 use agent_core::conversation::ToolCall;
-use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::session::{Action, Event, Session, State, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 
 type Letter = (&'static str, Event);
 
@@ -29,6 +29,7 @@ fn by_the_user(session: &Session, inputs: u32) -> Vec<Letter> {
         ("reconfigure", Event::Reconfigured { config: Box::new(session.config().clone()) }),
         ("compact", Event::CompactionRequested),
         ("cancel", Event::CancelRequested),
+        ("leave", Event::LeaveRequested),
         ("shut down", Event::ShutdownRequested),
     ];
     if inputs < MAX_INPUTS {
@@ -43,6 +44,7 @@ fn answers(action: &Action) -> Vec<Letter> {
         Action::PrepareTools { ticket, calls } => vec![
             ("prepared", Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, true) }),
             ("prepared, unknown tools", Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, false) }),
+            ("hook stops the turn", Event::HooksStoppedTurn { ticket: *ticket, reason: "enough".to_owned() }),
         ],
         Action::RequestApproval { ticket, questions } => {
             let Some(question) = questions.first() else { return Vec::new() };
@@ -93,6 +95,7 @@ fn answers(action: &Action) -> Vec<Letter> {
             letters.extend(hook_troubles(*ticket));
             letters
         }
+        Action::RunHooks { ticket, .. } => hooks_said(*ticket),
         Action::ScheduleRetry { ticket, .. } => vec![("wait over", Event::RetryTimeout { ticket: *ticket })],
         Action::StartDeadline { ticket, .. } => vec![("deadline", Event::DeadlineReached { ticket: *ticket })],
         _ => Vec::new(),
@@ -130,6 +133,16 @@ fn model_answers(ticket: Ticket) -> Vec<Letter> {
     ]
 }
 
+fn hooks_said(ticket: Ticket) -> Vec<Letter> {
+    let finished = |block: Option<&str>| {
+        let report = HookReport { block: block.map(str::to_owned), ..HookReport::default() };
+        Event::HooksFinished { ticket, report: Box::new(report) }
+    };
+    let mut letters = vec![("hooks: nothing", finished(None)), ("hooks: no", finished(Some("not like that")))];
+    letters.extend(hook_troubles(ticket));
+    letters
+}
+
 fn hook_troubles(ticket: Ticket) -> [Letter; 2] {
     [
         ("hook failed", Event::HookFailed { ticket, message: "it broke".to_owned() }),
@@ -146,7 +159,7 @@ fn facts(calls: &[ToolCall], known: bool) -> Vec<CallFacts> {
         };
         let unknown = || Finding::UnknownTool { message: "there is no such tool".to_owned() };
         let finding = if known { Finding::Runnable(inspection) } else { unknown() };
-        CallFacts { call: call.id.clone(), finding, verdict: HookVerdict::None }
+        CallFacts::new(call.id.clone(), finding)
     };
     calls.iter().map(fact).collect()
 }

@@ -32,7 +32,7 @@ fn one<L: Label>(label: u8) -> String {
     format!("`{}`", L::NAMES.get(usize::from(label)).copied().unwrap_or_default())
 }
 
-fn set<L: Label>(labels: u64) -> String {
-    let names: Vec<String> = (0..64).filter(|label| labels & (1 << label) != 0).map(one::<L>).collect();
+fn set<L: Label>(labels: u128) -> String {
+    let names: Vec<String> = (0..128).filter(|label| labels & (1 << label) != 0).map(one::<L>).collect();
     names.join(", ")
 }

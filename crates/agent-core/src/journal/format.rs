@@ -4,10 +4,11 @@
 //! |---|---|
 //! | 1 | the first |
 //! | 2 | the header has `tools` and may have `parent`; `ActionStarted` is an entry; in files, each line begins with its checksum |
+//! | 3 | the user's hooks: `hooks` in a configuration and in facts about calls, two events and a note; what was there has its form |
 //!
-//! A line of an earlier version is lifted step by step, as JSON, to today's form before it is read.
+//! A line of version 1 is lifted, as JSON, to the form that all records have since.
 
-use super::{FORMAT_VERSION, Record, ToolPrint, line};
+use super::{Entry, FORMAT_VERSION, Record, ToolPrint, line};
 use crate::tool::ToolSpec;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -48,16 +49,23 @@ impl Format {
     /// # Errors
     /// [`FormatError::Form`] when it is no record of this format.
     pub fn read(self, line: &str) -> Result<Record, FormatError> {
-        if self.version == FORMAT_VERSION {
-            // The usual way reads what is unusual, and finds the words for what is wrong.
-            let quickly = line::read(line).map(Ok);
-            return quickly.unwrap_or_else(|| serde_json::from_str(line).map_err(|error| FormatError::form(&error)));
+        let mut record = if self.version == 1 { Self::read_1(line)? } else { Self::read_since_2(line)? };
+        if let Entry::Header(header) = &mut record.entry {
+            header.format_version = FORMAT_VERSION;
         }
+        Ok(record)
+    }
+
+    fn read_1(line: &str) -> Result<Record, FormatError> {
         let mut record: Value = serde_json::from_str(line).map_err(|error| FormatError::form(&error))?;
-        for lift in LIFTS.iter().skip(self.version as usize - 1) {
-            lift(&mut record)?;
-        }
+        lift_1(&mut record)?;
         serde_json::from_value(record).map_err(|error| FormatError::form(&error))
+    }
+
+    /// The usual way reads what is unusual, and finds the words for what is wrong.
+    fn read_since_2(line: &str) -> Result<Record, FormatError> {
+        let quickly = line::read(line).map(Ok);
+        quickly.unwrap_or_else(|| serde_json::from_str(line).map_err(|error| FormatError::form(&error)))
     }
 }
 
@@ -104,12 +112,6 @@ struct FirstHeader {
     format_version: u32,
 }
 
-/// Lifts a record to the next version.
-type Lift = fn(&mut Value) -> Result<(), FormatError>;
-
-/// The n-th lifts a record of version n to version n + 1.
-const LIFTS: [Lift; FORMAT_VERSION as usize - 1] = [lift_1];
-
 /// Only the header is different: it names the tools by fingerprints.
 fn lift_1(record: &mut Value) -> Result<(), FormatError> {
     let Some(Value::Object(header)) = record.pointer_mut("/entry/Header") else { return Ok(()) };
@@ -118,6 +120,5 @@ fn lift_1(record: &mut Value) -> Result<(), FormatError> {
     let prints: Vec<ToolPrint> = tools.iter().map(ToolPrint::of).collect();
     let prints = serde_json::to_value(prints).map_err(|error| FormatError::Form { found: error.to_string() })?;
     header.insert("tools".to_string(), prints);
-    header.insert("format_version".to_string(), Value::from(2));
     Ok(())
 }

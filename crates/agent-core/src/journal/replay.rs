@@ -101,7 +101,8 @@ impl Replayer {
             }
             ActionStarted::SendLlmRequest { .. }
             | ActionStarted::RunAutoformatters { .. }
-            | ActionStarted::CommitChanges { .. } => {
+            | ActionStarted::CommitChanges { .. }
+            | ActionStarted::RunHooks { .. } => {
                 self.begun.insert((ticket, None));
             }
         }

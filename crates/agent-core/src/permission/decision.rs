@@ -34,6 +34,8 @@ pub enum Basis {
     Unchecked(Rule),
     /// One of the user's hooks, with what it said.
     Hook(String),
+    /// One of the user's hooks, which lets it run, with what it said; may be empty.
+    HookAllowed(String),
     /// The permission mode.
     Mode(PermissionMode),
     /// A person's answer, with what was said; may be empty.
@@ -96,6 +98,8 @@ impl fmt::Display for Basis {
                 rule.source().phrase()
             ),
             Self::Hook(said) => write!(f, "a hook denied it: {said}"),
+            Self::HookAllowed(said) if said.trim().is_empty() => f.write_str("a hook allowed it"),
+            Self::HookAllowed(said) => write!(f, "a hook allowed it: {said}"),
             Self::Mode(PermissionMode::Plan) => f.write_str("plan mode: nothing that may change anything runs"),
             Self::Mode(mode) => {
                 f.write_str("permission mode ")?;

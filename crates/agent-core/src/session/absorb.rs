@@ -2,8 +2,8 @@
 
 use super::compaction::Cause;
 use super::labels::{Trigger, event_triggers};
-use super::outcome::Ending;
 use super::{CancelReason, Event, Repetition, Session};
+use crate::hook::HookOccasion;
 use crate::permission::Ruling;
 use alloc::format;
 use alloc::vec::Vec;
@@ -30,6 +30,7 @@ impl Session {
                 self.fixed_tokens = self.config.fixed_tokens();
                 self.model_index = 0;
                 self.measured = None;
+                self.hooks.start_again();
             }
             Event::CompactionRequested => {
                 // Work that a limit stopped still waits for the limit, whatever becomes of the summary.
@@ -43,6 +44,7 @@ impl Session {
                 self.deadline.armed = None;
                 self.absorb_cancel(CancelReason::DeadlineReached);
             }
+            Event::LeaveRequested => self.hooks.open(HookOccasion::SessionEnd),
             Event::ShutdownRequested => self.absorb_shutdown(),
             Event::LlmCompleted { response, .. } => self.absorb_response(trigger, response),
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
@@ -51,7 +53,7 @@ impl Session {
                 self.asked = None;
                 self.retry = None;
             }
-            Event::ToolsPrepared { facts, .. } => self.absorb_facts(facts, rulings),
+            Event::ToolsPrepared { facts, .. } => self.absorb_facts(trigger, facts, rulings),
             Event::ApprovalAnswered { call, answer, changed, .. } => {
                 self.absorb_approval(trigger, &call, answer, changed.as_deref(), rulings);
             }
@@ -67,14 +69,29 @@ impl Session {
                 self.asked = None;
                 self.settle_changes();
             }
-            Event::HookFailed { message, .. } => self.absorb_hook_error(message, None),
-            Event::HooksStoppedTurn { reason, .. } => self.absorb_hook_error(reason, Some(Ending::HookStopped)),
+            Event::HooksFinished { mut report, .. } => match report.stop.take() {
+                Some(reason) if trigger == Trigger::HooksStoppedTurn => self.absorb_hook_stop(*report, &reason),
+                Some(_) | None => self.absorb_hook_report(*report),
+            },
+            Event::HookFailed { message, .. } => self.absorb_hook_error(trigger, message),
+            Event::HooksStoppedTurn { reason, .. } => self.absorb_hook_error(trigger, reason),
         }
     }
 
     /// Moves the session's own data on an automatic trigger.
     pub(super) fn settle(&mut self, trigger: Trigger) {
+        self.hooks.close();
         match trigger {
+            Trigger::AutoHooksDue => {
+                if let Some(occasion) = self.hooks_before_request() {
+                    self.hooks.open(occasion);
+                }
+            }
+            Trigger::AutoStopHooksDue => {
+                if let Some(occasion) = self.hooks_before_stop() {
+                    self.hooks.open(occasion);
+                }
+            }
             Trigger::AutoCancelled => {
                 self.keep_reply();
                 self.close_batch("cancelled");
@@ -91,6 +108,10 @@ impl Session {
             | Trigger::AutoNoToolCalls => self.take_reply(),
             Trigger::AutoQueuedInput => {
                 self.begin_turn();
+                // A message that a hook held back does not count against the one behind it.
+                if let Some(run) = &mut self.run {
+                    (run.ending, run.error) = (None, None);
+                }
                 self.pending.append(&mut self.queue);
             }
             Trigger::AutoInputGathered => self.pending.append(&mut self.queue),
@@ -110,6 +131,9 @@ impl Session {
             | Trigger::AutoAlways
             | Trigger::AutoNeedsApproval
             | Trigger::AutoClear
+            | Trigger::AutoGitCheckDue
+            | Trigger::AutoToolsAnswered
+            | Trigger::AutoWorkDue
             | event_triggers!() => {}
         }
     }

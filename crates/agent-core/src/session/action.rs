@@ -2,9 +2,10 @@
 
 use super::ticket::Ticket;
 use crate::conversation::{Block, CallId, ToolCall};
-use crate::hook::Changes;
+use crate::hook::{Changes, HookOccasion};
 use crate::llm::{Delta, LlmRequest, Usage};
 use crate::permission::ApprovalQuestion;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,13 @@ pub enum Action {
         ticket: Ticket,
         /// What the tools and formatters did.
         changes: Changes,
+    },
+    /// Run the user's hooks. Answer: `HooksFinished`, `HookFailed` or `HooksStoppedTurn`.
+    RunHooks {
+        /// For the answer.
+        ticket: Ticket,
+        /// What they run on.
+        occasion: Box<HookOccasion>,
     },
     /// Stop the running hook or preparation. Its answer still comes.
     CancelHooks {

@@ -8,6 +8,7 @@ mod answer;
 pub(super) use answer::Approved;
 
 use crate::conversation::{Answer, CallId, ItemError, NO_OUTPUT, Round, ToolCall, ToolResult, cut, non_blank};
+use crate::hook::EndedCall;
 use crate::permission::{ApprovalQuestion, Basis, Decision, Permissions, Ruling};
 use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolStatus};
 use alloc::collections::BTreeMap;
@@ -93,6 +94,9 @@ impl Batch {
             }
             match fact.finding {
                 Finding::Runnable(inspection) => {
+                    if let Some(arguments) = fact.hooks.and_then(|report| report.arguments) {
+                        open.call.arguments = arguments;
+                    }
                     let decision = permissions.decide(&open.call.name, &inspection, &fact.verdict);
                     (open.effect, open.subject) = (inspection.effect, inspection.subject);
                     match &decision {
@@ -241,6 +245,17 @@ impl Batch {
         let mut all: Vec<RanTool> = ran.collect();
         all.shrink_to_fit();
         all
+    }
+
+    /// Calls that ran, as they did, with what came of them.
+    pub(super) fn ended(&self) -> Vec<EndedCall> {
+        let ended = self.calls.iter().filter_map(|open| match (open.ran, &open.status) {
+            (Some(status), Status::Answered { content, .. }) => {
+                Some(EndedCall { call: open.call.clone(), status, content: content.clone() })
+            }
+            _ => None,
+        });
+        ended.collect()
     }
 
     /// Closes the batch: what never ran is answered with the reason, what runs as interrupted.

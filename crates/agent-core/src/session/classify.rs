@@ -5,6 +5,7 @@ use super::reply::Reply;
 use super::{Event, Reason, Session, Ticket, compaction};
 use crate::budget::{LimitKind, LimitReached};
 use crate::conversation::CallId;
+use crate::hook::HookPoint;
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
 use crate::permission::ApprovalAnswer;
 use crate::tool::CallFacts;
@@ -24,6 +25,8 @@ impl Session {
             Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
             Event::CompactionRequested => Err(Reason::NothingToCompact),
             Event::CancelRequested => Ok(Trigger::CancelRequested),
+            Event::LeaveRequested if self.config.hooks.contains(&HookPoint::SessionEnd) => Ok(Trigger::LeaveRequested),
+            Event::LeaveRequested => Err(Reason::NoHook),
             Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
             Event::DeadlineReached { ticket } => match self.deadline.armed {
                 Some((armed, _)) if armed == *ticket => Ok(Trigger::CancelRequested),
@@ -39,11 +42,7 @@ impl Session {
                 self.answers(*ticket, Trigger::LlmAborted)?;
                 Ok(self.failed(at_ms, error, *chance_permille))
             }
-            Event::ToolsPrepared { ticket, facts } => {
-                self.answers(*ticket, Trigger::ToolsPrepared)?;
-                let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
-                if is_covered { Ok(Trigger::ToolsPrepared) } else { Err(Reason::IncompleteFacts) }
-            }
+            Event::ToolsPrepared { ticket, facts } => self.prepared(*ticket, facts),
             Event::ApprovalAnswered { ticket, call, answer, changed } => {
                 self.approval(*ticket, call, answer, changed.as_deref())
             }
@@ -70,6 +69,10 @@ impl Session {
                 })
             }
             Event::ChangesCommitted { ticket, .. } => self.answers(*ticket, Trigger::ChangesCommitted),
+            Event::HooksFinished { ticket, report } => {
+                let is_stop = report.stop.is_some() && self.may_be_stopped_by_hooks();
+                self.answers(*ticket, if is_stop { Trigger::HooksStoppedTurn } else { Trigger::HooksFinished })
+            }
             Event::HookFailed { ticket, .. } => self.answers(*ticket, Trigger::HookFailed),
             Event::HooksStoppedTurn { ticket, .. } if self.cancel.is_some() => {
                 self.answers(*ticket, Trigger::HookFailed)
@@ -83,6 +86,11 @@ impl Session {
         match trigger {
             Trigger::AutoCancelled => self.cancel.is_some(),
             Trigger::AutoBudgetSpent => self.blocking_limit().is_some(),
+            Trigger::AutoHooksDue => self.hooks_before_request().is_some(),
+            Trigger::AutoStopHooksDue => self.hooks_before_stop().is_some(),
+            Trigger::AutoGitCheckDue => self.hooks.run_on(HookPoint::PostToolUse) && self.changes.unseen,
+            Trigger::AutoToolsAnswered => self.hooks.run_on(HookPoint::PostToolUse),
+            Trigger::AutoWorkDue => self.hooks.goes_on(),
             Trigger::AutoCompactionDue => self.compaction_due(),
             Trigger::AutoResultsDue => self.conversation.has_results_due(),
             Trigger::AutoMessageDue => !self.conversation.has_results_due(),
@@ -151,6 +159,22 @@ impl Session {
             Some(asked) if asked.ticket == ticket => Ok(trigger),
             Some(_) | None => Err(Reason::StaleTicket),
         }
+    }
+
+    fn prepared(&self, ticket: Ticket, facts: &[CallFacts]) -> Result<Trigger, Reason> {
+        self.answers(ticket, Trigger::ToolsPrepared)?;
+        let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
+        let is_stop = |fact: &CallFacts| fact.hooks.as_ref().is_some_and(|report| report.stop.is_some());
+        match self.cancel {
+            _ if !is_covered => Err(Reason::IncompleteFacts),
+            None if facts.iter().any(is_stop) => Ok(Trigger::HooksStoppedTurn),
+            None | Some(_) => Ok(Trigger::ToolsPrepared),
+        }
+    }
+
+    /// Whether there is a turn that the user's hooks can end: not at the session's end, and not when it is being stopped already.
+    fn may_be_stopped_by_hooks(&self) -> bool {
+        self.cancel.is_none() && self.hooks.is_running() && !self.hooks.run_on(HookPoint::SessionEnd)
     }
 
     fn running(&self, call: &CallId) -> Result<(), Reason> {
@@ -240,6 +264,8 @@ impl Session {
             if more_to_run { Trigger::ToolsStopped } else { Trigger::ToolsAllCompleted }
         } else if more_to_run {
             Trigger::ToolGroupCompleted
+        } else if self.config.hooks.contains(&HookPoint::PostToolUse) {
+            Trigger::ToolsAllCompletedHooksDue
         } else if names_changes || self.changes.unseen || batch.may_have_changed() {
             Trigger::ToolsAllCompletedMutating
         } else {
@@ -260,7 +286,7 @@ impl Session {
         }
     }
 
-    fn compaction_due(&self) -> bool {
+    pub(super) fn compaction_due(&self) -> bool {
         if self.compaction.due.is_some() {
             return true;
         }

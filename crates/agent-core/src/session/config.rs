@@ -1,9 +1,11 @@
 //! What a session is told when it is made.
 
 use crate::budget::{Limits, Price};
+use crate::hook::HookPoint;
 use crate::permission::Permissions;
 use crate::retry::RetryPolicy;
 use crate::tool::ToolSpec;
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,9 @@ pub struct SessionConfig {
     pub compact_at_permille: u16,
     /// Most bytes of one tool result that go into the history; of more, the beginning.
     pub max_result_bytes: usize,
+    /// The points at which the user's hooks run. At the others nothing is asked of the driver.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub hooks: BTreeSet<HookPoint>,
 }
 
 impl SessionConfig {
@@ -77,6 +82,7 @@ impl Default for SessionConfig {
             permissions: Permissions::default(),
             compact_at_permille: 800,
             max_result_bytes: 256 * 1024,
+            hooks: BTreeSet::new(),
         }
     }
 }

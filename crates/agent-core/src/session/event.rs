@@ -4,7 +4,7 @@ use super::SessionConfig;
 use super::ticket::Ticket;
 use crate::budget::Limits;
 use crate::conversation::CallId;
-use crate::hook::{CommitReport, FormatReport, GitReport};
+use crate::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use crate::llm::{Delta, LlmError, LlmResponse};
 use crate::permission::ApprovalAnswer;
 use crate::tool::{CallFacts, ToolOutcome};
@@ -28,7 +28,8 @@ pub enum Event {
         /// All limits from now on.
         limits: Limits,
     },
-    /// Model, tools, limits or permissions are different from now on, as after a resume with other options.
+    /// Model, tools, limits or permissions are different from now on, as after a resume with other options. The hooks of the session's
+    /// start run once more before the next request.
     Reconfigured {
         /// Everything from now on.
         config: Box<SessionConfig>,
@@ -37,6 +38,9 @@ pub enum Event {
     CompactionRequested,
     /// The user asked to stop the turn.
     CancelRequested,
+    /// The host is about to leave the session as it is. Only where hooks run at the session's end; the prompt that follows says that they
+    /// did.
+    LeaveRequested,
     /// The user asked to end the session for good.
     ShutdownRequested,
 
@@ -141,6 +145,13 @@ pub enum Event {
         /// What was committed.
         report: CommitReport,
     },
+    /// The user's hooks ran.
+    HooksFinished {
+        /// Of the run.
+        ticket: Ticket,
+        /// What they answered.
+        report: Box<HookReport>,
+    },
     /// A hook failed, ran out of time or was stopped. The turn goes on.
     HookFailed {
         /// Of the hook.
@@ -168,6 +179,7 @@ impl Event {
             Self::Reconfigured { .. } => "Reconfigured",
             Self::CompactionRequested => "CompactionRequested",
             Self::CancelRequested => "CancelRequested",
+            Self::LeaveRequested => "LeaveRequested",
             Self::ShutdownRequested => "ShutdownRequested",
             Self::LlmDelta { .. } => "LlmDelta",
             Self::LlmCompleted { .. } => "LlmCompleted",
@@ -182,6 +194,7 @@ impl Event {
             Self::GitChecked { .. } => "GitChecked",
             Self::FormattersFinished { .. } => "FormattersFinished",
             Self::ChangesCommitted { .. } => "ChangesCommitted",
+            Self::HooksFinished { .. } => "HooksFinished",
             Self::HookFailed { .. } => "HookFailed",
             Self::HooksStoppedTurn { .. } => "HooksStoppedTurn",
         }

@@ -1,10 +1,13 @@
 //! A session as it is kept: what is read back has to be one that could have been. A session whose parts contradict each other would wait
 //! for what nobody was asked, so it is refused whole.
 
-use super::{Session, State};
+use super::{HookBook, Session, State};
+use crate::table::Label;
 use alloc::format;
+use alloc::string::{String, ToString};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -24,6 +27,19 @@ impl<'de> Deserialize<'de> for Session {
 }
 
 impl Session {
+    /// Gives a session of version 1 of the forms what it lacks: it had no hooks, and was never in the states that are theirs.
+    pub(crate) fn add_hooks(fields: &mut Map<String, Value>) -> Result<(), serde_json::Error> {
+        fields.insert("hooks".to_string(), serde_json::to_value(HookBook::default())?);
+        if let Some(Value::Array(totals)) = fields.get_mut("trace").and_then(|trace| trace.get_mut("totals"))
+            && totals.len() == State::ALL.len() - HOOK_STATES.len()
+        {
+            for state in HOOK_STATES {
+                totals.insert(state as usize, serde_json::to_value((0, 0))?);
+            }
+        }
+        Ok(())
+    }
+
     fn contradiction(&self) -> Option<&'static str> {
         let batch = self.batch.as_deref();
         let waits_for_driver = match self.state {
@@ -38,6 +54,7 @@ impl Session {
             | State::CheckingGitCommits
             | State::RunningAutoformatters
             | State::CommittingChanges
+            | State::RunningHooks
             | State::Compacting
             | State::Error => true,
             State::PreparingRequest
@@ -45,6 +62,7 @@ impl Session {
             | State::EndOfTurn
             | State::ToolUseRequested
             | State::CheckingForCancellation
+            | State::SettlingHooks
             | State::CheckingBudget
             | State::GatheringAdditionalMessages
             | State::Cancelled
@@ -55,6 +73,8 @@ impl Session {
             (self.asked.is_some() != waits_for_driver, "with, or without, something that the driver was asked"),
             (self.asked.is_some_and(|asked| asked.ticket.0 > self.next_ticket), "with a ticket that was not given yet"),
             (self.cancel.is_some() && self.asked.is_none(), "with a stop that nothing waits for"),
+            (self.hooks.is_running() != (self.state == State::RunningHooks), "with, or without, what the hooks run on"),
+            (self.hooks.vetted() > self.pending.len(), "with more messages looked at than there are"),
             (self.reply.is_some(), "with an answer that nobody looked at"),
             (batch.is_some() != has_batch, "with, or without, open calls"),
             (
@@ -71,3 +91,6 @@ impl Session {
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
     }
 }
+
+/// In the order of the states, which is that of the times spent in them.
+const HOOK_STATES: [State; 2] = [State::RunningHooks, State::SettlingHooks];

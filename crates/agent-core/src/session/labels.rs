@@ -38,6 +38,10 @@ labels! {
         RunningAutoformatters,
         /// The agent's own changes are being committed.
         CommittingChanges,
+        /// The user's own hooks run.
+        RunningHooks,
+        /// Deciding where to go on after the user's hooks.
+        SettlingHooks,
         /// Deciding whether the limits allow to go on.
         CheckingBudget,
         /// Taking in what the user typed meanwhile.
@@ -74,6 +78,8 @@ labels! {
         CompactionRequested,
         /// The user or a deadline asked to stop the turn.
         CancelRequested,
+        /// The host is about to leave, and hooks run at the session's end.
+        LeaveRequested,
         /// The user asked to end the session.
         ShutdownRequested,
         /// A piece of the answer came.
@@ -110,6 +116,8 @@ labels! {
         ToolsAllCompleted,
         /// The last call ended and something may have been changed.
         ToolsAllCompletedMutating,
+        /// The last call ended, and the user's hooks are to look at what ran.
+        ToolsAllCompletedHooksDue,
         /// The running group ended under a cancel with calls that will not run.
         ToolsStopped,
         /// The repository was looked at; nothing is to be done.
@@ -124,6 +132,8 @@ labels! {
         FormattersFinishedCommitDue,
         /// The agent's changes were committed.
         ChangesCommitted,
+        /// The user's hooks ran.
+        HooksFinished,
         /// A hook failed or ran out of time.
         HookFailed,
         /// A hook demands that the turn ends.
@@ -138,6 +148,8 @@ labels! {
         AutoCancelled,
         /// A limit allows no further model call.
         AutoBudgetSpent,
+        /// The user's hooks run before the next request.
+        AutoHooksDue,
         /// The conversation has to be summarised first.
         AutoCompactionDue,
         /// Tool results wait to be sent.
@@ -156,10 +168,18 @@ labels! {
         AutoNoToolCalls,
         /// The user typed ahead.
         AutoQueuedInput,
+        /// The user's hooks run before the turn ends.
+        AutoStopHooksDue,
         /// Nothing is queued.
         AutoQueueEmpty,
         /// Nothing is to be decided.
         AutoAlways,
+        /// Tools ran, and something may have been changed.
+        AutoGitCheckDue,
+        /// Tools ran.
+        AutoToolsAnswered,
+        /// Something waits to be sent.
+        AutoWorkDue,
         /// What was typed meanwhile goes out with the results.
         AutoInputGathered,
         /// Nothing is in flight any more.
@@ -187,6 +207,7 @@ macro_rules! event_triggers {
             | Trigger::Reconfigured
             | Trigger::CompactionRequested
             | Trigger::CancelRequested
+            | Trigger::LeaveRequested
             | Trigger::ShutdownRequested
             | Trigger::LlmDelta
             | Trigger::LlmCompleted
@@ -205,6 +226,7 @@ macro_rules! event_triggers {
             | Trigger::ToolGroupCompleted
             | Trigger::ToolsAllCompleted
             | Trigger::ToolsAllCompletedMutating
+            | Trigger::ToolsAllCompletedHooksDue
             | Trigger::ToolsStopped
             | Trigger::GitChecked
             | Trigger::GitCheckedFormattingDue
@@ -212,6 +234,7 @@ macro_rules! event_triggers {
             | Trigger::FormattersFinished
             | Trigger::FormattersFinishedCommitDue
             | Trigger::ChangesCommitted
+            | Trigger::HooksFinished
             | Trigger::HookFailed
             | Trigger::HooksStoppedTurn
             | Trigger::CompactionCompletedWorkDue
@@ -246,6 +269,8 @@ labels! {
         RunAutoformatters,
         /// Commit the agent's changes.
         CommitChanges,
+        /// Run the user's hooks.
+        RunHooks,
         /// Stop the running hook or preparation.
         CancelHooks,
         /// Report back after a waiting time.

@@ -42,10 +42,12 @@ mod render;
 mod reply;
 mod step;
 pub mod table;
+mod table_ref;
 mod ticket;
 mod tool_calls;
 mod turn;
 mod used_ids;
+mod user_hooks;
 
 pub use action::Action;
 pub use batch::Denial;
@@ -58,10 +60,11 @@ pub use ticket::Ticket;
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::Conversation;
+use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Ruling};
 use crate::snapshot::FormatVersion;
-use crate::table::{Label, Row};
+use crate::table::Row;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -72,7 +75,9 @@ use loops::Repetition;
 use outcome::Run;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
+use table_ref::TableRef;
 use used_ids::UsedIds;
+use user_hooks::HookBook;
 
 /// A session. See the [module](self) for how to drive it.
 ///
@@ -116,6 +121,7 @@ pub struct Session {
     fixed_tokens: u64,
     repetition: Repetition,
     deadline: Deadline,
+    hooks: HookBook,
 
     cancel: Option<CancelReason>,
     /// What the next `DisplayError` says.
@@ -140,7 +146,7 @@ impl Session {
     #[doc(hidden)]
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
-        Self::on(config, TableRef { table, starts: &[0; STATES] })
+        Self::on(config, TableRef::of_test(table))
     }
 
     fn on(config: SessionConfig, table: TableRef) -> Self {
@@ -169,6 +175,7 @@ impl Session {
             fixed_tokens: config.fixed_tokens(),
             repetition: Repetition::default(),
             deadline: Deadline::default(),
+            hooks: HookBook::default(),
             cancel: None,
             notice: None,
             stopped_by_limit: false,
@@ -285,6 +292,13 @@ impl Session {
         self.blocking_limit()
     }
 
+    /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first.
+    #[must_use]
+    pub fn runs_hooks_on_leave(&self) -> bool {
+        self.config.hooks.contains(&HookPoint::SessionEnd)
+            && self.table.row(self.state, Trigger::LeaveRequested).is_some()
+    }
+
     /// Empties the trace, which decides nothing: a checker that keeps sessions by the million needs its room.
     #[doc(hidden)]
     pub fn forget_trace(&mut self) {
@@ -389,55 +403,6 @@ enum CancelReason {
     Requested,
     /// The turn's time is up.
     DeadlineReached,
-}
-
-/// The table a session runs on. Two sessions are equal whatever instance of a table they point to.
-#[derive(Clone, Copy, Debug)]
-struct TableRef {
-    table: &'static SessionTable,
-    /// By state: the position from which on its rows are looked for.
-    starts: &'static [u8; STATES],
-}
-
-impl TableRef {
-    fn row(&self, from: State, on: Trigger) -> Option<&'static Row<State, Trigger, ActionKind>> {
-        self.rows_from(from).find(|row| row.on == on)
-    }
-
-    fn rows_from(&self, from: State) -> impl Iterator<Item = &'static Row<State, Trigger, ActionKind>> + use<> {
-        let start = self.starts.get(from as usize).copied().unwrap_or_default();
-        let rows = self.table.rows.get(usize::from(start)..).unwrap_or_default();
-        rows.iter().filter(move |row| row.from == from)
-    }
-}
-
-impl Default for TableRef {
-    fn default() -> Self {
-        Self { table: &table::TABLE, starts: &STARTS }
-    }
-}
-
-impl PartialEq for TableRef {
-    fn eq(&self, other: &Self) -> bool {
-        self.table.rows.len() == other.table.rows.len()
-    }
-}
-
-/// How many states there are.
-const STATES: usize = <State as Label>::ALL.len();
-/// By state: the position of its first row in the table. A table of a test is searched from its beginning.
-const STARTS: [u8; STATES] = first_rows();
-
-#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
-const fn first_rows() -> [u8; STATES] {
-    let rows = table::TABLE.rows;
-    assert!(rows.len() <= u8::MAX as usize, "positions of rows are kept in a byte");
-    let (mut starts, mut position) = ([0; STATES], rows.len());
-    while position > 0 {
-        position -= 1;
-        starts[rows[position].from as usize] = position as u8;
-    }
-    starts
 }
 
 /// Rows that an event fires before the session waits again, its automatic ones included; seldom more.

@@ -92,7 +92,7 @@ impl Session {
         } else if trigger == Trigger::ContextOverflowed {
             self.shorten();
         } else if trigger == Trigger::LlmAborted {
-            self.compaction.due = None;
+            self.end_summary();
         } else {
             self.fail_for_good(error);
         }
@@ -108,7 +108,7 @@ impl Session {
         };
         self.ledger.charge(&usage, true, self.config.price(self.model_index));
         if self.is_compacting() {
-            self.compaction.due = None;
+            self.end_summary();
             return;
         }
         if let Some(answer) = reply::marked(vec![Block::Text(partial_text)], "interrupted") {
@@ -130,6 +130,9 @@ impl Session {
             self.measured = Some((usage.total_tokens(), self.conversation.bytes().saturating_add(answer.bytes())));
         }
         self.failed_attempts = 0;
+        if !self.config.hooks.is_empty() {
+            self.hooks.model_answered();
+        }
         self.compaction.tried = false;
         self.compaction.overflows = 0;
     }
@@ -148,7 +151,7 @@ impl Session {
     /// What repetition may cure stays pending; what it cannot cure goes back to the user.
     fn fail_for_good(&mut self, error: &LlmError) {
         let message = self.final_message(error);
-        self.compaction.due = None;
+        self.end_summary();
         if error.kind.is_retryable() {
             self.notify(message);
         } else {
@@ -172,7 +175,7 @@ impl Session {
     }
 
     fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse) {
-        let cause = self.compaction.due.take();
+        let cause = self.end_summary();
         let summary = compaction::summary(response);
         if matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) {
             let shorter = summary.ok().and_then(|text| compaction::replaced(&self.conversation, &text));
@@ -189,6 +192,12 @@ impl Session {
             self.notify(format!("summarising the conversation failed: {why}"));
             self.run.get_or_insert_default().ending = Some(Ending::Unusable);
         }
+    }
+
+    /// The summary is made, or will not be. Returns why it was to be.
+    pub(super) const fn end_summary(&mut self) -> Option<Cause> {
+        self.hooks.summary_ended();
+        self.compaction.due.take()
     }
 
     /// Input that came while a requested summary was made goes out next; under a cancel it is handed back instead.

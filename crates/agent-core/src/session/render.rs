@@ -43,6 +43,10 @@ impl Session {
                 Some(Action::RunAutoformatters { ticket: self.ask(), changes: self.changes() })
             }
             ActionKind::CommitChanges => Some(Action::CommitChanges { ticket: self.ask(), changes: self.changes() }),
+            ActionKind::RunHooks => {
+                let occasion = self.hooks.occasion()?;
+                Some(Action::RunHooks { ticket: self.ask(), occasion })
+            }
             ActionKind::ScheduleRetry => {
                 let ticket = self.ask();
                 self.schedule_retry(ticket)
@@ -124,6 +128,7 @@ impl Session {
             State::CheckingGitCommits => Some(Action::CheckGitCommits { ticket, changes: self.changes() }),
             State::RunningAutoformatters => Some(Action::RunAutoformatters { ticket, changes: self.changes() }),
             State::CommittingChanges => Some(Action::CommitChanges { ticket, changes: self.changes() }),
+            State::RunningHooks => Some(Action::RunHooks { ticket, occasion: self.hooks.occasion()? }),
             State::Error => self.schedule_retry(ticket),
             State::Ready
             | State::WaitingForUserInput
@@ -132,6 +137,7 @@ impl Session {
             | State::EndOfTurn
             | State::ToolUseRequested
             | State::CheckingForCancellation
+            | State::SettlingHooks
             | State::CheckingBudget
             | State::GatheringAdditionalMessages
             | State::Cancelled

@@ -56,6 +56,9 @@ pub enum Reason {
     /// It is blank.
     #[error("it is blank")]
     Blank,
+    /// No hook runs there.
+    #[error("no hook is configured for it")]
+    NoHook,
     /// There is nothing to summarise.
     #[error("there is nothing to summarise")]
     NothingToCompact,

@@ -28,6 +28,7 @@ pub const TABLE: SessionTable = Table {
         State::EndOfTurn,
         State::ToolUseRequested,
         State::CheckingForCancellation,
+        State::SettlingHooks,
         State::CheckingBudget,
         State::GatheringAdditionalMessages,
         State::Cancelled,
@@ -48,9 +49,11 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     WaitingForUserInput + CancelRequested     => WaitingForUserInput [];
     WaitingForUserInput + ShutdownRequested   => ShuttingDown        [ReturnQueuedInput, Shutdown];
     WaitingForUserInput + CompactionRequested => PreparingRequest    [StartDeadline];
+    WaitingForUserInput + LeaveRequested      => RunningHooks        [RunHooks];
 
     PreparingRequest + AutoCancelled     => Cancelled          [];
     PreparingRequest + AutoBudgetSpent   => BudgetExceeded     [DisplayError];
+    PreparingRequest + AutoHooksDue      => RunningHooks       [RunHooks];
     PreparingRequest + AutoCompactionDue => Compacting         [SendLlmRequest];
     PreparingRequest + AutoResultsDue    => SendingToolResults [SendLlmRequest];
     PreparingRequest + AutoMessageDue    => CallingLlm         [SendLlmRequest];
@@ -88,8 +91,9 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     ProcessingLlmResponse + AutoResponseUnusableForGood => WaitingForUserInput [DisplayError, PromptForInput];
     ProcessingLlmResponse + AutoNoToolCalls             => EndOfTurn           [];
 
-    EndOfTurn + AutoQueuedInput => PreparingRequest    [StartDeadline];
-    EndOfTurn + AutoQueueEmpty  => WaitingForUserInput [PromptForInput];
+    EndOfTurn + AutoQueuedInput  => PreparingRequest    [StartDeadline];
+    EndOfTurn + AutoStopHooksDue => RunningHooks        [RunHooks];
+    EndOfTurn + AutoQueueEmpty   => WaitingForUserInput [PromptForInput];
 
     ToolUseRequested + AutoAlways => PreparingTools [PrepareTools];
 
@@ -99,6 +103,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     PreparingTools + CancelRequested   => PreparingTools          [CancelHooks];
     PreparingTools + ShutdownRequested => ShuttingDown            [CancelHooks, ReturnQueuedInput, Shutdown];
     PreparingTools + ToolsPrepared     => CheckingForCancellation [];
+    PreparingTools + HooksStoppedTurn  => WaitingForUserInput     [DisplayError, PromptForInput];
 
     CheckingForCancellation + AutoCancelled     => Cancelled        [];
     CheckingForCancellation + AutoNeedsApproval => AwaitingApproval [HoldDeadline, RequestApproval];
@@ -124,6 +129,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     ExecutingTools + ToolGroupCompleted        => ExecutingTools     [ExecuteTools];
     ExecutingTools + ToolsAllCompleted         => CheckingBudget     [];
     ExecutingTools + ToolsAllCompletedMutating => CheckingGitCommits [CheckGitCommits];
+    ExecutingTools + ToolsAllCompletedHooksDue => RunningHooks       [RunHooks];
     ExecutingTools + ToolsStopped              => Cancelled          [];
 
     CheckingGitCommits + UserInput               => CheckingGitCommits    [];
@@ -155,6 +161,22 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CommittingChanges + ChangesCommitted  => CheckingBudget      [];
     CommittingChanges + HookFailed        => CheckingBudget      [DisplayError];
     CommittingChanges + HooksStoppedTurn  => WaitingForUserInput [DisplayError, PromptForInput];
+
+    RunningHooks + UserInput         => RunningHooks        [];
+    RunningHooks + BudgetRaised      => RunningHooks        [StartDeadline];
+    RunningHooks + Reconfigured      => RunningHooks        [];
+    RunningHooks + CancelRequested   => RunningHooks        [CancelHooks];
+    RunningHooks + ShutdownRequested => ShuttingDown        [CancelHooks, ReturnQueuedInput, Shutdown];
+    RunningHooks + HooksFinished     => SettlingHooks       [DisplayError];
+    RunningHooks + HookFailed        => SettlingHooks       [DisplayError];
+    RunningHooks + HooksStoppedTurn  => WaitingForUserInput [DisplayError, PromptForInput];
+
+    SettlingHooks + AutoCancelled     => Cancelled           [];
+    SettlingHooks + AutoGitCheckDue   => CheckingGitCommits  [CheckGitCommits];
+    SettlingHooks + AutoToolsAnswered => CheckingBudget      [];
+    SettlingHooks + AutoWorkDue       => PreparingRequest    [];
+    SettlingHooks + AutoQueuedInput   => PreparingRequest    [StartDeadline];
+    SettlingHooks + AutoQueueEmpty    => WaitingForUserInput [PromptForInput];
 
     CheckingBudget + AutoCancelled    => Cancelled                   [];
     CheckingBudget + AutoBudgetSpent  => BudgetExceeded              [DisplayError];
@@ -193,7 +215,9 @@ prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     action RequestApproval only from [CheckingForCancellation];
     action CommitChanges only from [CheckingGitCommits, RunningAutoformatters];
     action RunAutoformatters only from [CheckingGitCommits];
-    order SendLlmRequest in PreparingRequest after [AutoCancelled, AutoBudgetSpent];
+    action RunHooks only from [WaitingForUserInput, PreparingRequest, EndOfTurn, ExecutingTools];
+    order SendLlmRequest in PreparingRequest after [AutoCancelled, AutoBudgetSpent, AutoHooksDue];
+    order RunHooks in PreparingRequest after [AutoCancelled, AutoBudgetSpent];
     order ExecuteTools in CheckingForCancellation after [AutoCancelled, AutoNeedsApproval];
     state ExecutingTools only through CheckingForCancellation;
     state CommittingChanges only through CheckingGitCommits;

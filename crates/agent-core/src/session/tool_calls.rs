@@ -6,7 +6,7 @@ use super::table::Trigger;
 use super::{Notice, Session};
 use crate::conversation::CallId;
 use crate::fingerprint;
-use crate::hook::{Changes, FormatReport};
+use crate::hook::{Changes, FormatReport, HookReport};
 use crate::permission::{ApprovalAnswer, Ruling};
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 use alloc::boxed::Box;
@@ -17,8 +17,15 @@ use alloc::vec::Vec;
 
 impl Session {
     /// It is known what the calls would do: those that cannot run are answered, and count as failing calls.
-    pub(super) fn absorb_facts(&mut self, facts: Vec<CallFacts>, rulings: &mut Vec<Ruling>) {
+    pub(super) fn absorb_facts(&mut self, trigger: Trigger, mut facts: Vec<CallFacts>, rulings: &mut Vec<Ruling>) {
+        let mut said = self.absorb_call_hooks(&mut facts);
+        if let (Trigger::HooksStoppedTurn, Some(reason)) = (trigger, said.stop.take()) {
+            self.absorb_hook_stop(said, &reason);
+            return;
+        }
         self.asked = None;
+        self.note_runs(&said.runs);
+        self.tell_model(said.context);
         let left = self.tool_calls_left();
         let Some(batch) = &mut self.batch else { return };
         let denials = batch.decide(facts, &self.config.permissions, rulings);
@@ -101,7 +108,10 @@ impl Session {
             return;
         }
         self.asked = None;
-        if trigger == Trigger::ToolsAllCompletedMutating {
+        if trigger == Trigger::ToolsAllCompletedHooksDue {
+            self.open_hooks_on_calls();
+        }
+        if matches!(trigger, Trigger::ToolsAllCompletedMutating | Trigger::ToolsAllCompletedHooksDue) {
             self.remember_for_hooks();
         }
         self.deny_forbidden(rulings);
@@ -142,19 +152,27 @@ impl Session {
     }
 
     /// A hook failed or stopped the turn. The changed paths stay in the record for the next batch that changes something.
-    pub(super) fn absorb_hook_error(&mut self, message: String, ending: Option<Ending>) {
+    pub(super) fn absorb_hook_error(&mut self, trigger: Trigger, message: String) {
+        let is_users = self.hooks.is_running() || self.batch.is_some();
+        if trigger == Trigger::HooksStoppedTurn && is_users {
+            self.absorb_hook_stop(HookReport::default(), &message);
+            return;
+        }
+        if is_users {
+            // Nobody objected.
+            self.absorb_hook_report(HookReport::default());
+        }
         self.asked = None;
         if self.cancel.is_some() {
             return;
         }
-        self.changes.unseen = false;
-        match ending {
-            Some(ending) => {
-                self.notify(message);
-                self.run.get_or_insert_default().ending = Some(ending);
-            }
+        self.changes.unseen &= is_users;
+        if trigger == Trigger::HooksStoppedTurn {
+            self.notify(message);
+            self.run.get_or_insert_default().ending = Some(Ending::HookStopped);
+        } else {
             // The turn goes on: this is no error of the run.
-            None => self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() })),
+            self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
         }
     }
 

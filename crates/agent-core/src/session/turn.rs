@@ -2,6 +2,7 @@
 
 use super::compaction::Cause;
 use super::outcome::{Ending, Run};
+use super::user_hooks::HookBook;
 use super::{CancelReason, Deadline, Notice, Repetition, Session};
 use crate::budget::LimitKind;
 use crate::conversation::Input;
@@ -33,6 +34,7 @@ impl Session {
         self.stopped_by_limit = false;
         self.tool_calls_refused = false;
         self.ledger.failures_in_row = 0;
+        self.hooks.turn_began();
         // Messages that were typed ahead belong to the run that is going on.
         if self.run.as_ref().is_none_or(|run| run.finished) {
             self.run = Some(Run::default());
@@ -62,13 +64,18 @@ impl Session {
             }
             Some(CancelReason::Requested) | None => Ending::Cancelled,
         };
-        self.run.get_or_insert_default().ending = Some(ending);
+        // Only the hooks of the session's end run outside of a run; that one has ended as it did.
+        let run = self.run.get_or_insert_default();
+        if !run.finished {
+            run.ending = Some(ending);
+        }
     }
 
     /// The session ends for good: open calls are answered, unsent messages go back to the user.
     pub(super) fn absorb_shutdown(&mut self) {
         self.close_batch("the session was ended");
         self.reply = None;
+        self.hooks = HookBook::default();
         let mut unsent = mem::take(&mut self.pending);
         unsent.append(&mut self.queue);
         self.queue = unsent;
@@ -89,7 +96,9 @@ impl Session {
     }
 
     pub(super) fn drop_requested_compaction(&mut self) {
-        self.compaction.due = self.compaction.due.filter(|cause| *cause != Cause::Requested);
+        if self.compaction.due == Some(Cause::Requested) {
+            self.end_summary();
+        }
     }
 
     /// The turn ended and the user is prompted.
@@ -113,6 +122,7 @@ impl Session {
         // Taken and not copied: an idle session holds no room for messages.
         let mut texts = mem::take(&mut self.notes);
         texts.append(&mut mem::take(&mut self.pending));
+        self.hooks.messages_left();
         if let Ok(input) = Input::new(texts) {
             self.conversation.push_input(input);
         }
@@ -127,6 +137,7 @@ impl Session {
     /// The same, handing the unanswered message back because sending it again is no use.
     pub(super) fn notify_handing_back(&mut self, message: String) {
         let returned_input = mem::take(&mut self.pending);
+        self.hooks.messages_left();
         self.stopped_by_limit = false;
         self.run.get_or_insert_default().error = Some(message.clone());
         self.notice = Some(Box::new(Notice { message, returned_input }));

@@ -1,5 +1,5 @@
 //! Structural proofs of a table, evaluated at compile time by [`prove!`](crate::prove). Sets of labels are bit masks, so a machine has
-//! at most 64 states, triggers and actions.
+//! at most 128 states, triggers and actions.
 
 #![expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
 
@@ -13,7 +13,7 @@ pub struct Cell {
     /// State the row leads to.
     pub to: u8,
     /// Set of the row's actions.
-    pub actions: u64,
+    pub actions: u128,
 }
 
 /// A table with its labels as numbers.
@@ -28,11 +28,11 @@ pub struct Shape<'a> {
     /// The initial state.
     pub initial: u8,
     /// Set of terminal states.
-    pub terminal: u64,
+    pub terminal: u128,
     /// Set of passing states.
-    pub passing: u64,
+    pub passing: u128,
     /// Set of automatic triggers.
-    pub automatic: u64,
+    pub automatic: u128,
     /// The rows.
     pub rows: &'a [Cell],
 }
@@ -46,7 +46,7 @@ pub enum Claim {
         /// The action.
         action: u8,
         /// Set of the states that its rows may leave.
-        states: u64,
+        states: u128,
     },
     /// See [`action_after`].
     ActionAfter {
@@ -55,7 +55,7 @@ pub enum Claim {
         /// The state whose rows are ordered.
         state: u8,
         /// Set of the triggers whose rows come first.
-        triggers: u64,
+        triggers: u128,
     },
     /// See [`only_through`].
     OnlyThrough {
@@ -64,7 +64,7 @@ pub enum Claim {
         /// The state on every way there.
         gate: u8,
         /// Set of triggers whose rows are excepted.
-        unless: u64,
+        unless: u128,
     },
     /// See [`stays`].
     Stays {
@@ -98,8 +98,8 @@ pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
 /// When the table is broken; in a `const` this is a compile error with the message.
 pub const fn check(shape: &Shape<'_>) {
     assert!(
-        shape.states <= 64 && shape.triggers <= 64 && shape.actions <= 64,
-        "a machine has at most 64 labels of a kind"
+        shape.states <= 128 && shape.triggers <= 128 && shape.actions <= 128,
+        "a machine has at most 128 labels of a kind"
     );
     check_cells(shape);
     check_ways(shape);
@@ -110,7 +110,7 @@ pub const fn check(shape: &Shape<'_>) {
 ///
 /// # Panics
 /// When it stands elsewhere.
-pub const fn action_only_from(shape: &Shape<'_>, action: u8, states: u64) {
+pub const fn action_only_from(shape: &Shape<'_>, action: u8, states: u128) {
     let mut i = 0;
     while i < shape.rows.len() {
         let row = shape.rows[i];
@@ -126,7 +126,7 @@ pub const fn action_only_from(shape: &Shape<'_>, action: u8, states: u64) {
 ///
 /// # Panics
 /// When there is a way around.
-pub const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8, unless: u64) {
+pub const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8, unless: u128) {
     assert!(
         goal == gate || !has(reachable(shape, 1 << gate, unless), goal),
         "a claim does not hold: a state is reached by another way"
@@ -137,8 +137,8 @@ pub const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8, unless: u64) {
 ///
 /// # Panics
 /// When it stands before one of them, or one of them is missing.
-pub const fn action_after(shape: &Shape<'_>, action: u8, state: u8, triggers: u64) {
-    let (mut passed, mut i) = (0u64, 0);
+pub const fn action_after(shape: &Shape<'_>, action: u8, state: u8, triggers: u128) {
+    let (mut passed, mut i) = (0u128, 0);
     while i < shape.rows.len() {
         let row = shape.rows[i];
         if row.from == state {
@@ -175,7 +175,7 @@ pub const fn is_automatic(name: &str) -> bool {
 }
 
 const fn check_cells(shape: &Shape<'_>) {
-    let (mut triggers, mut actions, mut i) = (0u64, 0u64, 0);
+    let (mut triggers, mut actions, mut i) = (0u128, 0u128, 0);
     while i < shape.rows.len() {
         let row = shape.rows[i];
         let mut j = 0;
@@ -192,7 +192,7 @@ const fn check_cells(shape: &Shape<'_>) {
 }
 
 const fn check_ways(shape: &Shape<'_>) {
-    let (mut leaves, mut i) = (0u64, 0);
+    let (mut leaves, mut i) = (0u128, 0);
     while i < shape.rows.len() {
         let row = shape.rows[i];
         assert!(!has(shape.terminal, row.from), "a terminal state has a way out");
@@ -230,7 +230,7 @@ const fn check_passing(shape: &Shape<'_>) {
     assert!(resting == all(shape.states), "automatic rows can cycle");
 }
 
-const fn leads_only_to(shape: &Shape<'_>, from: u8, set: u64) -> bool {
+const fn leads_only_to(shape: &Shape<'_>, from: u8, set: u128) -> bool {
     let mut i = 0;
     while i < shape.rows.len() {
         let row = shape.rows[i];
@@ -243,8 +243,8 @@ const fn leads_only_to(shape: &Shape<'_>, from: u8, set: u64) -> bool {
 }
 
 /// The states that can be reached without entering a removed one, and without the rows on some triggers.
-const fn reachable(shape: &Shape<'_>, removed: u64, without: u64) -> u64 {
-    let (mut seen, mut round) = ((1u64 << shape.initial) & !removed, 0);
+const fn reachable(shape: &Shape<'_>, removed: u128, without: u128) -> u128 {
+    let (mut seen, mut round) = ((1u128 << shape.initial) & !removed, 0);
     while round < shape.states {
         let mut i = 0;
         while i < shape.rows.len() {
@@ -259,10 +259,10 @@ const fn reachable(shape: &Shape<'_>, removed: u64, without: u64) -> u64 {
     seen
 }
 
-const fn has(set: u64, label: u8) -> bool {
+const fn has(set: u128, label: u8) -> bool {
     set & (1 << label) != 0
 }
 
-const fn all(count: usize) -> u64 {
-    if count == 64 { u64::MAX } else { (1 << count) - 1 }
+const fn all(count: usize) -> u128 {
+    if count == 128 { u128::MAX } else { (1 << count) - 1 }
 }

@@ -1,7 +1,7 @@
 //! Serialised forms that were written once must be read for ever, and must not change unnoticed.
 //!
 //! Three scripted stories, one a machine, bring about every kind of event and action. What they write now is compared with what is kept under
-//! `journal/v2` and `machines/v1`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//! `journal/v3` and `machines/v2`, named after the versions of the forms. `UPDATE=1` writes the files anew:
 //!
 //! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
@@ -9,6 +9,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod hooks;
 mod job;
 mod kept;
 mod lifecycle;
@@ -69,15 +70,33 @@ fn a_journal_of_every_earlier_version_is_read() {
 }
 
 #[test]
+fn a_machine_of_every_earlier_version_is_read() {
+    for version in 1..snapshot::FORMAT_VERSION {
+        check_earlier::<Session>(version, "session.machines.jsonl");
+        check_earlier::<Lifecycle>(version, "lifecycle.machines.jsonl");
+        check_earlier::<Job>(version, "job.machines.jsonl");
+    }
+}
+
+/// The same story was told in that version: what is read is what would be kept today.
+fn check_earlier<M: Machine + PartialEq + Debug>(version: u32, name: &str) {
+    let earlier = kept::read_of("machines", version, name);
+    let read: Vec<M> = lines(&earlier).iter().map(|line| snapshot::read(line).unwrap()).collect();
+    assert_eq!(read, read_machines::<M>(name), "version {version}");
+    // Only with the version's own reader.
+    assert!(serde_json::from_str::<M>(lines(&earlier)[0]).is_err());
+}
+
+#[test]
 fn a_journal_of_tomorrow_is_refused_by_its_number_whatever_else_is_in_it() {
-    let line = r#"{"seq":0,"entry":{"Header":{"format_version":3,"everything":"is different"}}}"#;
+    let line = r#"{"seq":0,"entry":{"Header":{"format_version":4,"everything":"is different"}}}"#;
     let error = Format::of(line).unwrap_err();
-    assert_eq!(error, FormatError::Unknown { found: 3 });
+    assert_eq!(error, FormatError::Unknown { found: 4 });
     assert_eq!(
         error.to_string(),
-        "it has format 3, this program reads formats 1 to 2: use the program that wrote it, or a newer one"
+        "it has format 4, this program reads formats 1 to 3: use the program that wrote it, or a newer one"
     );
-    assert_eq!(Format::of(&line.replace(":3", ":0")), Err(FormatError::Unknown { found: 0 }));
+    assert_eq!(Format::of(&line.replace(":4", ":0")), Err(FormatError::Unknown { found: 0 }));
     assert!(matches!(Format::of(r#"{"seq":0,"entry":{"Event":"Started"}}"#), Err(FormatError::Form { .. })));
 }
 
@@ -92,6 +111,7 @@ fn kept_events_step_to_the_kept_machines() {
 #[test]
 fn kept_actions_read_and_write_the_same() {
     check_lines::<core_session::Action>("session.actions.jsonl");
+    check_lines::<core_session::Action>("hooks.actions.jsonl");
     check_lines::<core_session::Step>("session.steps.jsonl");
     check_lines::<core_session::Rejected>("session.refusals.jsonl");
     check_lines::<agent_core::lifecycle::Action>("lifecycle.actions.jsonl");
@@ -100,10 +120,13 @@ fn kept_actions_read_and_write_the_same() {
 
 #[test]
 fn every_kind_of_event_and_action_is_kept() {
-    assert_eq!(kinds::<core_session::Event>().len(), 22, "the count is in the documents too");
-    words::check_all_kinds::<core_session::Event>(&session::events(&kept::read("journal", "session.jsonl")));
-    words::check_all_kinds::<journal::ActionStarted>(&session::begun(&kept::read("journal", "session.jsonl")));
-    words::check_all_kinds::<core_session::Action>(&kept::read("machines", "session.actions.jsonl"));
+    assert_eq!(kinds::<core_session::Event>().len(), 24, "the count is in the documents too");
+    let both = |form, names: [&str; 2]| names.map(|name| kept::read(form, name)).concat();
+    let journals = both("journal", ["session.jsonl", "hooks.jsonl"]);
+    words::check_all_kinds::<core_session::Event>(&session::events(&journals));
+    words::check_all_kinds::<journal::ActionStarted>(&session::begun(&journals));
+    let actions = both("machines", ["session.actions.jsonl", "hooks.actions.jsonl"]);
+    words::check_all_kinds::<core_session::Action>(&actions);
     words::check_all_kinds::<agent_core::lifecycle::Event>(&lifecycle::events());
     words::check_all_kinds::<agent_core::lifecycle::Action>(&kept::read("machines", "lifecycle.actions.jsonl"));
     words::check_all_kinds::<agent_core::job::Event>(&job::events());
@@ -115,7 +138,7 @@ fn no_other_version_is_read() {
     let tomorrow = snapshot::FORMAT_VERSION + 1;
     for name in ["session.machines.jsonl", "lifecycle.machines.jsonl", "job.machines.jsonl"] {
         let machines = kept::read("machines", name);
-        let line = lines(&machines)[0].replacen("\"format_version\":1", &format!("\"format_version\":{tomorrow}"), 1);
+        let line = lines(&machines)[0].replacen("\"format_version\":2", &format!("\"format_version\":{tomorrow}"), 1);
         let expected = SnapshotError::Version { found: tomorrow };
         assert_eq!(snapshot::read::<Session>(&line).unwrap_err(), expected, "told before the kind of machine");
         assert!(serde_json::from_str::<Session>(&line).is_err() && serde_json::from_str::<Lifecycle>(&line).is_err());
@@ -157,6 +180,7 @@ fn check_damage<M: Machine + Debug>(name: &str, state: &str) {
 
 fn everything() -> Vec<Kept> {
     let mut all = session::written();
+    all.extend(hooks::written());
     all.extend(lifecycle::written());
     all.extend(job::written());
     all.push(Kept::new("machines", "words.txt", words::all()));

@@ -269,7 +269,7 @@ impl Story {
         let Some(Action::PrepareTools { ticket, calls }) = self.outstanding().next() else { panic!("no calls") };
         let facts = calls.iter().map(|call| {
             let (finding, verdict) = find(call);
-            CallFacts { call: call.id.clone(), finding, verdict }
+            CallFacts { verdict, ..CallFacts::new(call.id.clone(), finding) }
         });
         let facts = facts.collect();
         self.take(Event::ToolsPrepared { ticket, facts });

@@ -1,7 +1,7 @@
 //! Every word that stands for a kind of something in a serialised form.
 
 use crate::kept::{kinds, lines};
-use agent_core::{budget, conversation, job, journal, lifecycle, llm, permission, retry, session, tool};
+use agent_core::{budget, conversation, hook, job, journal, lifecycle, llm, permission, retry, session, tool};
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 
@@ -45,6 +45,9 @@ fn machines(out: &mut String) {
 
 fn values(out: &mut String) {
     add::<budget::LimitKind>(out);
+    add::<hook::HookPoint>(out);
+    add::<hook::HookOccasion>(out);
+    add::<hook::HookEnd>(out);
     add::<conversation::Item>(out);
     add::<conversation::Block>(out);
     add::<llm::Delta>(out);

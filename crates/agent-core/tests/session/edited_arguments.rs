@@ -56,9 +56,8 @@ fn a_question_of_a_hook_about_the_changed_arguments_is_answered_already() {
 fn plan_mode_holds_for_what_a_person_makes_of_a_reading_call() {
     let mut session =
         prepared(Permissions { mode: PermissionMode::Plan, ..Permissions::default() }, |call| CallFacts {
-            call,
-            finding: Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None }),
             verdict: HookVerdict::Ask { reason: "sure?".into() },
+            ..CallFacts::new(call, Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None }))
         });
     assert_eq!(session.state(), State::AwaitingApproval);
     assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", Some(edits("b")))), [""; 0]);
@@ -117,7 +116,7 @@ fn every_decision_is_told_with_its_reason_and_noted() {
 /// What editing `path` would do.
 fn edits(path: &str) -> CallFacts {
     let inspection = Inspection { effect: Effect::Changes, subject: Subject::Paths(vec![path.into()]) };
-    CallFacts { call: CallId::new("call_1"), finding: Finding::Runnable(inspection), verdict: HookVerdict::None }
+    CallFacts::new(CallId::new("call_1"), Finding::Runnable(inspection))
 }
 
 /// A session that asks about one call, which edits `a`.

@@ -51,6 +51,8 @@ const CANCELLED: &[(State, &[&str])] = &[
     (State::CheckingGitCommits, &["cancel while git is checked"]),
     (State::RunningAutoformatters, &["cancel while formatters run"]),
     (State::CommittingChanges, &["cancel while changes are committed"]),
+    (State::RunningHooks, &["cancel while the user's hooks run on a message: it stays, and is looked at again",
+        "cancel while the user's hooks run on calls: what they say is kept, git is not looked at"]),
     (State::Compacting, &["cancel while summarising"]),
     (State::Error, &["cancel while waiting for a retry; the timer after it is refused"]),
     (State::ShuttingDown, &["results after shutdown"]),

@@ -29,6 +29,7 @@ const PLACES: &[&str] = &[
     "input go; answer long=30; input more; fail overflow; fail network",
     "input go; fail rate-limited retry-after=50; input more",
     "input go; answer part stop=paused",
+    "config hooks=PreToolUse,UserPromptSubmit,Stop; input go; input more",
     "input go; shutdown",
 ];
 
@@ -79,7 +80,7 @@ fn a_session_that_is_spoilt_is_an_error_or_what_it_says() {
 /// once; texts in a history are never blank; and arguments are written as a text.
 fn may_read_otherwise(spoilt: &Spoilt, whole: &Value, back: &Value) -> bool {
     let defaults = ["/config/limits", "/config/retry", "/entry/Header/config/limits", "/entry/Header/config/retry"];
-    let sets = ["/used_ids", "/changes/paths"];
+    let sets = ["/used_ids", "/changes/paths", "/config/hooks"];
     let begins = |places: &[&str]| places.iter().any(|place| spoilt.at.starts_with(place));
     let mut without = whole.clone();
     if let Some(field) = without.pointer_mut(&spoilt.at) {
@@ -192,8 +193,8 @@ fn a_journal_that_is_spoilt_is_an_error() {
     assert_eq!(replay(Vec::new()).unwrap_err(), ReplayError::NoHeader);
     assert_eq!(replay(records().into_iter().skip(1)).unwrap_err(), ReplayError::NoHeader);
     let mut of_tomorrow: Value = serde_json::from_str(&lines[0]).unwrap();
-    *of_tomorrow.pointer_mut("/entry/Header/format_version").unwrap() = serde_json::json!(3);
-    assert_eq!(replay([serde_json::from_value(of_tomorrow).unwrap()]).unwrap_err(), ReplayError::Version { found: 3 });
+    *of_tomorrow.pointer_mut("/entry/Header/format_version").unwrap() = serde_json::json!(4);
+    assert_eq!(replay([serde_json::from_value(of_tomorrow).unwrap()]).unwrap_err(), ReplayError::Version { found: 4 });
     for missing in 1..lines.len() - 1 {
         let mut records = records();
         records.remove(missing);

@@ -55,8 +55,8 @@ pub(crate) fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> V
 /// What the proof at compile time would say of a table, by the same function; nothing when the table would compile.
 pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]) -> Option<String> {
     let rows: Vec<Cell> = table.rows.iter().map(numbered).collect();
-    let set = |states: &[S]| states.iter().map(|state| 1 << number(*state)).fold(0, |set, state: u64| set | state);
-    let automatic = (0_u64..).zip(T::NAMES).filter(|(_, name)| is_automatic(name));
+    let set = |states: &[S]| states.iter().map(|state| 1 << number(*state)).fold(0, |set, state: u128| set | state);
+    let automatic = (0_u128..).zip(T::NAMES).filter(|(_, name)| is_automatic(name));
     let shape = Shape {
         states: S::ALL.len(),
         triggers: T::ALL.len(),
@@ -71,7 +71,7 @@ pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, clai
 }
 
 fn numbered<S: Label, T: Label, A: Label>(row: &Row<S, T, A>) -> Cell {
-    let actions = row.actions.iter().map(|action| 1_u64 << number(*action)).fold(0, |set, action| set | action);
+    let actions = row.actions.iter().map(|action| 1_u128 << number(*action)).fold(0, |set, action| set | action);
     Cell { from: number(row.from), on: number(row.on), to: number(row.to), actions }
 }
 

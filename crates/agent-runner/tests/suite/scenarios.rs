@@ -2,7 +2,7 @@
 
 use crate::scenes::{Scene, WAITING};
 use crate::support::{Gated, HangingHook, config, ms, tool, with_config};
-use agent_core::hook::{FormatReport, GitReport, HookError};
+use agent_core::hook::{FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun};
 use agent_core::llm::{LlmError, LlmErrorKind, StopReason};
 use agent_core::permission::{ApprovalAnswer, PermissionMode};
 use agent_core::ports::Hook;
@@ -57,6 +57,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     all.extend(summaries());
     all.extend(tools());
     all.extend(hooks());
+    all.extend(users_hooks());
     all
 }
 
@@ -219,6 +220,74 @@ fn hooks() -> Vec<Scenario> {
         hooked("commit fails", move || commit_due().on_commit(Err(failed()))),
         hooked("commit stops", move || commit_due().on_commit(Err(stop()))),
     ]
+}
+
+/// The user's hooks, each run of which is seen.
+fn users_hooks() -> Vec<Scenario> {
+    use HookPoint::{PostToolUse, PreCompact, PreToolUse, SessionEnd, Stop, UserPromptSubmit};
+    let go = [Say("go"), Prompt];
+    let said = |report: HookReport| move |_: &HookOccasion| ran(report.clone());
+    let plain = HookReport::default;
+    let text = |text: &str| Some(String::from(text));
+    let block = || HookReport { block: text("no"), ..plain() };
+    let stop = || HookReport { stop: text("enough"), ..plain() };
+    let once = |occasion: &HookOccasion| match occasion {
+        HookOccasion::Stop { is_held: false, .. } => {
+            ran(HookReport { block: Some(String::from("no")), ..HookReport::default() })
+        }
+        HookOccasion::UserPromptSubmit { prompt } if prompt == "1" => {
+            ran(HookReport { block: Some(String::from("no")), ..HookReport::default() })
+        }
+        _ => ran(HookReport::default()),
+    };
+    let summary = [Say("tell me"), Prompt, Compact, Prompt];
+    vec![
+        users(
+            "a message passes",
+            UserPromptSubmit,
+            &go,
+            said(HookReport { context: vec![String::from("mind")], ..plain() }),
+        ),
+        users("a message is blocked", UserPromptSubmit, &go, said(block())),
+        users("a message stops", UserPromptSubmit, &go, said(stop())),
+        users("the second message passes", UserPromptSubmit, &[Say("1"), Say("2"), Prompt], once),
+        users("the hook panics", UserPromptSubmit, &go, |_| panic!("of the hook")),
+        users("calls are looked at", PostToolUse, &go, said(block())),
+        users("a call stops", PreToolUse, &go, said(stop())),
+        users("a turn is kept from ending", Stop, &go, once),
+        users("no summary", PreCompact, &summary, said(block())),
+        users("leaving", SessionEnd, &go, said(plain())),
+    ]
+}
+
+fn ran(report: HookReport) -> HookReport {
+    let run = HookRun {
+        point: HookPoint::Stop,
+        command: String::from("look"),
+        call: None,
+        took_ms: 3,
+        end: HookEnd::Passed,
+        message: String::new(),
+    };
+    HookReport { runs: vec![run], ..report }
+}
+
+fn users(
+    name: &str,
+    point: HookPoint,
+    acts: &[Act],
+    answer: impl Fn(&HookOccasion) -> HookReport + Clone + Send + Sync + 'static,
+) -> Scenario {
+    let configure = move |config: &mut SessionConfig| config.hooks = [point].into();
+    let mut scenario = configured(name, acts, configure, || {
+        Script::new().call("look", json!({})).call("edit", json!({})).text("long ".repeat(500)).text("done")
+    });
+    let around = scenario.stage;
+    scenario.stage = Box::new(move || {
+        let stage = around();
+        Stage { builder: stage.builder.hook(Arc::new(RecordingHook::new().on_run(answer.clone()))), ..stage }
+    });
+    scenario
 }
 
 fn scenario(name: &str, acts: &[Act], script: impl Fn() -> Script + 'static) -> Scenario {

@@ -1,6 +1,7 @@
 //! One scene for each state that waits: what stands around a runner so that it comes to rest there.
 
 use crate::support::{HangingHook, HookStep, Host, config, ms, tool, with_config};
+use agent_core::hook::HookPoint;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::permission::PermissionMode;
 use agent_core::session::State;
@@ -20,7 +21,7 @@ pub(crate) struct Scene {
 }
 
 /// The states that wait for an answer.
-pub(crate) const WAITING: [State; 10] = [
+pub(crate) const WAITING: [State; 11] = [
     State::CallingLlm,
     State::SendingToolResults,
     State::PreparingTools,
@@ -29,6 +30,7 @@ pub(crate) const WAITING: [State; 10] = [
     State::CheckingGitCommits,
     State::RunningAutoformatters,
     State::CommittingChanges,
+    State::RunningHooks,
     State::Compacting,
     State::Error,
 ];
@@ -59,6 +61,9 @@ impl Scene {
         let mut config = config();
         if self.state == State::AwaitingApproval {
             config.permissions.mode = PermissionMode::Default;
+        }
+        if self.state == State::RunningHooks {
+            config.hooks.insert(HookPoint::PostToolUse);
         }
         let hook = HangingHook { at: self.hook_step().filter(|_| self.hangs), is_deaf: false };
         let mut look = FakeTool::reads("look").counting_in(&self.looked);
@@ -91,6 +96,7 @@ impl Scene {
             State::CheckingGitCommits => Some(HookStep::Git),
             State::RunningAutoformatters => Some(HookStep::Format),
             State::CommittingChanges => Some(HookStep::Commit),
+            State::RunningHooks => Some(HookStep::Users),
             _ => None,
         }
     }

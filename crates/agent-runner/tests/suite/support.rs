@@ -1,7 +1,7 @@
 //! What the scenarios share: a host that keeps what it is shown, and shorthand for what stands around a runner.
 
 use agent_core::conversation::{Conversation, Item};
-use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::permission::PermissionMode;
 use agent_core::ports::{CancelSignal, Hook, LlmProvider, LlmStream, Tool};
@@ -209,6 +209,7 @@ pub(crate) enum HookStep {
     Git,
     Format,
     Commit,
+    Users,
 }
 
 impl HangingHook {
@@ -230,6 +231,11 @@ impl HangingHook {
 
 #[async_trait]
 impl Hook for HangingHook {
+    async fn run(&self, _: &HookOccasion, cancel: &dyn CancelSignal) -> HookReport {
+        let _ = self.pass(HookStep::Users, cancel).await;
+        HookReport::default()
+    }
+
     async fn before_tool(&self, _: &agent_core::conversation::ToolCall, _: &Inspection) -> HookVerdict {
         if self.at == Some(HookStep::Verdict) { pending().await } else { HookVerdict::None }
     }

@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     Git,
     Format,
     Commit,
+    Hooks,
     Retry,
 }
 
@@ -44,6 +45,7 @@ impl Asked {
             Action::CheckGitCommits { ticket, .. } => (Kind::Git, ticket, Vec::new()),
             Action::RunAutoformatters { ticket, .. } => (Kind::Format, ticket, Vec::new()),
             Action::CommitChanges { ticket, .. } => (Kind::Commit, ticket, Vec::new()),
+            Action::RunHooks { ticket, .. } => (Kind::Hooks, ticket, Vec::new()),
             Action::ScheduleRetry { ticket, .. } => (Kind::Retry, ticket, Vec::new()),
             _ => return None,
         };
@@ -69,8 +71,13 @@ impl Asked {
             Event::GitChecked { ticket, .. } => (ticket, self.kind == Kind::Git),
             Event::FormattersFinished { ticket, .. } => (ticket, self.kind == Kind::Format),
             Event::ChangesCommitted { ticket, .. } => (ticket, self.kind == Kind::Commit),
-            Event::HookFailed { ticket, .. } | Event::HooksStoppedTurn { ticket, .. } => {
-                (ticket, matches!(self.kind, Kind::Git | Kind::Format | Kind::Commit))
+            Event::HooksFinished { ticket, .. } => (ticket, self.kind == Kind::Hooks),
+            Event::HookFailed { ticket, .. } => {
+                (ticket, matches!(self.kind, Kind::Git | Kind::Format | Kind::Commit | Kind::Hooks))
+            }
+            // The hooks before the calls may end the turn, too.
+            Event::HooksStoppedTurn { ticket, .. } => {
+                (ticket, matches!(self.kind, Kind::Facts | Kind::Git | Kind::Format | Kind::Commit | Kind::Hooks))
             }
             _ => return false,
         };

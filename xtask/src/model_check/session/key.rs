@@ -73,6 +73,7 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'
             ("Answered", "content") => Part::Beginning,
             // Carried to the hooks, read by nobody here.
             ("ChangeRecord", "tools" | "intent") => Part::Out,
+            ("UserPromptSubmit", "prompt") | ("Stop", "text") | ("PostToolUse", "calls") => Part::Out,
             ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Notice", "message") => Part::Out,
             ("Notice", "returned_input") => Part::Count,
             _ => Part::Whole,

@@ -54,7 +54,8 @@ impl Batch {
         match (open.judge(&answer, changed, permissions), answer) {
             (Judged::Runs(inspection), ApprovalAnswer::Allow { scope, arguments }) => {
                 // The history keeps what the model asked for; the run takes what the person made of it.
-                if let (Some(arguments), Some(inspection)) = (arguments, inspection) {
+                let by_hook = changed.and_then(|facts| facts.hooks.as_ref()?.arguments.clone());
+                if let (Some(arguments), Some(inspection)) = (by_hook.or(arguments), inspection) {
                     open.call.arguments = arguments;
                     (open.effect, open.subject) = (inspection.effect, inspection.subject);
                 }
@@ -124,6 +125,9 @@ impl OpenCall {
 
     /// The person has seen what is asked about, so that a question of a hook or of the mode is answered.
     fn judge_changed(&self, facts: &CallFacts, permissions: &Permissions) -> Judged {
+        if let Some(reason) = facts.hooks.as_ref().and_then(|report| report.stop.clone()) {
+            return Judged::Denied(Basis::Hook(reason));
+        }
         match &facts.finding {
             Finding::Runnable(inspection) => match permissions.decide(&self.call.name, inspection, &facts.verdict) {
                 Decision::Run(_) | Decision::Ask(_) => Judged::Runs(Some(inspection.clone())),

@@ -64,6 +64,17 @@ pub(super) const LOOKED_AT_AFTER_TOOLS: Why = Beyond {
     to: &["Compacting", "WaitingForUserInput"],
 };
 
+pub(super) const USERS_HOOKS: Why = why(
+    "the user's hooks look at tools that ran, at a session that is left, and lead on to where it would have gone without them",
+    &[ToolsAllCompletedHooksDue, HooksFinished, LeaveRequested],
+);
+pub(super) const HOOKED_FIRST: Why = Beyond {
+    why: "the user's hooks may have to look at a message, at the session or at the history before the next model call",
+    from: &["WaitingForUserInput", "ExecutingTools", "Error"],
+    on: &[UserInput, ToolsAllCompleted, RetryTimeout],
+    to: &["RunningHooks"],
+};
+
 /// Input in any of these states stays there.
 pub(super) const fn queued(states: &'static [&'static str]) -> Why {
     Beyond { why: "input while busy is queued, never lost", from: states, on: &[UserInput], to: states }

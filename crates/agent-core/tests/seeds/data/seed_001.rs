@@ -30,8 +30,9 @@ pub(crate) const SEED_001: Seed<State, Trigger> = Seed {
         ("StateBudgetExceeded", &[BudgetExceeded]),
         ("StateError", &[Error]),
     ],
-    own: &[AwaitingApproval, CommittingChanges, Compacting, ShuttingDown],
-    collapsed: "Collapsed are `PreparingRequest` and `PreparingTools`, which prepare a call of the model or of tools.",
+    own: &[AwaitingApproval, CommittingChanges, RunningHooks, Compacting, ShuttingDown],
+    collapsed: "Collapsed are `PreparingRequest` and `PreparingTools`, which prepare a call of the model or of tools, and `SettlingHooks`, which \
+                decides where to go on after the user's hooks.",
     begins: "StateReady",
     ends: &[],
     words: &[],
@@ -82,6 +83,7 @@ const BUSY: &[&str] = &[
     "StateError",
     "AwaitingApproval",
     "CommittingChanges",
+    "RunningHooks",
     "Compacting",
 ];
 
@@ -90,10 +92,10 @@ const BEYOND: &[Beyond<Trigger>] = &[
     queued(BUSY),
     Beyond {
         why: "whether an input goes out with tool results that were left over is a matter of the history; and before the call a pending stop, \
-              the limits and the length of the conversation are looked at",
+              the limits and the length of the conversation are looked at, and the user's hooks may have to run",
         from: &["StateWaitingForUserInput"],
         on: &[UserInput],
-        to: &["StateSendingToolResults", "Compacting", "StateBudgetExceeded", "StateCancelled"],
+        to: &["StateSendingToolResults", "Compacting", "StateBudgetExceeded", "StateCancelled", "RunningHooks"],
     },
     why(
         "the same is looked at before the call that carries results: it may be a summary first, or not be made",
@@ -119,10 +121,10 @@ const BEYOND: &[Beyond<Trigger>] = &[
     why("a person is asked before calls that need it", &[AutoNeedsApproval]),
     why("when no call may run, the answers to them go back at once", &[AutoNothingToRun]),
     Beyond {
-        why: "the session may be ended while it is found out what the calls would do",
+        why: "the session may be ended while it is found out what the calls would do, and a hook may end the turn",
         from: &["StateToolUseRequested"],
         on: &[AutoAlways],
-        to: &["ShuttingDown"],
+        to: &["ShuttingDown", "StateWaitingForUserInput"],
     },
     why("what was typed ahead starts the next turn, and is looked at as any other", &[AutoQueuedInput]),
     PAUSED,
@@ -132,6 +134,8 @@ const BEYOND: &[Beyond<Trigger>] = &[
         "the agent's changes are committed by a hook of their own",
         &[GitCheckedCommitDue, FormattersFinishedCommitDue, ChangesCommitted],
     ),
+    USERS_HOOKS,
+    why("the user's hooks may have something to say before the turn ends", &[AutoStopHooksDue]),
     why("a hook may fail, which is reported, or stop the turn", &[HookFailed, HooksStoppedTurn]),
 ];
 

@@ -21,7 +21,7 @@ pub(crate) const SEED_003: Seed<State, Trigger> = Seed {
         ("Error", &[Error]),
         ("ShuttingDown", &[ShuttingDown]),
     ],
-    own: &[AwaitingApproval, Compacting],
+    own: &[AwaitingApproval, RunningHooks, Compacting],
     collapsed: "Collapsed are `PreparingTools`, which finds out what calls would do, and every passing state but `ProcessingLlmResponse`. \
                 The seed's first mark is our `Ready`.",
     begins: "[*]",
@@ -82,10 +82,11 @@ const EDGES: &[Edge<Trigger>] = &[
            shown: Shown::Not("the state is passed within one step, so no event can meet it: a shutdown comes before the answer or after it") },
 ];
 
-const BUSY: &[&str] = &["CallingLlm", "ExecutingTools", "PostToolsHook", "Error", "AwaitingApproval", "Compacting"];
+const BUSY: &[&str] =
+    &["CallingLlm", "ExecutingTools", "PostToolsHook", "Error", "AwaitingApproval", "RunningHooks", "Compacting"];
 
 const BEYOND: &[Beyond<Trigger>] = &[
-    shutdown(&["[*]", "AwaitingApproval", "Compacting"]),
+    shutdown(&["[*]", "AwaitingApproval", "RunningHooks", "Compacting"]),
     queued(BUSY),
     LOOKED_AT,
     DATA,
@@ -119,11 +120,13 @@ const BEYOND: &[Beyond<Trigger>] = &[
         to: &["PostToolsHook"],
     },
     Beyond {
-        why: "after hooks the limits are looked at as after tools, and the next model call may need a summary first",
+        why: "after hooks the limits are looked at as after tools, and the next model call may need a summary or the user's hooks first",
         from: &["PostToolsHook"],
         on: &[GitChecked, FormattersFinished, ChangesCommitted],
-        to: &["Compacting", "WaitingForUserInput"],
+        to: &["Compacting", "RunningHooks", "WaitingForUserInput"],
     },
+    USERS_HOOKS,
+    HOOKED_FIRST,
     why("a hook may fail, which is reported, or stop the turn", &[HookFailed, HooksStoppedTurn]),
 ];
 

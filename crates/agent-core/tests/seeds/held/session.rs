@@ -22,6 +22,7 @@ const PLACES: &[(State, &str)] = &[
     (State::CheckingGitCommits, "input go; answer calls change{}; prepared; tool 1 ok x"),
     (State::RunningAutoformatters, "input go; answer calls change{}; prepared; tool 1 ok x; git formatting"),
     (State::CommittingChanges, "input go; answer calls change{}; prepared; tool 1 ok x; git commit"),
+    (State::RunningHooks, "config hooks=Stop; input go; answer hi"),
     (State::Compacting, "input go; answer long=100; compact"),
     (State::Error, "input go; fail network"),
 ];
@@ -310,11 +311,6 @@ fn whether_hooks_run_is_no_matter_of_names() {
         leads_to("input go; answer calls edit_file{} bash{}; prepared 1=read 2=read; tool 1 ok x; tool 2 ok x"),
         State::SendingToolResults
     );
-    assert!(
-        TABLE
-            .rows
-            .iter()
-            .all(|row| !row.actions.contains(&ActionKind::CheckGitCommits)
-                || row.on == Trigger::ToolsAllCompletedMutating)
-    );
+    assert!(TABLE.rows.iter().all(|row| !row.actions.contains(&ActionKind::CheckGitCommits)
+        || matches!(row.on, Trigger::ToolsAllCompletedMutating | Trigger::AutoGitCheckDue)));
 }

@@ -3,7 +3,7 @@
 use super::Harness;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookEnd, HookPoint, HookReport, HookRun};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::{Action, Event, ModelConfig, SessionConfig, State, Ticket};
@@ -22,6 +22,7 @@ impl Harness {
             1 => Event::CancelRequested,
             2 => Event::CompactionRequested,
             3 if a.is_multiple_of(8) => Event::ShutdownRequested,
+            3 if a % 8 == 1 => Event::LeaveRequested,
             3 | 4 => {
                 let mut limits = self.session.config().limits;
                 limits.max_model_calls = limits.max_model_calls.map(|n| n + 2);
@@ -55,7 +56,7 @@ impl Harness {
         let tickets = self.seen.tickets();
         let ticket = tickets.get(usize::from(a) % tickets.len().max(1)).copied().unwrap_or(Ticket(99));
         let call = CallId::new("call_1");
-        match b % 8 {
+        match b % 9 {
             0 => Event::LlmCompleted { ticket, response: LlmResponse::text("late") },
             1 => Event::ToolCompleted { ticket, call, outcome: ToolOutcome::ok("late") },
             2 => Event::RetryTimeout { ticket },
@@ -63,6 +64,7 @@ impl Harness {
             4 => Event::ToolsPrepared { ticket, facts: vec![] },
             5 => Event::ApprovalAnswered { ticket, call, answer: ApprovalAnswer::Nobody, changed: None },
             6 => Event::GitChecked { ticket, report: GitReport::default() },
+            7 => Event::HooksFinished { ticket, report: Box::default() },
             _ => Event::UserInput { text: "  ".into() },
         }
     }
@@ -80,7 +82,8 @@ pub(crate) fn stop(action: &Action) -> Event {
         },
         Action::CheckGitCommits { ticket, .. }
         | Action::RunAutoformatters { ticket, .. }
-        | Action::CommitChanges { ticket, .. } => Event::HookFailed { ticket: *ticket, message: "stopped".into() },
+        | Action::CommitChanges { ticket, .. }
+        | Action::RunHooks { ticket, .. } => Event::HookFailed { ticket: *ticket, message: "stopped".into() },
         other => panic!("{other:?} cannot be outstanding after a cancel"),
     }
 }
@@ -146,6 +149,7 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
         Action::CommitChanges { ticket, .. } => {
             Event::ChangesCommitted { ticket: *ticket, report: CommitReport::default() }
         }
+        Action::RunHooks { ticket, .. } => hook_answer(*ticket, a, b),
         Action::ScheduleRetry { ticket, .. } => Event::RetryTimeout { ticket: *ticket },
         Action::StartDeadline { ticket, .. } => Event::DeadlineReached { ticket: *ticket },
         other => panic!("{other:?} expects no answer"),
@@ -166,9 +170,42 @@ fn facts(calls: &[ToolCall], a: u8) -> Vec<CallFacts> {
             _ => Finding::Runnable(Inspection { effect, subject }),
         };
         let verdict = if choice == 3 { HookVerdict::Deny { reason: "hook".into() } } else { HookVerdict::None };
-        CallFacts { call: call.id.clone(), finding, verdict }
+        let hooks = matches!(a % 16, 14 | 15).then(|| Box::new(said_before_call(a)));
+        CallFacts { verdict, hooks, ..CallFacts::new(call.id.clone(), finding) }
     };
     calls.iter().enumerate().map(fact).collect()
+}
+
+/// What the hooks before a call say besides their verdict.
+fn said_before_call(a: u8) -> HookReport {
+    let mut report = HookReport { context: vec!["mind the gap".into()], ..HookReport::default() };
+    if a >= 110 {
+        report.stop = Some("not today".into());
+    } else if a & 16 == 0 {
+        report.arguments = Some(Arguments::parse("{\"z\":3}").unwrap());
+    }
+    report
+}
+
+fn hook_answer(ticket: Ticket, a: u8, b: u8) -> Event {
+    let run = || HookRun {
+        point: HookPoint::Stop,
+        command: "check".into(),
+        call: None,
+        took_ms: u64::from(a),
+        end: HookEnd::Blocked,
+        message: "no".into(),
+    };
+    let said = HookReport { runs: vec![run()], context: vec!["mind the gap".into()], ..HookReport::default() };
+    let report = match b % 8 {
+        0 => return Event::HookFailed { ticket, message: "the hook is gone".into() },
+        1 => return Event::HooksStoppedTurn { ticket, reason: "enough".into() },
+        2 => HookReport { stop: Some("enough".into()), ..said },
+        3 | 4 => HookReport { block: Some("not like that".into()), ..said },
+        5 => said,
+        _ => HookReport::default(),
+    };
+    Event::HooksFinished { ticket, report: Box::new(report) }
 }
 
 fn model_answer(ticket: Ticket, a: u8, b: u8) -> Event {
@@ -222,7 +259,7 @@ fn response(a: u8, b: u8) -> LlmResponse {
 }
 
 /// How many configurations there are.
-pub(crate) const CONFIGS: u8 = 8;
+pub(crate) const CONFIGS: u8 = 11;
 
 /// Configurations that bring different rows into play.
 pub(crate) fn config(variant: u8) -> SessionConfig {
@@ -262,6 +299,20 @@ pub(crate) fn config(variant: u8) -> SessionConfig {
         6 => {
             config.models[0].price = None;
             config.max_result_bytes = 3_000;
+        }
+        7 => {
+            config.permissions.mode = PermissionMode::Bypass;
+            config.hooks = HookPoint::ALL.into();
+        }
+        8 => {
+            config.permissions.mode = PermissionMode::Bypass;
+            config.hooks = HookPoint::ALL.into();
+            config.models[0].context_window_tokens = Some(120);
+            config.limits = Limits { max_model_calls: Some(6), max_wall_time_ms: Some(400), ..Limits::default() };
+        }
+        9 => {
+            config.hooks = [HookPoint::PostToolUse, HookPoint::Stop, HookPoint::PreCompact].into();
+            config.limits.max_failures_in_row = Some(3);
         }
         _ => {
             config.permissions.mode = PermissionMode::AcceptEdits;

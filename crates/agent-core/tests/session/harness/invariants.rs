@@ -3,6 +3,7 @@
 use super::request::{check_history, check_request};
 use crate::scenario::script::ticket;
 use agent_core::conversation::{Arguments, CallId, Item, NO_OUTPUT};
+use agent_core::hook::HookOccasion;
 use agent_core::llm::{LlmErrorKind, LlmResponse, Purpose, RawCall, ResponseBlock};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Event, Reason, Rejected, Session, State, Step, Ticket};
@@ -60,7 +61,8 @@ impl Seen {
         assert!(is_open, "4. an answer to nothing was taken: {event:?}");
         check_rows(before, after, event, step);
         self.take_in(before, after, event, step);
-        if matches!(step.actions.last(), Some(Action::PromptForInput)) && before.state() != State::Ready {
+        let is_prompt = matches!(step.actions.last(), Some(Action::PromptForInput));
+        if is_prompt && before.state() != State::Ready && !is_leaving(before) {
             assert!(after.outcome().is_some(), "a run ended without an outcome");
         }
         for action in &step.actions {
@@ -154,6 +156,7 @@ impl Seen {
             Action::CheckGitCommits { .. }
             | Action::RunAutoformatters { .. }
             | Action::CommitChanges { .. }
+            | Action::RunHooks { .. }
             | Action::ScheduleRetry { .. }
             | Action::StartDeadline { .. } => true,
             Action::DisplayError { returned_input: texts, .. } | Action::ReturnQueuedInput { texts } => {
@@ -242,6 +245,13 @@ impl Seen {
     }
 }
 
+/// Whether the hooks of the session's end run, which may be before its first run.
+fn is_leaving(session: &Session) -> bool {
+    let outstanding = session.outstanding();
+    let asked = outstanding.first().map(|open| &open.action);
+    matches!(asked, Some(Action::RunHooks { occasion, .. }) if **occasion == HookOccasion::SessionEnd)
+}
+
 /// The step's transitions are rows of the table, one after the other, from where the session stood to where it stands.
 fn check_rows(before: &Session, after: &Session, event: &Event, step: &Step) {
     let mut at = before.state();
@@ -274,6 +284,7 @@ fn ticket_of(event: &Event) -> Option<Ticket> {
         | Event::GitChecked { ticket, .. }
         | Event::FormattersFinished { ticket, .. }
         | Event::ChangesCommitted { ticket, .. }
+        | Event::HooksFinished { ticket, .. }
         | Event::HookFailed { ticket, .. }
         | Event::HooksStoppedTurn { ticket, .. } => Some(*ticket),
         Event::Started
@@ -282,6 +293,7 @@ fn ticket_of(event: &Event) -> Option<Ticket> {
         | Event::Reconfigured { .. }
         | Event::CompactionRequested
         | Event::CancelRequested
+        | Event::LeaveRequested
         | Event::ShutdownRequested => None,
     }
 }

@@ -13,6 +13,7 @@ pub(super) const COMMANDS: &[&str] = &[
     "reconfigure fallback=third retries=0",
     "compact",
     "cancel",
+    "leave",
     "shutdown",
 ];
 
@@ -66,6 +67,9 @@ pub(super) const ANSWERS: &[&str] = &[
     "prepared 1=ask",
     "prepared 1=invalid",
     "prepared 1=unknown",
+    "prepared 1=allow",
+    "prepared 1=change,input={\"x\":1},context=mind",
+    "prepared 1=read,stop=enough",
     "allow ASKED",
     "allow ASKED always=change",
     "allow ASKED edit={\"y\":2}",
@@ -93,6 +97,10 @@ pub(super) const ANSWERS: &[&str] = &[
     "formatted commit",
     "formatted a.rs commit",
     "committed",
+    "hooks",
+    "hooks context=mind ran=ls",
+    "hooks block=no",
+    "hooks stop=enough",
     "hook-failed broke",
     "hook-stop enough",
 ];

@@ -9,6 +9,9 @@
 //! * `batch`: calls are open. `single`: one. `unusable`: none of them can run. `asks`: one needs a person. `tool-limit`: none may run.
 //! * `asked`: a person is asked, `two-asked`: about two calls. `cleared`: another call may run already. `forbidden`: not by now.
 //! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed.
+//! * `hooking`: the user's hooks run: `on-prompt`, `on-calls` (`changed`: they may have changed something), `stopping` (`held-often`: once
+//!   more is too often), `leaving`, `summing` (before a summary), or else before the first request; `prompt-next`: then on the message.
+//! * `start-hooks`, `prompt-hooks`, `call-hooks`, `stop-hooks`, `sum-hooks`, `end-hooks`: they are configured for what these words say.
 //! * `failure-limit`: one more failing call is too much. `loops`: one more call is a repetition.
 
 use agent_core::session::State::{self, *};
@@ -31,11 +34,18 @@ pub(super) const PLACES: &[Place] = &[
     (WaitingForUserInput, "", "input go; answer part stop=paused; cancel; aborted"),
     (WaitingForUserInput, "history due", "input go; answer long=100; input more; fail overflow; fail network; cancel"),
     (WaitingForUserInput, "history due", "config window=60; input go; answer long=100"),
+    (WaitingForUserInput, "prompt-hooks", "config hooks=UserPromptSubmit"),
+    (WaitingForUserInput, "start-hooks", "config hooks=SessionStart"),
+    (WaitingForUserInput, "history sum-hooks", "config hooks=PreCompact; input go; answer long=100"),
+    (WaitingForUserInput, "history due sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100"),
+    (WaitingForUserInput, "history end-hooks", "config hooks=SessionEnd; input go; answer hi"),
 
     (CallingLlm, "", "input go"),
     (CallingLlm, "", "config wall-ms=100000; input go"),
     (CallingLlm, "deadline-near", "config wall-ms=10000; input go"),
     (CallingLlm, "queued", "input go; input more"),
+    (CallingLlm, "stop-hooks", "config hooks=Stop; input go"),
+    (CallingLlm, "queued prompt-hooks", "config hooks=UserPromptSubmit; input go; hooks; input more"),
     (CallingLlm, "last-try", "config retries=0; input go"),
     (CallingLlm, "last-try", "config retries=1; input go; fail network; timer"),
     (CallingLlm, "fallback", "config fallback=second; input go"),
@@ -91,6 +101,7 @@ pub(super) const PLACES: &[Place] = &[
     (AwaitingApproval, "history shortens summarises batch asked forbidden cleared", "config mode=default; input go; answer calls read{} change{}; prepared; reconfigure mode=plan"),
 
     (ExecutingTools, "history shortens summarises batch running", "input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running call-hooks", "config hooks=PostToolUse; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running deadline-near", "config wall-ms=10000; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running queued", "input go; answer calls read{}; prepared; input more"),
     (ExecutingTools, "history shortens summarises batch running spent", "config model-calls=1; input go; answer calls read{}; prepared"),
@@ -129,6 +140,34 @@ pub(super) const PLACES: &[Place] = &[
     (CommittingChanges, "history spent", "config model-calls=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit"),
     (CommittingChanges, "history loops", "config repetitions=1; input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit"),
     (CommittingChanges, "history cancelled", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; git commit; cancel"),
+
+    (RunningHooks, "hooking on-prompt prompt-hooks", "config hooks=UserPromptSubmit; input go"),
+    (RunningHooks, "hooking on-prompt prompt-hooks queued", "config hooks=UserPromptSubmit; input go; input more"),
+    (RunningHooks, "hooking on-prompt prompt-hooks cancelled", "config hooks=UserPromptSubmit; input go; cancel"),
+    (RunningHooks, "history hooking on-prompt prompt-hooks results", "config hooks=UserPromptSubmit; input go; hooks; answer calls read{}; \
+        prepared; input more; tool 1 ok x"),
+    (RunningHooks, "hooking start-hooks", "config hooks=SessionStart; input go"),
+    (RunningHooks, "hooking start-hooks prompt-hooks prompt-next", "config hooks=SessionStart,UserPromptSubmit; input go"),
+    (RunningHooks, "hooking start-hooks cancelled queued", "config hooks=SessionStart; input go; input more; cancel"),
+    (RunningHooks, "history hooking on-calls call-hooks", "config hooks=PostToolUse; input go; answer calls read{}; prepared; tool 1 ok x"),
+    (RunningHooks, "history hooking on-calls call-hooks spent", "config hooks=PostToolUse model-calls=1; input go; answer calls read{}; \
+        prepared; tool 1 ok x"),
+    (RunningHooks, "history hooking on-calls call-hooks changed", "config hooks=PostToolUse; input go; answer calls change{}; prepared; \
+        tool 1 ok x changed=a.rs"),
+    (RunningHooks, "history hooking on-calls call-hooks changed cancelled", "config hooks=PostToolUse; input go; answer calls change{}; \
+        prepared; tool 1 ok x; cancel"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks", "config hooks=Stop; input go; answer hi"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks queued", "config hooks=Stop; input go; answer hi; input more"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks cancelled", "config hooks=Stop; input go; answer hi; cancel"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks held-often", "config hooks=Stop; input go; answer hi; hooks block=1; answer hi; \
+        hooks block=2; answer hi; hooks block=3; answer hi; hooks block=4; answer hi; hooks block=5; answer hi; hooks block=6; answer hi; \
+        hooks block=7; answer hi; hooks block=8; answer hi"),
+    (RunningHooks, "history summary requested hooking summing due sum-hooks", "config hooks=PreCompact; input go; answer long=100; compact"),
+    (RunningHooks, "history summary requested hooking summing due sum-hooks queued", "config hooks=PreCompact; input go; answer long=100; compact; input more"),
+    (RunningHooks, "history shortens summarises hooking summing sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100; input more"),
+    (RunningHooks, "hooking leaving end-hooks", "config hooks=SessionEnd; leave"),
+    (RunningHooks, "history shortens summarises hooking leaving end-hooks queued", "config hooks=SessionEnd; input go; answer hi; leave; input more"),
+    (RunningHooks, "history shortens summarises hooking leaving end-hooks cancelled", "config hooks=SessionEnd; input go; answer hi; leave; cancel"),
 
     (Compacting, "history summary requested", "input go; answer long=100; compact"),
     (Compacting, "history summary requested queued", "input go; answer long=100; compact; input more"),

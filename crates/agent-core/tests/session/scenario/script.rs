@@ -1,5 +1,6 @@
 //! The lines of a scenario as events. Answers carry the newest ticket of what they answer, or an older one: `answer "late" @1`.
 
+use super::hook_words::{point, report};
 use super::show;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
@@ -83,7 +84,10 @@ impl Script {
                 }
                 Action::RequestApproval { .. } => self.approval = ticket,
                 Action::ExecuteTools { .. } => self.tools = ticket,
-                Action::CheckGitCommits { .. } | Action::RunAutoformatters { .. } | Action::CommitChanges { .. } => {
+                Action::CheckGitCommits { .. }
+                | Action::RunAutoformatters { .. }
+                | Action::CommitChanges { .. }
+                | Action::RunHooks { .. } => {
                     self.hook = ticket;
                 }
                 Action::ScheduleRetry { .. } => self.retry = ticket,
@@ -150,6 +154,8 @@ impl Script {
             "git" => Event::GitChecked { ticket: or(self.hook), report: git(&words) },
             "formatted" => Event::FormattersFinished { ticket: or(self.hook), report: formatted(&words) },
             "committed" => Event::ChangesCommitted { ticket: or(self.hook), report: CommitReport::default() },
+            "leave" => Event::LeaveRequested,
+            "hooks" => Event::HooksFinished { ticket: or(self.hook), report: Box::new(report(&words)) },
             "hook-failed" => Event::HookFailed { ticket: or(self.hook), message: first(&words) },
             "hook-stop" => Event::HooksStoppedTurn { ticket: or(self.hook), reason: first(&words) },
             other => panic!("no such command: {other}"),
@@ -193,13 +199,13 @@ impl Script {
                 "twice" => facts.extend(facts.first().cloned()),
                 "foreign" => {
                     let nobody = Finding::UnknownTool { message: "?".into() };
-                    facts.push(CallFacts { call: CallId::new("nobody"), finding: nobody, verdict: HookVerdict::None });
+                    facts.push(CallFacts::new(CallId::new("nobody"), nobody));
                 }
                 _ => {
                     let (number, what) = word.split_once('=').unwrap();
                     let at = number.parse::<usize>().unwrap() - 1;
                     if let Some(call) = self.calls.get(at) {
-                        facts[at] = fact(call, what);
+                        facts[at] = hooked(call, what);
                     }
                 }
             }
@@ -248,6 +254,7 @@ fn config(words: &[String]) -> SessionConfig {
                     cache_write_nano_usd: price,
                 });
             }
+            "hooks" => config.hooks = value.split(',').map(point).collect(),
             "max-output" => config.models[0].max_output_tokens = value.parse().unwrap(),
             _ => config.limits = limits(config.limits, std::slice::from_ref(word)),
         }
@@ -292,11 +299,27 @@ fn fact(call: &ToolCall, what: &str) -> CallFacts {
             (Finding::Runnable(Inspection { effect: Effect::Changes, subject }), HookVerdict::None)
         }
         "deny" => (reads, HookVerdict::Deny { reason: "forbidden".into() }),
+        "allow" => {
+            let subject = Subject::Paths(vec!["a.rs".into()]);
+            let changes = Finding::Runnable(Inspection { effect: Effect::Changes, subject });
+            (changes, HookVerdict::Allow { reason: "known".into() })
+        }
         "ask" => (reads, HookVerdict::Ask { reason: "sure?".into() }),
         "invalid" => (Finding::InvalidArguments { message: "`path` is missing".into() }, HookVerdict::None),
         _ => (Finding::UnknownTool { message: format!("there is no tool `{}`", call.name) }, HookVerdict::None),
     };
-    CallFacts { call: call.id.clone(), finding, verdict }
+    CallFacts { verdict, ..CallFacts::new(call.id.clone(), finding) }
+}
+
+/// `2=change,input={"x":1},context=mind,stop=enough`: what is known of the call, and what else its hooks say.
+fn hooked(call: &ToolCall, what: &str) -> CallFacts {
+    let (what, said) = what.split_once(',').unwrap_or((what, ""));
+    let mut fact = fact(call, what);
+    if !said.is_empty() {
+        let words: Vec<String> = said.split(',').map(String::from).collect();
+        fact.hooks = Some(Box::new(report(&words)));
+    }
+    fact
 }
 
 /// `rate-limited retry-after=50 chance=1000`, in the words of the error kinds.
@@ -399,6 +422,7 @@ pub(crate) fn ticket(action: &Action) -> Option<Ticket> {
         | Action::CheckGitCommits { ticket, .. }
         | Action::RunAutoformatters { ticket, .. }
         | Action::CommitChanges { ticket, .. }
+        | Action::RunHooks { ticket, .. }
         | Action::ScheduleRetry { ticket, .. }
         | Action::StartDeadline { ticket, .. } => Some(*ticket),
         _ => None,

@@ -1,7 +1,7 @@
 //! What a session does, in few words.
 
 use agent_core::conversation::{Answer, Block, Item, ToolCall};
-use agent_core::hook::Changes;
+use agent_core::hook::{Changes, HookOccasion};
 use agent_core::llm::{Delta, LlmRequest, Purpose};
 use agent_core::session::{Action, Reason, Rejected, Session, State, Step};
 
@@ -74,6 +74,7 @@ fn action(action: &Action, session: &Session) -> String {
         Action::CheckGitCommits { ticket, changes } => format!("check git {ticket}: {}", changed(changes)),
         Action::RunAutoformatters { ticket, changes } => format!("format {ticket}: {}", changed(changes)),
         Action::CommitChanges { ticket, changes } => format!("commit {ticket}: {}", changed(changes)),
+        Action::RunHooks { ticket, occasion } => format!("hooks {ticket} on {}", hook_occasion(occasion)),
         Action::CancelHooks { ticket } => format!("cancel the hook {ticket}"),
         Action::ScheduleRetry { ticket, delay_ms, failed_attempts, reason } => {
             format!("retry {ticket} in {delay_ms} ms (attempt {failed_attempts} failed: {reason})")
@@ -98,6 +99,25 @@ fn action(action: &Action, session: &Session) -> String {
         Action::ReturnQueuedInput { texts } => format!("hand back {}", quoted(texts)),
         Action::Shutdown => "shut down".into(),
         other => format!("{other:?}"),
+    }
+}
+
+fn hook_occasion(occasion: &HookOccasion) -> String {
+    let point = occasion.point();
+    match occasion {
+        HookOccasion::PostToolUse { calls } => {
+            let ended = calls
+                .iter()
+                .map(|ended| format!("{} {:?} {}", call(&ended.call), ended.status, quoted(&[ended.content.as_str()])));
+            format!("{point}: {}", ended.collect::<Vec<_>>().join(", "))
+        }
+        HookOccasion::UserPromptSubmit { prompt } => format!("{point}: {}", quoted(&[prompt])),
+        HookOccasion::Stop { text, is_held } => {
+            format!("{point}: {}{}", quoted(&[text]), if *is_held { ", held before" } else { "" })
+        }
+        HookOccasion::SessionStart { is_resumed: true } => format!("{point}: resumed"),
+        HookOccasion::PreCompact { is_requested: true } => format!("{point}: requested"),
+        _ => point.to_string(),
     }
 }
 

@@ -1,0 +1,95 @@
+//! The hooks of a session: the user's own, in a trusted workspace then the repository's, and those that look after the repository.
+
+use crate::config_file::{HookEntry, OnFailureWord, UserConfig};
+use crate::failure::Failure;
+use crate::repository_config::RepositoryConfig;
+use agent_core::conversation::ToolCall;
+use agent_core::hook::{
+    Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookPoint, HookReport,
+};
+use agent_core::ports::{CancelSignal, Hook};
+use agent_core::tool::{HookVerdict, Inspection};
+use agent_hooks::{HookConfigError, RepositoryHooks, UserHook, UserHooks};
+use agent_tools::Workspace;
+use async_trait::async_trait;
+use std::sync::Arc;
+
+/// The hooks of the user's configuration.
+pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<UserHook>, Failure> {
+    let used = |entry| hook(entry).map_err(|error| Failure::config(format!("use the hooks: {error}")));
+    user.hooks.iter().map(used).collect()
+}
+
+/// Those of a trusted workspace.
+pub(crate) fn of_workspace(config: &RepositoryConfig) -> Result<Vec<UserHook>, Failure> {
+    let used = |(file, entry): &(std::path::PathBuf, HookEntry)| {
+        hook(entry).map_err(|error| Failure::config(format!("use the hooks of {}: {error}", file.display())))
+    };
+    config.hooks.iter().map(used).collect()
+}
+
+/// For people: what a trusted workspace runs.
+pub(crate) fn shown(config: &RepositoryConfig) -> Vec<String> {
+    let hooks = config
+        .hooks
+        .iter()
+        .map(|(file, entry)| format!("the hook `{}` at {}, of {}", entry.command, entry.event, file.display()));
+    hooks.collect()
+}
+
+fn hook(entry: &HookEntry) -> Result<UserHook, HookConfigError> {
+    let mut hook = UserHook::new(&entry.event, &entry.command)?
+        .matching(entry.matcher.as_deref().unwrap_or_default())?
+        .in_sandbox(entry.sandbox);
+    if let Some(timeout_ms) = entry.timeout_ms {
+        hook = hook.within_ms(timeout_ms)?;
+    }
+    match entry.on_failure {
+        OnFailureWord::Warn => Ok(hook),
+        OnFailureWord::Block => hook.blocking_on_failure(),
+    }
+}
+
+/// What of a hook's matcher names no tool: what it was meant to look at runs without it.
+pub(crate) fn unknown_names(hooks: &[UserHook], tool_names: &[String]) -> Vec<String> {
+    let on_tools = hooks.iter().filter(|hook| matches!(hook.point, HookPoint::PreToolUse | HookPoint::PostToolUse));
+    let names = on_tools.flat_map(|hook| hook.matcher.names().map(move |name| (hook, name)));
+    let unknown = names.filter(|(_, name)| !tool_names.iter().any(|known| known == name));
+    unknown.map(|(hook, name)| format!("the hook `{}` at {} looks at `{name}`", hook.command, hook.point)).collect()
+}
+
+/// All hooks of a session; what a formatter changed is known to the tools afterwards.
+pub(crate) struct Hooks {
+    pub(crate) users: Arc<UserHooks>,
+    pub(crate) repository: Arc<RepositoryHooks>,
+    pub(crate) workspace: Arc<Workspace>,
+}
+
+#[async_trait]
+impl Hook for Hooks {
+    fn acts_before_tools(&self) -> bool {
+        self.repository.acts_before_tools() || self.users.points().contains(&HookPoint::PreToolUse)
+    }
+
+    async fn run(&self, occasion: &HookOccasion, cancel: &dyn CancelSignal) -> HookReport {
+        self.users.run(occasion, cancel).await
+    }
+
+    async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
+        self.repository.before_tool(call, inspection).await
+    }
+
+    async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
+        self.repository.check_git(changes, cancel).await
+    }
+
+    async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
+        let report = self.repository.format(changes, cancel).await?;
+        report.changed_paths.iter().for_each(|path| self.workspace.note_changed(path));
+        Ok(report)
+    }
+
+    async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
+        self.repository.commit(changes, cancel).await
+    }
+}

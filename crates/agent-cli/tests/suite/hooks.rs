@@ -1,0 +1,182 @@
+//! The user's hooks, through the program: they run where the user said so, and what a repository says runs only where it is trusted.
+
+use crate::support::{Model, Scratch};
+use agent_testkit::http::Step;
+use serde_json::{Value, json};
+use std::fs;
+
+/// The user's configuration with a hook for each of these events: (event, command).
+fn configured(scratch: &Scratch, hooks: &[(&str, &str)]) {
+    scratch.configure(&toml(hooks));
+}
+
+fn toml(hooks: &[(&str, &str)]) -> String {
+    let one = |(event, command): &(&str, &str)| format!("[[hooks]]\nevent = \"{event}\"\ncommand = '''{command}'''\n");
+    hooks.iter().map(one).collect()
+}
+
+/// Writes a file, then says that it is done.
+fn writes() -> Model {
+    Model::script([Step::call("write_file", json!({"path": "new.txt", "content": "new\n"})), Step::text("Done.")])
+}
+
+const EDITS: &[&str] = &["-p", "do it", "--permission-mode", "accept-edits"];
+
+const EVENTS: [&str; 6] = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"];
+
+#[test]
+fn every_event_runs_its_hook_in_order_with_and_without_a_commitment() {
+    for more in [&[][..], &["--verify", "true"]] {
+        let scratch = Scratch::repository();
+        let note = format!("cat >> '{}'", scratch.path("told").display());
+        configured(&scratch, &EVENTS.map(|event| (event, note.as_str())));
+        let ended = scratch.run(&writes(), &[EDITS, &["--output-format", "stream-json"], more].concat());
+        let lines = ended.assert_code(0).lines();
+        let told = fs::read_to_string(scratch.path("told")).unwrap();
+        let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let names: Vec<&str> = told.iter().map(|told| told["hook_event_name"].as_str().unwrap()).collect();
+        assert_eq!(names, EVENTS);
+        let id = lines.last().unwrap()["session_id"].clone();
+        assert!(told.iter().all(|told| told["session_id"] == id), "{told:?}");
+        assert_eq!((&told[1]["prompt"], &told[2]["tool_name"]), (&json!("do it"), &json!("write_file")));
+        assert_eq!(told[2]["tool_input"], json!({"path": "new.txt", "content": "new\n"}));
+        assert_eq!(told[3]["tool_response"]["status"], "ok");
+        // Each is a line of its own, with its time, before the result.
+        let shown: Vec<&Value> = lines.iter().filter(|line| line["type"] == "hook").collect();
+        assert_eq!(shown.iter().map(|line| line["hook_event_name"].as_str().unwrap()).collect::<Vec<_>>(), EVENTS);
+        assert!(shown.iter().all(|line| line["outcome"] == "passed" && line["duration_ms"].is_u64()), "{shown:?}");
+        assert_eq!(lines.last().unwrap()["type"], "result");
+    }
+}
+
+#[test]
+fn a_job_runs_the_hooks_too() {
+    let scratch = Scratch::repository();
+    let note = format!("cat >> '{}'", scratch.path("told").display());
+    configured(&scratch, &[("UserPromptSubmit", &note), ("Stop", &note)]);
+    let model = Model::script([Step::text("Done.")]);
+    let mut command = scratch.agent(&["job", "run"]);
+    command.args(model.flags(crate::support::Wire::Anthropic)).arg("do it");
+    crate::support::Running::start(&mut command).end().assert_code(0);
+    let told = fs::read_to_string(scratch.path("told")).unwrap();
+    assert!(told.contains("UserPromptSubmit") && told.contains("\"Stop\""), "{told}");
+}
+
+#[test]
+fn a_hook_denies_a_call_in_every_mode_and_the_model_reads_why() {
+    let scratch = Scratch::repository();
+    configured(&scratch, &[("PreToolUse", "echo 'new files need a ticket' >&2; exit 2")]);
+    let model = writes();
+    let ended = scratch.run(&model, &["-p", "do it", "--permission-mode", "bypass"]);
+    ended.assert_code(0).assert_says("new files need a ticket");
+    assert!(!scratch.work("new.txt").exists());
+    assert!(model.last_body().to_string().contains("a hook denied it: new files need a ticket"));
+    // The control: without the hook the file is written.
+    configured(&scratch, &[]);
+    scratch.run(&writes(), &["-p", "do it", "--permission-mode", "bypass"]).assert_code(0);
+    assert!(scratch.work("new.txt").exists());
+}
+
+#[test]
+fn a_hook_answers_for_the_user_but_not_against_a_rule() {
+    let scratch = Scratch::repository();
+    let allow = r#"echo '{"hookSpecificOutput":{"permissionDecision":"allow","permissionDecisionReason":"mine"}}'"#;
+    configured(&scratch, &[("PreToolUse", allow)]);
+    scratch.run(&writes(), &["-p", "do it", "--deny", "write_file(new.txt)"]).assert_code(0);
+    assert!(!scratch.work("new.txt").exists(), "the rule holds");
+    scratch.run(&writes(), &["-p", "do it", "--permission-mode", "plan"]).assert_code(0);
+    assert!(!scratch.work("new.txt").exists(), "the mode holds");
+    scratch.run(&writes(), &["-p", "do it"]).assert_code(0);
+    assert!(scratch.work("new.txt").exists(), "nobody had to be asked");
+}
+
+#[test]
+fn a_message_that_a_hook_blocks_is_not_sent() {
+    let scratch = Scratch::repository();
+    configured(&scratch, &[("UserPromptSubmit", "echo 'no work on Sundays' >&2; exit 2")]);
+    let model = Model::script([Step::text("Done.")]);
+    scratch.run(&model, &["-p", "do it"]).assert_code(1).assert_says("no work on Sundays");
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn a_turn_goes_on_while_a_hook_says_what_is_missing() {
+    let scratch = Scratch::repository();
+    configured(&scratch, &[("Stop", "test -e stopped || { touch stopped; echo 'run the tests' >&2; exit 2; }")]);
+    let model = Model::script([Step::text("Done."), Step::text("Tested.")]);
+    let ended = scratch.run(&model, &["-p", "do it"]);
+    assert_eq!(ended.assert_code(0).out.trim(), "Tested.");
+    assert!(model.last_body().to_string().contains("run the tests"));
+}
+
+#[test]
+fn a_hook_that_is_broken_warns_or_blocks_as_configured() {
+    let scratch = Scratch::repository();
+    let broken = "[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"write_file\"\ncommand = \"/nowhere/guard\"\n";
+    scratch.configure(broken);
+    scratch.run(&writes(), EDITS).assert_code(0).assert_says("hook PreToolUse `/nowhere/guard`");
+    assert!(scratch.work("new.txt").exists());
+    fs::remove_file(scratch.work("new.txt")).unwrap();
+    scratch.configure(&format!("{broken}on_failure = \"block\"\n"));
+    scratch.run(&writes(), EDITS).assert_code(0).assert_says("it ended with code 127");
+    assert!(!scratch.work("new.txt").exists());
+}
+
+#[test]
+fn a_hook_is_told_no_secret() {
+    let scratch = Scratch::repository();
+    configured(&scratch, &[("UserPromptSubmit", "env > variables")]);
+    let model = Model::script([Step::text("Done.")]);
+    let mut command = scratch.run_command(&model, &["-p", "do it"]);
+    command.env("ANTHROPIC_API_KEY", "sk-secret-of-the-user").env("GITHUB_TOKEN", "ghp-secret-of-the-user");
+    crate::support::Running::start(&mut command).end().assert_code(0);
+    let variables = scratch.read("variables");
+    assert!(variables.contains("AGENT_PROJECT_DIR=") && !variables.contains("secret-of-the-user"), "{variables}");
+}
+
+#[test]
+fn a_hook_of_a_repository_runs_only_where_it_is_trusted() {
+    let scratch = Scratch::repository();
+    let marker = scratch.path("marker");
+    let note = format!("echo ran >> '{}'", marker.display());
+    scratch.write(".agent/config.toml", &toml(&EVENTS.map(|event| (event, note.as_str()))));
+    let runs = |expected: usize, what: &str| {
+        drop(fs::remove_file(&marker));
+        let ended = scratch.run(&writes(), EDITS);
+        ended.assert_code(0);
+        assert_eq!(ended.err.contains("`hooks` of the repository: it is not trusted"), expected == 0, "{ended:#?}");
+        let ran = fs::read_to_string(&marker).unwrap_or_default();
+        assert_eq!(ran.lines().count(), expected, "{what}: {ended:#?}");
+    };
+    runs(0, "before");
+    let shown = scratch.ended(&["trust", "--show"]);
+    assert!(shown.assert_code(1).out.contains("at PreToolUse, of"), "{shown:#?}");
+    runs(0, "showing is not trusting");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    runs(EVENTS.len(), "trusted");
+    scratch.ended(&["trust", "--revoke"]).assert_code(0);
+    runs(0, "revoked");
+}
+
+#[test]
+fn what_cannot_be_used_is_an_error_that_says_what_can() {
+    let scratch = Scratch::repository();
+    let hook = |rest: &str| format!("[[hooks]]\ncommand = \"true\"\n{rest}\n");
+    for (wrong, says) in [
+        ("event = \"Notification\"", "there is no event `Notification`; the events are PreToolUse"),
+        ("event = \"Stop\"\nmatcher = \"bash\"", "a hook at Stop takes no matcher"),
+        ("event = \"PreToolUse\"\nmatcher = \"mcp__.+\"", "the matcher of the hook at PreToolUse"),
+        ("event = \"SessionEnd\"\non_failure = \"block\"", "has nothing to block"),
+        ("event = \"Stop\"\ntimeout_ms = 0", "may take 1 to 3600000 ms"),
+        ("event = \"Stop\"\ntimeout = 5", "unknown field `timeout`"),
+        ("", "missing field `event`"),
+    ] {
+        scratch.configure(&hook(wrong));
+        scratch.run(&Model::script([]), &["-p", "x"]).assert_code(52).assert_says(says);
+    }
+    scratch.configure(&hook("event = \"PreToolUse\"\nmatcher = \"Bash\""));
+    scratch
+        .run(&Model::script([Step::text("Done.")]), &["-p", "x"])
+        .assert_code(0)
+        .assert_says("looks at `Bash`, which is no tool");
+}

@@ -1,0 +1,273 @@
+//! What a hook says: by its exit code, and by what it prints.
+
+use agent_core::conversation::Arguments;
+use agent_core::hook::{HookEnd, HookPoint};
+use agent_core::ports::{CommandError, CommandOutput, Exit};
+use agent_core::tool::HookVerdict;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What one run came to.
+#[derive(Debug, PartialEq)]
+pub(super) struct Said {
+    pub(super) end: HookEnd,
+    /// For the user; may be empty.
+    pub(super) message: String,
+    pub(super) context: Option<String>,
+    pub(super) block: Option<String>,
+    pub(super) stop: Option<String>,
+    pub(super) verdict: HookVerdict,
+    pub(super) arguments: Option<Arguments>,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            end: HookEnd::Passed,
+            message: String::new(),
+            context: None,
+            block: None,
+            stop: None,
+            verdict: HookVerdict::None,
+            arguments: None,
+        }
+    }
+}
+
+impl Said {
+    /// An objection, in the form that it has at a point.
+    pub(super) fn objection(point: HookPoint, reason: &str) -> Self {
+        let mut said = Self { end: HookEnd::Blocked, message: reason.to_owned(), ..Self::default() };
+        match point {
+            HookPoint::PreToolUse => said.verdict = HookVerdict::Deny { reason: reason.to_owned() },
+            // There is nothing to object to: the user reads it.
+            HookPoint::SessionStart | HookPoint::SessionEnd => said.end = HookEnd::Failed,
+            _ => said.block = Some(reason.to_owned()),
+        }
+        said
+    }
+}
+
+/// What a program that ran says, or why it says nothing that could be used.
+pub(super) fn read(
+    result: &Result<CommandOutput, CommandError>,
+    timeout_ms: u64,
+    point: HookPoint,
+) -> Result<Said, String> {
+    let output = result.as_ref().map_err(ToString::to_string)?;
+    match output.exit {
+        Exit::Code(0) => passed(&text(&output.stdout), output.dropped_bytes > 0, point),
+        Exit::Code(2) => {
+            let stderr = text(&output.stderr);
+            let reason = if stderr.is_empty() { "it objects and does not say why" } else { &stderr };
+            Ok(Said::objection(point, &cut(reason)))
+        }
+        Exit::Code(code) => Err(with_stderr(&format!("it ended with code {code}"), output)),
+        Exit::Signal(signal) => Err(with_stderr(&format!("it was ended by signal {signal}"), output)),
+        Exit::TimedOut => Err(format!("it was not done after {timeout_ms} ms")),
+        Exit::Cancelled => Err(String::from("it was stopped")),
+        _ => Err(String::from("nobody knows how it ended")),
+    }
+}
+
+/// Exit code 0: what it printed may be an answer.
+fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> {
+    if !stdout.starts_with('{') {
+        let is_context = matches!(point, HookPoint::UserPromptSubmit | HookPoint::SessionStart) && !stdout.is_empty();
+        return Ok(Said { context: is_context.then(|| cut(stdout)), ..Said::default() });
+    }
+    let answer: Answer = serde_json::from_str(stdout).map_err(|error| {
+        let why = if is_cut { String::from("it is too long") } else { error.to_string() };
+        format!("its answer cannot be read: {why}")
+    })?;
+    answer.at(point)
+}
+
+/// The JSON answer. Fields that are not known are left to others.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Answer {
+    r#continue: Option<bool>,
+    stop_reason: Option<String>,
+    system_message: Option<String>,
+    decision: Option<String>,
+    reason: Option<String>,
+    hook_specific_output: Specific,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Specific {
+    permission_decision: Option<String>,
+    permission_decision_reason: Option<String>,
+    updated_input: Option<Map<String, Value>>,
+    additional_context: Option<String>,
+}
+
+impl Answer {
+    fn at(self, point: HookPoint) -> Result<Said, String> {
+        let reason = cut(&self.reason.unwrap_or_default());
+        let mut said = match self.decision.as_deref() {
+            None => Said::default(),
+            Some("approve") if point == HookPoint::PreToolUse => {
+                Said { verdict: HookVerdict::Allow { reason }, ..Said::default() }
+            }
+            Some("block") if reason.is_empty() => Said::objection(point, "it objects and does not say why"),
+            Some("block") => Said::objection(point, &reason),
+            Some(other) => return Err(format!("its answer cannot be read: `{other}` is no decision at {point}")),
+        };
+        if let Some(decision) = self.hook_specific_output.permission_decision {
+            let reason = cut(&self.hook_specific_output.permission_decision_reason.unwrap_or_default());
+            let verdict = verdict(&decision, reason, point)?;
+            if let HookVerdict::Deny { reason } = &verdict {
+                (said.end, said.message) = (HookEnd::Blocked, reason.clone());
+            }
+            said.verdict = std::mem::take(&mut said.verdict).and(verdict);
+        }
+        if let Some(input) = self.hook_specific_output.updated_input {
+            if point != HookPoint::PreToolUse {
+                return Err(format!("its answer cannot be used: there is no input to update at {point}"));
+            }
+            let text = Value::Object(input).to_string();
+            said.arguments = Some(Arguments::parse(&text).map_err(|error| error.to_string())?);
+        }
+        if let Some(context) = self.hook_specific_output.additional_context.filter(|text| !text.trim().is_empty()) {
+            if point == HookPoint::SessionEnd {
+                return Err(String::from("its answer cannot be used: nobody reads a context at SessionEnd"));
+            }
+            said.context = Some(cut(&context));
+        }
+        if self.r#continue == Some(false) && point != HookPoint::SessionEnd {
+            let reason = self.stop_reason.filter(|reason| !reason.trim().is_empty());
+            let reason = cut(&reason.unwrap_or_else(|| String::from("it does not say why")));
+            (said.end, said.message) = (HookEnd::Blocked, reason.clone());
+            said.stop = Some(reason);
+        }
+        if let Some(message) = self.system_message.filter(|text| !text.trim().is_empty()) {
+            let before = if said.message.is_empty() { String::new() } else { format!("{}; ", said.message) };
+            said.message = format!("{before}{}", cut(&message));
+        }
+        Ok(said)
+    }
+}
+
+fn verdict(decision: &str, reason: String, point: HookPoint) -> Result<HookVerdict, String> {
+    if point != HookPoint::PreToolUse {
+        return Err(format!("its answer cannot be used: there is no permission to decide about at {point}"));
+    }
+    let or = |reason: String, plain: &str| if reason.trim().is_empty() { plain.to_owned() } else { reason };
+    Ok(match decision {
+        "allow" => HookVerdict::Allow { reason },
+        "ask" => HookVerdict::Ask { reason: or(reason, "a hook wants you to be asked") },
+        "deny" => HookVerdict::Deny { reason: or(reason, "it does not say why") },
+        "defer" => HookVerdict::None,
+        other => return Err(format!("its answer cannot be read: `{other}` is no permission decision")),
+    })
+}
+
+fn with_stderr(what: &str, output: &CommandOutput) -> String {
+    let stderr = text(&output.stderr);
+    if stderr.is_empty() { what.to_owned() } else { format!("{what}: {}", cut(&stderr)) }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+/// The beginning of a long text.
+fn cut(text: &str) -> String {
+    let text = text.trim();
+    if text.len() <= MOST_TEXT_BYTES {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(MOST_TEXT_BYTES);
+    format!("{} … ({} bytes)", text.get(..end).unwrap_or_default(), text.len())
+}
+
+/// Of what a hook says to model or user.
+const MOST_TEXT_BYTES: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(exit: Exit, stdout: &str, stderr: &str) -> Result<CommandOutput, CommandError> {
+        let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
+        Ok(CommandOutput { exit, stdout, stderr, dropped_bytes: 0 })
+    }
+
+    fn at(point: HookPoint, stdout: &str) -> Result<Said, String> {
+        read(&ended(Exit::Code(0), stdout, ""), 100, point)
+    }
+
+    #[test]
+    fn exit_codes() {
+        use HookPoint::{PreToolUse, SessionStart, Stop};
+        let no = |point| read(&ended(Exit::Code(2), "{}", " not so \n"), 100, point).unwrap();
+        assert_eq!(no(PreToolUse).verdict, HookVerdict::Deny { reason: "not so".into() });
+        assert_eq!((no(Stop).block.as_deref(), no(Stop).end), (Some("not so"), HookEnd::Blocked));
+        assert_eq!((no(SessionStart).block, no(SessionStart).end), (None, HookEnd::Failed));
+        let failed = |exit, stderr| read(&ended(exit, "", stderr), 100, Stop).unwrap_err();
+        assert_eq!(failed(Exit::Code(1), "oh"), "it ended with code 1: oh");
+        assert_eq!(failed(Exit::Signal(9), ""), "it was ended by signal 9");
+        assert_eq!(failed(Exit::TimedOut, "x"), "it was not done after 100 ms");
+        assert_eq!(failed(Exit::Cancelled, "x"), "it was stopped");
+        let missing = Err(CommandError { program: "/bin/sh".into(), found: "gone".into() });
+        assert_eq!(read(&missing, 100, Stop).unwrap_err(), "start `/bin/sh`: gone");
+    }
+
+    #[test]
+    fn what_is_printed_is_context_where_the_field_has_it_so() {
+        assert_eq!(at(HookPoint::UserPromptSubmit, "mind\n").unwrap().context.as_deref(), Some("mind"));
+        assert_eq!(at(HookPoint::SessionStart, "mind").unwrap().context.as_deref(), Some("mind"));
+        assert_eq!(at(HookPoint::PostToolUse, "all fine").unwrap(), Said::default());
+        let long = at(HookPoint::SessionStart, &"é".repeat(9_000)).unwrap().context.unwrap();
+        assert!(long.len() < 10_100 && long.ends_with("… (18000 bytes)"), "{}", long.len());
+    }
+
+    #[test]
+    fn answers_before_a_call() {
+        let point = HookPoint::PreToolUse;
+        let decided = |word: &str| {
+            let answer = format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{word}","permissionDecisionReason":"r"}}}}"#
+            );
+            at(point, &answer).map(|said| said.verdict)
+        };
+        let reason = || String::from("r");
+        assert_eq!(decided("allow"), Ok(HookVerdict::Allow { reason: reason() }));
+        assert_eq!(decided("ask"), Ok(HookVerdict::Ask { reason: reason() }));
+        assert_eq!(decided("deny"), Ok(HookVerdict::Deny { reason: reason() }));
+        assert_eq!(decided("defer"), Ok(HookVerdict::None));
+        assert!(decided("perhaps").is_err());
+        let changed =
+            at(point, r#"{"hookSpecificOutput":{"updatedInput":{"path":"b"},"additionalContext":"c"}}"#).unwrap();
+        assert_eq!(changed.arguments.unwrap().as_str(), r#"{"path":"b"}"#);
+        assert_eq!(changed.context.as_deref(), Some("c"));
+        assert_eq!(
+            at(point, r#"{"decision":"block","reason":"no"}"#).unwrap().verdict,
+            HookVerdict::Deny { reason: "no".into() }
+        );
+        assert!(matches!(at(point, r#"{"decision":"approve"}"#).unwrap().verdict, HookVerdict::Allow { .. }));
+    }
+
+    #[test]
+    fn answers_elsewhere() {
+        let stop =
+            at(HookPoint::PostToolUse, r#"{"continue":false,"stopReason":"enough","systemMessage":"look"}"#).unwrap();
+        assert_eq!((stop.stop.as_deref(), stop.message.as_str()), (Some("enough"), "enough; look"));
+        let block = at(HookPoint::Stop, r#"{"decision":"block","reason":"tests","suppressOutput":true}"#).unwrap();
+        assert_eq!(block.block.as_deref(), Some("tests"));
+        for (point, wrong) in [
+            (HookPoint::Stop, r#"{"decision":"block""#),
+            (HookPoint::Stop, r#"{"decision":"approve"}"#),
+            (HookPoint::Stop, r#"{"decision":7}"#),
+            (HookPoint::Stop, r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#),
+            (HookPoint::PostToolUse, r#"{"hookSpecificOutput":{"updatedInput":{}}}"#),
+            (HookPoint::PreToolUse, r#"{"hookSpecificOutput":{"updatedInput":[]}}"#),
+            (HookPoint::SessionEnd, r#"{"hookSpecificOutput":{"additionalContext":"x"}}"#),
+        ] {
+            assert!(at(point, wrong).unwrap_err().starts_with("its answer cannot be "), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What the user configures of a hook, checked.
+
+use super::matcher::{Matcher, MatcherError};
+use agent_core::hook::HookPoint;
+
+/// A hook: when it runs, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserHook {
+    /// The point at which it runs.
+    pub point: HookPoint,
+    /// On what it runs there: a tool's name, `startup` or `resume` of a session, `manual` or `auto` of a summary.
+    pub matcher: Matcher,
+    /// What a shell is given.
+    pub command: String,
+    /// Time that it may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// What comes of a hook that does not do its work.
+    pub on_failure: OnFailure,
+    /// Whether it runs in the sandbox of the tools.
+    pub sandboxed: bool,
+}
+
+/// What comes of a hook that could not be started, failed, took too long, or said what cannot be understood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The user is warned, and things take their course.
+    #[default]
+    Warn,
+    /// It counts as an objection.
+    Block,
+}
+
+impl UserHook {
+    /// A hook at a point, by its name, with the limit of time that is customary there.
+    ///
+    /// # Errors
+    /// [`HookConfigError`] when there is no such point, or nothing to run.
+    pub fn new(event: &str, command: &str) -> Result<Self, HookConfigError> {
+        let point = HookPoint::ALL.into_iter().find(|point| point.name() == event);
+        let point = point.ok_or_else(|| HookConfigError::NoSuchEvent { event: event.to_owned() })?;
+        if command.trim().is_empty() || command.contains('\0') {
+            return Err(HookConfigError::NoCommand { point });
+        }
+        let timeout_ms = if point == HookPoint::SessionEnd { END_TIMEOUT_MS } else { TIMEOUT_MS };
+        Ok(Self {
+            point,
+            matcher: Matcher::default(),
+            command: command.to_owned(),
+            timeout_ms,
+            on_failure: OnFailure::Warn,
+            sandboxed: false,
+        })
+    }
+
+    /// The same, only on what the pattern matches.
+    ///
+    /// # Errors
+    /// [`HookConfigError`] when the pattern is none, or nothing at the point could match it.
+    pub fn matching(mut self, pattern: &str) -> Result<Self, HookConfigError> {
+        let point = self.point;
+        let matcher = Matcher::parse(pattern).map_err(|error| HookConfigError::Matcher { point, error })?;
+        if !matcher.is_any() && !takes_matcher(point) {
+            return Err(HookConfigError::NothingToMatch { point });
+        }
+        self.matcher = matcher;
+        Ok(self)
+    }
+
+    /// The same with another limit of time.
+    ///
+    /// # Errors
+    /// [`HookConfigError::Timeout`] when it is nothing or more than an hour.
+    pub fn within_ms(mut self, timeout_ms: u64) -> Result<Self, HookConfigError> {
+        if timeout_ms == 0 || timeout_ms > MAX_TIMEOUT_MS {
+            return Err(HookConfigError::Timeout { point: self.point, timeout_ms });
+        }
+        self.timeout_ms = timeout_ms;
+        Ok(self)
+    }
+
+    /// The same, objecting when it fails.
+    ///
+    /// # Errors
+    /// [`HookConfigError::CannotBlock`] where there is nothing to object to.
+    pub fn blocking_on_failure(mut self) -> Result<Self, HookConfigError> {
+        if matches!(self.point, HookPoint::SessionStart | HookPoint::SessionEnd) {
+            return Err(HookConfigError::CannotBlock { point: self.point });
+        }
+        self.on_failure = OnFailure::Block;
+        Ok(self)
+    }
+
+    /// The same in the sandbox of the tools.
+    #[must_use]
+    pub const fn in_sandbox(mut self, sandboxed: bool) -> Self {
+        self.sandboxed = sandboxed;
+        self
+    }
+}
+
+const fn takes_matcher(point: HookPoint) -> bool {
+    matches!(point, HookPoint::PreToolUse | HookPoint::PostToolUse | HookPoint::SessionStart | HookPoint::PreCompact)
+}
+
+/// Why a hook cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookConfigError {
+    /// There is no such event.
+    #[error("there is no event `{event}`; the events are {}", names())]
+    NoSuchEvent {
+        /// What was said.
+        event: String,
+    },
+    /// It has nothing to run.
+    #[error("the hook at {point} needs a command")]
+    NoCommand {
+        /// Where.
+        point: HookPoint,
+    },
+    /// Its pattern cannot be used.
+    #[error("the matcher of the hook at {point}: {error}")]
+    Matcher {
+        /// Where.
+        point: HookPoint,
+        /// Why.
+        error: MatcherError,
+    },
+    /// There is nothing that a pattern could match.
+    #[error("a hook at {point} takes no matcher")]
+    NothingToMatch {
+        /// Where.
+        point: HookPoint,
+    },
+    /// It has no time, or too much.
+    #[error("the hook at {point} may take 1 to {MAX_TIMEOUT_MS} ms, not {timeout_ms}")]
+    Timeout {
+        /// Where.
+        point: HookPoint,
+        /// What was said.
+        timeout_ms: u64,
+    },
+    /// There is nothing to object to.
+    #[error("a hook at {point} has nothing to block")]
+    CannotBlock {
+        /// Where.
+        point: HookPoint,
+    },
+}
+
+fn names() -> String {
+    HookPoint::ALL.map(HookPoint::name).join(", ")
+}
+
+const TIMEOUT_MS: u64 = 60_000;
+/// Whoever leaves does not want to wait.
+const END_TIMEOUT_MS: u64 = 5_000;
+const MAX_TIMEOUT_MS: u64 = 3_600_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(result: Result<UserHook, HookConfigError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_used_says_what_can() {
+        let hook = |event| UserHook::new(event, "true").unwrap();
+        assert_eq!(
+            said(UserHook::new("Notification", "true")),
+            "there is no event `Notification`; the events are PreToolUse, PostToolUse, UserPromptSubmit, Stop, SessionStart, SessionEnd, \
+             PreCompact"
+        );
+        assert_eq!(said(UserHook::new("Stop", "  ")), "the hook at Stop needs a command");
+        assert_eq!(said(hook("Stop").matching("bash")), "a hook at Stop takes no matcher");
+        assert_eq!(said(hook("Stop").within_ms(0)), "the hook at Stop may take 1 to 3600000 ms, not 0");
+        assert_eq!(said(hook("SessionEnd").blocking_on_failure()), "a hook at SessionEnd has nothing to block");
+        assert!(said(hook("PreToolUse").matching("mcp__.+")).starts_with("the matcher of the hook at PreToolUse: "));
+        assert!(hook("Stop").matching("*").unwrap().matcher.is_any());
+        assert_eq!((hook("Stop").timeout_ms, hook("SessionEnd").timeout_ms), (60_000, 5_000));
+    }
+}

@@ -1,0 +1,72 @@
+//! What a hook is told: one JSON object.
+
+use super::About;
+use agent_core::conversation::ToolCall;
+use agent_core::hook::HookOccasion;
+use agent_core::tool::ToolStatus;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// The object, as bytes.
+pub(super) fn of(about: About<'_>, session_id: &str, directory: &Path) -> Vec<u8> {
+    let mut fields = match about {
+        About::Call(call) => of_call(call),
+        About::Ended(ended) => {
+            let mut fields = of_call(&ended.call);
+            let status = match ended.status {
+                ToolStatus::Ok => "ok",
+                ToolStatus::Interrupted => "interrupted",
+                _ => "failed",
+            };
+            let is_error = ended.status != ToolStatus::Ok;
+            fields.insert(
+                String::from("tool_response"),
+                json!({ "status": status, "is_error": is_error, "content": ended.content }),
+            );
+            fields
+        }
+        About::Session(occasion) => of_occasion(occasion),
+    };
+    fields.insert(String::from("session_id"), Value::from(session_id));
+    fields.insert(String::from("cwd"), Value::from(directory.display().to_string()));
+    fields.insert(String::from("hook_event_name"), Value::from(about.point().name()));
+    let mut text = Value::Object(fields).to_string().into_bytes();
+    text.push(b'\n');
+    text
+}
+
+/// What a matcher looks at, beside tools.
+pub(super) const fn subject(occasion: &HookOccasion) -> &'static str {
+    match occasion {
+        HookOccasion::SessionStart { is_resumed: true } => "resume",
+        HookOccasion::SessionStart { is_resumed: false } => "startup",
+        HookOccasion::PreCompact { is_requested: true } => "manual",
+        HookOccasion::PreCompact { is_requested: false } => "auto",
+        _ => "",
+    }
+}
+
+fn of_call(call: &ToolCall) -> Map<String, Value> {
+    // Arguments of a call are an object; were they none, a hook should still see what there is.
+    let arguments: Value =
+        serde_json::from_str(call.arguments.as_str()).unwrap_or_else(|_| Value::from(call.arguments.as_str()));
+    object(json!({ "tool_name": call.name.as_ref(), "tool_input": arguments, "tool_use_id": call.id.as_str() }))
+}
+
+fn of_occasion(occasion: &HookOccasion) -> Map<String, Value> {
+    object(match occasion {
+        HookOccasion::UserPromptSubmit { prompt } => json!({ "prompt": prompt }),
+        HookOccasion::Stop { text, is_held } => json!({ "stop_hook_active": is_held, "last_assistant_message": text }),
+        HookOccasion::SessionStart { .. } => json!({ "source": subject(occasion) }),
+        HookOccasion::SessionEnd => json!({ "reason": "other" }),
+        HookOccasion::PreCompact { .. } => json!({ "trigger": subject(occasion), "custom_instructions": "" }),
+        _ => Value::Null,
+    })
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
