@@ -18,6 +18,13 @@ pub(crate) fn raised(limits: &Limits, times: u64) -> Limits {
     }
 }
 
+/// What is told of the cost when there is no limit: each of these amounts. What a session that is gone on with has cost before is no news.
+pub(crate) const fn next_notice(nano_usd: u64) -> u64 {
+    (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
+}
+
+const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
+
 /// Says once of each limit that four fifths of it are used. Time is not in the ledger, and what a call costs at most is reserved before it.
 #[derive(Debug, Default)]
 pub(crate) struct Near {

@@ -8,7 +8,7 @@ use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
 use crate::kept_rules;
-use crate::limits::raised;
+use crate::limits::{next_notice, raised};
 use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::{Seat, Settings};
@@ -407,11 +407,6 @@ impl Screen {
     }
 }
 
-/// What a session that is gone on with has cost before is no news.
-const fn next_notice(nano_usd: u64) -> u64 {
-    (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
-}
-
 /// What stands half typed, or half pasted, when a question appears must not become its answer.
 fn forget_half_typed_line() {
     let stdin = std::io::stdin();
@@ -448,6 +443,5 @@ impl Approver for ScreenApprover {
 }
 
 const UNUSABLE_INPUT: u8 = 42;
-const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
 const ANSWER: &str = "  answer: ";
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

@@ -4,6 +4,7 @@ use crate::limits::Near;
 use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
+use agent_core::hook::CommitInfo;
 use agent_core::llm::Delta;
 use agent_core::tool::{ToolOutcome, ToolStatus};
 use agent_runner::Notice;
@@ -109,10 +110,7 @@ impl View {
                 self.tell(&one_line(&run.to_string(), 300));
             }
             Notice::GitChecked(report) => {
-                for commit in &report.commits {
-                    let stat = commit.stat.map(|stat| format!(" ({stat})")).unwrap_or_default();
-                    self.tell(&format!("new commit {} {}{stat}", short(&commit.id), one_line(&commit.subject, 80)));
-                }
+                report.commits.iter().for_each(|commit| self.new_commit(commit));
                 self.notes(&report.notes);
             }
             Notice::Formatted(report) => {
@@ -177,6 +175,11 @@ impl View {
     /// Says from now on when these limits come near.
     pub(crate) fn watch(&mut self, limits: Limits) {
         self.near = Near::new(limits);
+    }
+
+    fn new_commit(&mut self, commit: &CommitInfo) {
+        let stat = commit.stat.map(|stat| format!(" ({stat})")).unwrap_or_default();
+        self.tell(&format!("new commit {} {}{stat}", short(&commit.id), one_line(&commit.subject, 80)));
     }
 
     fn say_what_is_near(&mut self, ledger: &Ledger) {
