@@ -72,7 +72,6 @@ fn nobody_is_trusted_without_being_asked() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 fn a_person_at_the_terminal_is_asked() {
     if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
