@@ -1,6 +1,7 @@
 //! Chores of the project, run as `cargo xtask <chore>`.
 
 mod api;
+mod big_journals;
 mod big_trees;
 mod docs;
 mod figures;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         ["fuzz", words @ ..] => fuzz::run(words),
         ["instructions"] => instructions::run(),
         ["big-trees"] => big_trees::run(),
+        ["big-journals", words @ ..] => big_journals::run(words),
         ["kill-loop"] => long::kill_loop(2_000),
         ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
         ["journal-damage"] => long::journal_damage(),
@@ -59,4 +61,4 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-trees | fuzz [SECONDS] | model-check [--smoke] …";
+    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | fuzz [SECONDS] | model-check [--smoke] …";

@@ -1,5 +1,6 @@
 //! The command line: what users and scripts may say.
 
+use crate::failure::Failure;
 use agent_core::permission::{PermissionMode, Rule};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -12,6 +13,27 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) options: Options,
+    #[command(flatten)]
+    pub(crate) unattended: Unattended,
+}
+
+/// What only a run that nobody watches takes: said elsewhere it is refused with a word about why.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Unattended {
+    #[arg(long, value_name = "CMD", hide = true)]
+    verify: Vec<String>,
+}
+
+impl Unattended {
+    pub(crate) fn refuse(&self) -> Result<(), Failure> {
+        if self.verify.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "`--verify` belongs to `agent run`: at the prompt you decide what is done, and say what is missing; \
+             `agent run --continue --verify CMD` goes on with a session under a commitment",
+        ))
+    }
 }
 
 /// What to do; without a command an interactive session in the current directory.
@@ -148,6 +170,8 @@ pub(crate) struct Resume {
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) options: Options,
+    #[command(flatten)]
+    pub(crate) unattended: Unattended,
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,14 @@
-//! `agent demo`: the whole loop without key or network. Everything is real but the model, which is a script behind a real socket.
+//! `agent demo`: the whole loop without key or network. Everything is real but the model, which is a script behind a real socket; what it
+//! runs is held back as everywhere else, where this machine can.
 
 use crate::args::{Demo, Options};
 use crate::failure::Failure;
 use crate::provider::{Chosen, known_model};
+use crate::sandbox;
 use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::put;
+use crate::terminal::print;
 use crate::view::{Level, View};
 use agent_core::permission::{PermissionMode, Permissions};
 use agent_core::session::OutcomeKind;
@@ -35,8 +37,11 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
     let server = ScriptedServer::start(demo::script()).await.map_err(Failure::internal)?;
     view.tell(&format!("a scripted model behind a real socket: {}", server.url()));
     view.tell(&format!("> {}", demo::PROMPT));
-    let code = task(&repository, &server.url(), &mut view).await?;
+    let settings = settings(&repository, &mut view);
+    let code = task(&settings, &server.url(), &mut view).await?;
     if matches!(code, INTERRUPTED | TERMINATED) {
+        let how = if code == INTERRUPTED { "interrupted" } else { "terminated" };
+        view.tell(&format!("{how} before the end; the repository stays at {}", repository.path.display()));
         return Ok(code);
     }
     let violations = server.violations();
@@ -47,6 +52,9 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
         show_changes(&repository)?;
     }
     let fixed = judge(&repository, &mut view)?;
+    if view.lost_output() {
+        return Err(Failure::internal("write what happened: some of it could not be written"));
+    }
     let is_good = code == OutcomeKind::Success.exit_code() && fixed && violations.is_empty();
     Ok(match (is_good, code) {
         (true, _) => 0,
@@ -56,12 +64,12 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
 }
 
 /// The agent's part: a session like any other, which grants itself its tools.
-async fn task(repository: &DemoRepository, url: &str, view: &mut View) -> Result<u8, Failure> {
+async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Failure> {
     let config = ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() };
     let provider = AnthropicProvider::new(config).map_err(Failure::internal)?;
     let models = vec![known_model("claude-sonnet-4-5")];
     let chosen = Chosen { provider: Arc::new(provider), models, secrets: Vec::new() };
-    let opened = setup::open(&settings(repository), &Options::default(), chosen, None)?;
+    let opened = setup::open(settings, &Options::default(), chosen, None)?;
     let Opened { runner, handle, mut notices, id, .. } = opened;
     let mut signals = signals::listen().map_err(Failure::internal)?;
     let task = tokio::spawn(runner.run());
@@ -94,7 +102,12 @@ async fn task(repository: &DemoRepository, url: &str, view: &mut View) -> Result
     })
 }
 
-fn settings(repository: &DemoRepository) -> Settings {
+fn settings(repository: &DemoRepository, view: &mut View) -> Settings {
+    let sandbox = sandbox::strongest(&repository.path, Vec::new());
+    match &sandbox {
+        Ok(sandbox) => view.tell(&format!("sandbox: {sandbox}")),
+        Err(why) => view.tell(&format!("no sandbox: the demo's commands run as you: {why}")),
+    }
     let rustfmt = repository.rustfmt.then(|| find("rustfmt")).flatten();
     let formatters = rustfmt.map(|program| FormatterConfig {
         extensions: vec![String::from("rs")],
@@ -108,6 +121,7 @@ fn settings(repository: &DemoRepository) -> Settings {
     Settings {
         directory: repository.path.clone(),
         permissions: Permissions { mode: PermissionMode::Bypass, ..Permissions::default() },
+        sandbox: sandbox.ok(),
         auto_commit: true,
         formatters: formatters.into_iter().collect(),
         ..Settings::default()
@@ -122,7 +136,7 @@ fn show_changes(repository: &DemoRepository) -> Result<(), Failure> {
         [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]]
     {
         let shown = Command::new("git").args(arguments).current_dir(path).output().map_err(Failure::internal)?;
-        let _ = put(&format!("{}\n", String::from_utf8_lossy(&shown.stdout)));
+        print(&format!("{}\n", String::from_utf8_lossy(&shown.stdout))).map_err(unwritten)?;
     }
     Ok(())
 }
@@ -141,9 +155,14 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
     }
     lines.extend(verdict.problems().into_iter().map(|problem| format!("NOT {problem}")));
     lines.push(format!("the repository stays at {}", repository.path.display()));
-    let _ = put(&format!("{}\n", lines.join("\n")));
+    print(&format!("{}\n", lines.join("\n"))).map_err(unwritten)?;
     view.end_line();
     Ok(verdict.is_fixed() && verdict.formatted != Some(false))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
+fn unwritten(error: std::io::Error) -> Failure {
+    Failure::internal(format!("write what happened: {error}"))
 }
 
 /// The absolute path of a program.

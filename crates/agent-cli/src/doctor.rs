@@ -2,17 +2,18 @@
 
 use crate::args::{Doctor, ProviderName};
 use crate::config_file::{self, UserConfig, state_home};
-use crate::provider::{base_url_variable, key_variable, shown_url, variable};
+use crate::failure::Failure;
+use crate::provider::{base_url_variable, is_on_this_machine, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::settings::working_directory;
-use crate::terminal::{inline, put};
+use crate::terminal::{inline, print};
 use crate::trust;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
-pub(crate) fn run(options: &Doctor) -> u8 {
+pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     let mut report = Report { lines: Vec::new(), is_bad: false };
     report.program("git", true, "commits are neither seen nor made without it");
     report.program("bash", true, "the bash tool needs it");
@@ -28,8 +29,9 @@ pub(crate) fn run(options: &Doctor) -> u8 {
         Err(failure) => report.bad(&failure.message),
     }
     report.state();
-    let _ = put(&format!("{}\n", report.lines.join("\n")));
-    u8::from(report.is_bad)
+    let text = format!("{}\n", report.lines.join("\n"));
+    print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
+    Ok(u8::from(report.is_bad))
 }
 
 struct Report {
@@ -71,7 +73,10 @@ impl Report {
                 self.good(&format!("{} is set", key_variable(name)));
             }
             if let Some(url) = variable(base_url_variable(name)) {
-                self.note(&format!("{} is {}", base_url_variable(name), shown_url(&url)));
+                let is_near = is_on_this_machine(&url);
+                any |= is_near;
+                let needs = if is_near { ": on this machine, so it needs no key" } else { "" };
+                self.note(&format!("{} is {}{needs}", base_url_variable(name), shown_url(&url)));
             }
         }
         if !any {

@@ -1,6 +1,6 @@
 //! How to go on with a session, as a command that works where the user stands.
 
-use crate::args::Options;
+use crate::args::{Options, ReplayMatch};
 use crate::settings::working_directory;
 use clap::ValueEnum;
 
@@ -11,6 +11,13 @@ pub(crate) fn resume_command(id: &str, options: &Options) -> String {
     let there = working_directory(options.directory.as_deref()).ok();
     if let Some(there) = there.filter(|there| working_directory(None).ok().as_ref() != Some(there)) {
         flag("-C", &there.display().to_string());
+    }
+    if let Some(path) = &options.replay {
+        flag("--replay", &path.display().to_string());
+        let matching = options.replay_match.to_possible_value();
+        if let Some(matching) = matching.filter(|_| options.replay_match != ReplayMatch::default()) {
+            flag("--replay-match", matching.get_name());
+        }
     }
     if let Some(provider) = options.provider.and_then(|provider| provider.to_possible_value()) {
         flag("--provider", provider.get_name());

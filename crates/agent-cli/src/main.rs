@@ -18,6 +18,7 @@ mod lines;
 mod printer;
 mod project;
 mod prompt;
+mod protected;
 mod provider;
 mod repository_config;
 mod run;
@@ -66,6 +67,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         None => {
             let options = cli.options;
+            cli.unattended.refuse()?;
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
                 return Err(Failure::usage("`--fork-session` goes with `--continue` or `--session-id`"));
             }
@@ -75,7 +77,8 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Job(arguments)) => job::dispatch(arguments).await,
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
         Some(Command::Resume(arguments)) => {
-            let Resume { id, options } = arguments;
+            let Resume { id, options, unattended } = arguments;
+            unattended.refuse()?;
             if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
                 return Err(Failure::usage("resume goes on with one session: say its id, or nothing for the newest"));
             }
@@ -86,11 +89,11 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Replay(arguments)) => sessions::replay(&arguments),
         Some(Command::Explain(arguments)) => sessions::explain(&arguments),
         Some(Command::Branch(arguments)) => sessions::branch(&arguments),
-        Some(Command::Rewind(arguments)) => sessions::rewind(&arguments),
+        Some(Command::Rewind(arguments)) => sessions::rewind(&arguments).await,
         Some(Command::Undo(arguments)) => undo::run(&arguments).await,
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
-        Some(Command::Doctor(options)) => Ok(doctor::run(&options)),
+        Some(Command::Doctor(options)) => doctor::run(&options),
         Some(Command::Tools) => tools::run(),
         Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
     }

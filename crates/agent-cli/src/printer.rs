@@ -5,7 +5,7 @@ use crate::hint::resume_command;
 use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View};
-use crate::wire::{Line, RunResult};
+use crate::wire::{Line, RunResult, SandboxReport};
 use agent_core::budget::Limits;
 use agent_core::permission::PermissionMode;
 use agent_runner::Notice;
@@ -31,6 +31,7 @@ pub(crate) struct Init {
     pub(crate) directory: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) mode: PermissionMode,
+    pub(crate) sandbox: Option<SandboxReport>,
 }
 
 impl Printer {
@@ -59,6 +60,7 @@ impl Printer {
                 tools: init.tools,
                 cwd: init.directory.display().to_string(),
                 permission_mode: init.mode,
+                sandbox: init.sandbox,
             };
             // A reader that is gone does not stop the work.
             let _ = put_json(&line.text());
@@ -97,6 +99,7 @@ impl Printer {
                 directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
                 limits: Limits::default(),
                 mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
+                sandbox: None,
             });
         }
         self.tell(&result, options);

@@ -110,13 +110,30 @@ fn name(settings: &Settings) -> Result<ProviderName, Failure> {
         (true, true) => Err(Failure::config(
             "choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; say `--provider anthropic` or `--provider openai`",
         )),
-        (false, false) => Err(Failure::authentication(
-            "choose a provider: there is no key. Three ways on:\n  \
-             - set ANTHROPIC_API_KEY or OPENAI_API_KEY;\n  \
-             - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
-             - look first, without a key: `agent demo`",
-        )),
+        (false, false) => only_server().ok_or_else(|| {
+            Failure::authentication(
+                "choose a provider: there is no key. Three ways on:\n  \
+                 - set ANTHROPIC_API_KEY or OPENAI_API_KEY;\n  \
+                 - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
+                 - look first, without a key: `agent demo`",
+            )
+        }),
     }
+}
+
+/// The only one whose server the environment names. Whether that one needs a key is seen next.
+fn only_server() -> Option<ProviderName> {
+    let is_named = |name| variable(base_url_variable(name)).is_some();
+    match (is_named(ProviderName::Anthropic), is_named(ProviderName::OpenAi)) {
+        (true, false) => Some(ProviderName::Anthropic),
+        (false, true) => Some(ProviderName::OpenAi),
+        (true, true) | (false, false) => None,
+    }
+}
+
+/// Whether a provider at this URL is on this machine and needs no key.
+pub(crate) fn is_on_this_machine(url: &str) -> bool {
+    ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() }.is_local().unwrap_or(false)
 }
 
 fn no_key(name: ProviderName) -> Failure {

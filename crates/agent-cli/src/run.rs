@@ -8,7 +8,7 @@ use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
 use crate::terminal::say;
-use crate::wire::{DenialReport, RunResult, UsageReport, used};
+use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use agent_core::lifecycle::{Commitment, LifecycleConfig};
 use agent_core::session::{Outcome, OutcomeKind, Session};
 use agent_runner::{End, Notice, Supervised, Supervisor};
@@ -78,6 +78,7 @@ async fn drive(
         directory: settings.directory.clone(),
         limits: settings.limits,
         mode: settings.permissions.mode,
+        sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
     let config = LifecycleConfig::headless(commitments);
     let (supervisor, agent, mut notices) = Supervisor::new((runner, handle, notices), config);
@@ -163,7 +164,7 @@ fn conclude(
         }
     };
     let (text, denials) = outcome.map(|Outcome { text, denials, .. }| (text, denials)).unwrap_or_default();
-    let (num_turns, total_cost_usd, usage) = used(before, session.ledger());
+    let (num_turns, total_cost_usd, usage) = used(before, session);
     RunResult {
         subtype,
         is_error: code != 0,

@@ -3,6 +3,7 @@
 use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
 use crate::config_file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
+use crate::protected;
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, Unavailable,
@@ -15,7 +16,7 @@ pub(crate) fn for_session(
     options: &Options,
     user: &UserConfig,
     repository: Option<Wanted>,
-    directory: &Path,
+    place: Place<'_>,
 ) -> Result<Option<Sandbox>, Failure> {
     let by_user = options.sandbox.or(user.sandbox);
     // Whoever is stricter wins; to ask for none is not to insist on anything.
@@ -25,7 +26,13 @@ pub(crate) fn for_session(
         Wanted::ReadOnly => Access::ReadOnly,
         Wanted::WorkspaceWrite => Access::WorkspaceWrite,
     };
-    let policy = policy(access, directory, writable(user)?);
+    let found = protected::find(place.directory);
+    if !found.is_all && !options.quiet {
+        say(
+            "agent: sandbox: this directory is so large that repositories and hooks far below it are not protected from commands",
+        );
+    }
+    let policy = policy(access, place, found.paths, writable(user)?);
     match Sandbox::new(policy, Helper::own_program(), &Environment::inherited()) {
         Ok(sandbox) => {
             if !options.quiet {
@@ -50,23 +57,48 @@ pub(crate) fn for_session(
 
 /// What formatters run in where commands run in a sandbox: they write copies, and nothing of the workspace.
 pub(crate) fn for_formatters(user: &UserConfig, directory: &Path) -> Result<Sandbox, Failure> {
-    let policy = policy(Access::ReadOnly, directory, writable(user)?);
+    // Nothing there can be written, so nothing has to be protected by name.
+    let place = Place { directory, hooks: None };
+    let policy = policy(Access::ReadOnly, place, Vec::new(), writable(user)?);
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
         .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
 }
 
 /// What a session in this directory would get.
 pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
-    let policy = policy(Access::WorkspaceWrite, directory, writable);
+    let place = Place { directory, hooks: None };
+    let policy = policy(Access::WorkspaceWrite, place, protected::find(directory).paths, writable);
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
-fn policy(access: Access, directory: &Path, writable: Vec<PathBuf>) -> Policy {
+fn policy(access: Access, place: Place<'_>, found: Vec<PathBuf>, writable: Vec<PathBuf>) -> Policy {
+    let directory = place.directory;
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
-    let homes = [config_home(), state_home()].into_iter().flatten();
-    protected.extend(homes.filter(|home| home.canonicalize().is_ok_and(|home| home.starts_with(directory))));
+    protected.extend(found);
+    protected.extend(place.hooks.map(Path::to_path_buf));
+    protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
     Policy { access, workspace: directory.to_path_buf(), protected, writable }
+}
+
+/// Whether a folder of this program's own lies in a directory. It is made there: commands could make one that is not there, and say in it what
+/// the next session is to allow.
+fn is_kept_in(home: &Path, directory: &Path) -> bool {
+    let there = home.ancestors().find_map(|folder| folder.canonicalize().ok());
+    if !there.is_some_and(|there| there.starts_with(directory)) {
+        return false;
+    }
+    // Where it cannot be made, commands cannot make it either.
+    let _ = std::fs::create_dir_all(home);
+    home.canonicalize().is_ok_and(|home| home.starts_with(directory) && home != directory)
+}
+
+/// Where commands run.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) directory: &'a Path,
+    /// Where git runs hooks there, besides `.git`.
+    pub(crate) hooks: Option<&'a Path>,
 }
 
 fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {

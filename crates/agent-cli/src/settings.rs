@@ -6,8 +6,9 @@ use crate::failure::Failure;
 use crate::formatters;
 use crate::hooks;
 use crate::project;
+use crate::protected;
 use crate::repository_config::RepositoryConfig;
-use crate::sandbox;
+use crate::sandbox::{self, Place};
 use crate::tape::Tape;
 use crate::terminal::say;
 use crate::trust;
@@ -30,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: Permissions,
     /// What commands run in, where they do.
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
+    /// Where git runs hooks in the working directory, besides `.git`.
+    pub(crate) git_hooks: Option<PathBuf>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) hooks: Vec<UserHook>,
@@ -68,7 +71,9 @@ impl Settings {
         // A repository may narrow what everybody else said, and nothing else.
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
-        let sandbox = sandbox::for_session(options, &user, repository.sandbox, &directory)?;
+        let git_hooks = protected::hooks(&directory);
+        let place = Place { directory: &directory, hooks: git_hooks.as_deref() };
+        let sandbox = sandbox::for_session(options, &user, repository.sandbox, place)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let mut formatters = Vec::new();
         if is_wanted(options.format_on_edit, user.format_on_edit) {
@@ -100,6 +105,7 @@ impl Settings {
             limits,
             permissions,
             sandbox,
+            git_hooks,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
             hooks,

@@ -14,7 +14,7 @@ use agent_core::conversation::Conversation;
 use agent_core::journal::{Rebuilt, ToolPrint};
 use agent_core::permission::{Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
-use agent_core::session::{SessionConfig, State};
+use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
@@ -44,6 +44,16 @@ pub(crate) struct Opened {
 pub(crate) struct Before {
     pub(crate) ledger: Ledger,
     pub(crate) conversation: Conversation,
+}
+
+impl Before {
+    /// A call of the model that was not answered is made again, and belongs to what comes.
+    fn of(session: &Session) -> Self {
+        let mut ledger = *session.ledger();
+        let is_open = |open: &Outstanding| matches!(open.action, Action::SendLlmRequest { .. }) && !open.is_cancelled;
+        ledger.model_calls -= u64::from(session.outstanding().iter().any(is_open));
+        Self { ledger, conversation: session.conversation().clone() }
+    }
 }
 
 /// Opens a new session, or the one that the options name.
@@ -107,7 +117,7 @@ fn make(
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     // Where these lie in the workspace (a home directory, say), no tool writes them.
     let own = [config_home(), state_home()].into_iter().flatten();
-    let workspace = Arc::new(workspace.protecting(own));
+    let workspace = Arc::new(workspace.protecting(own).protecting_hooks(&settings.git_hooks));
     let unconfined = Processes::new().watched_by(Helper::own_program());
     let processes = match &settings.sandbox {
         Some(sandbox) => unconfined.clone().in_sandbox(sandbox.clone()),
@@ -332,7 +342,7 @@ impl Kept {
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
             Self::Old { id, journal, rebuilt } => {
                 let Rebuilt { session, next_seq, begun, .. } = *rebuilt;
-                let before = Before { ledger: *session.ledger(), conversation: session.conversation().clone() };
+                let before = Before::of(&session);
                 let resumed = Resumed { config: session.config().clone(), before };
                 let builder = identify(builder, &id).journal(Box::new(journal));
                 (builder.resume(session, next_seq).begun(begun), id, Some(resumed))
@@ -353,6 +363,9 @@ fn failed(error: &StoreError) -> Failure {
     match error {
         StoreError::BadId { .. } | StoreError::NoSuchSession { .. } => Failure::input(error),
         StoreError::Open(OpenError::InUse { .. } | OpenError::Read(_)) => Failure::input(error),
+        StoreError::Open(_) => Failure::internal(format!(
+            "{error}; set AGENT_STATE_HOME to a directory that can be written, or say `--no-session`"
+        )),
         _ => Failure::internal(error),
     }
 }

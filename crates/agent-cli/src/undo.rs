@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::terminal::{inline, print, say};
 use agent_core::ports::CancelSignal;
 use agent_exec::Processes;
-use agent_hooks::{HooksConfig, UndoError, Undone, undo};
+use agent_hooks::{HooksConfig, UndoError, Undone, undo, undo_begun};
 use async_trait::async_trait;
+use std::path::Path;
 
 /// Takes turns back, says what became of every file, and returns the exit code: 0 if all of them are as before.
 pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
@@ -18,18 +19,37 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
         .canonicalize()
         .map_err(|error| Failure::input(format!("undo in {}: {error}", directory.display())))?;
     let turns = usize::try_from(arguments.turns).unwrap_or(usize::MAX);
-    let undone =
-        undo(&HooksConfig::new(directory), &Processes::new(), turns, &Never).await.map_err(|error| match error {
-            UndoError::Failed(_) => Failure::internal(error),
-            _ => Failure::input(error),
-        })?;
+    let undone = undo(&HooksConfig::new(directory), &Processes::new(), turns, &Never).await;
+    let undone = undone.map_err(|error| failed(&error))?;
     tell(&undone, turns).map_err(|error| Failure::internal(format!("say what was undone: {error}")))?;
     Ok(u8::from(!undone.left.is_empty()))
 }
 
-fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
+/// Takes back the turns that began at a time that is meant, or only looks what would become of the files. Nothing when there is no such turn.
+pub(crate) async fn begun(
+    directory: &Path,
+    is_meant: &(dyn Fn(u64) -> bool + Sync),
+    only_look: bool,
+) -> Result<Option<Undone>, Failure> {
+    let config = HooksConfig::new(directory.to_owned());
+    match undo_begun(&config, &Processes::new(), is_meant, only_look, &Never).await {
+        Ok(undone) => Ok(Some(undone)),
+        Err(UndoError::NoTurn) => Ok(None),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn failed(error: &UndoError) -> Failure {
+    match error {
+        UndoError::Failed(_) => Failure::internal(error),
+        _ => Failure::input(error),
+    }
+}
+
+/// A line for each file, in these words for what goes back and what goes away.
+pub(crate) fn files(undone: &Undone, words: [&str; 2]) -> String {
     let mut out = String::new();
-    for (word, paths) in [("restored", &undone.restored), ("removed", &undone.removed)] {
+    for (word, paths) in words.into_iter().zip([&undone.restored, &undone.removed]) {
         for path in paths {
             out.push_str(&format!("{word} {}\n", inline(path)));
         }
@@ -37,12 +57,21 @@ fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
     for (path, reason) in &undone.left {
         out.push_str(&format!("left {}: {}\n", inline(path), inline(reason)));
     }
-    print(&out)?;
+    out
+}
+
+/// What else there is to say.
+pub(crate) fn say_notes(undone: &Undone) {
     undone.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
     if !undone.commands.is_empty() {
         say("agent: what these commands changed is not known and stays:");
         undone.commands.iter().for_each(|command| say(&format!("  {}", inline(command))));
     }
+}
+
+fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
+    print(&files(undone, ["restored", "removed"]))?;
+    say_notes(undone);
     let number = match (undone.turns, asked) {
         (1, _) => String::from("one turn"),
         (turns, asked) if turns < asked => format!("{turns} turns, all that are kept,"),

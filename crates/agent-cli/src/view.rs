@@ -2,7 +2,7 @@
 
 use crate::limits::Near;
 use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
-use agent_core::budget::{Limits, Usd};
+use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::hook::{FormatReport, HookRun};
 use agent_core::llm::Delta;
@@ -120,11 +120,7 @@ impl View {
                 }
                 self.notes(&report.notes);
             }
-            Notice::Spent(ledger) => {
-                for text in self.near.due(ledger) {
-                    self.tell(&text);
-                }
-            }
+            Notice::Spent(ledger) => self.say_what_is_near(ledger),
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
                 self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
@@ -199,8 +195,14 @@ impl View {
         self.near = Near::new(limits);
     }
 
+    fn say_what_is_near(&mut self, ledger: &Ledger) {
+        for text in self.near.due(ledger) {
+            self.tell(&text);
+        }
+    }
+
     /// What was used, in one line.
-    pub(crate) fn spent(&mut self, ledger: &agent_core::budget::Ledger) {
+    pub(crate) fn spent(&mut self, ledger: &Ledger) {
         let usage = ledger.usage;
         let cost = if ledger.unpriced_calls > 0 {
             String::from("unknown")

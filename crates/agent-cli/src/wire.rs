@@ -6,7 +6,8 @@ use agent_core::conversation::{Block, Item};
 use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::{Basis, PermissionMode};
-use agent_core::session::{Denial, Transition};
+use agent_core::session::{Action, Denial, Session, Transition};
+use agent_exec::{Access, Sandbox};
 use agent_runner::Notice;
 use serde::Serialize;
 use serde_json::Value;
@@ -32,6 +33,8 @@ pub(crate) enum Line {
         /// How much may happen without asking, as `--permission-mode` names it.
         #[cfg_attr(test, schemars(with = "String", extend("enum" = ["default", "accept-edits", "plan", "bypass"])))]
         permission_mode: PermissionMode,
+        /// What commands are held to; null when they run as the user, and when the run ended before it began.
+        sandbox: Option<SandboxReport>,
     },
     /// A complete answer of the model.
     Assistant {
@@ -109,6 +112,31 @@ pub(crate) enum Line {
     },
     /// The last line, exactly once: how the run ended.
     Result(RunResult),
+}
+
+/// The sandbox in force.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SandboxReport {
+    /// What commands may touch, as `--sandbox` names it.
+    #[cfg_attr(test, schemars(extend("enum" = ["read-only", "workspace-write"])))]
+    access: &'static str,
+    /// What enforces it.
+    #[cfg_attr(test, schemars(extend("enum" = ["bubblewrap", "Landlock"])))]
+    mechanism: &'static str,
+    /// What it does not do although the strongest one does.
+    weaknesses: &'static [&'static str],
+}
+
+impl SandboxReport {
+    pub(crate) fn of(sandbox: &Sandbox) -> Self {
+        let access = match sandbox.policy().access {
+            Access::ReadOnly => "read-only",
+            Access::WorkspaceWrite => "workspace-write",
+        };
+        let mechanism = sandbox.mechanism();
+        Self { access, mechanism: mechanism.name(), weaknesses: mechanism.weaknesses() }
+    }
 }
 
 /// A message with content blocks as Anthropic's API has them.
@@ -370,8 +398,9 @@ impl DenialReport {
     }
 }
 
-/// What was used between two states of a ledger.
-pub(crate) fn used(before: &Ledger, after: &Ledger) -> (u64, Option<f64>, UsageReport) {
+/// What was used since a state of the ledger. The cost is not known when a call without a price was made, or is still open.
+pub(crate) fn used(before: &Ledger, session: &Session) -> (u64, Option<f64>, UsageReport) {
+    let after = session.ledger();
     let (a, b) = (&after.usage, &before.usage);
     let usage = Usage {
         input_tokens: a.input_tokens - b.input_tokens,
@@ -379,9 +408,21 @@ pub(crate) fn used(before: &Ledger, after: &Ledger) -> (u64, Option<f64>, UsageR
         cache_read_tokens: a.cache_read_tokens - b.cache_read_tokens,
         cache_write_tokens: a.cache_write_tokens - b.cache_write_tokens,
     };
-    let is_priced = after.unpriced_calls == before.unpriced_calls;
+    let is_priced = after.unpriced_calls == before.unpriced_calls && !has_open_call_without_price(session);
     let cost_usd = is_priced.then(|| (after.cost_nano_usd - before.cost_nano_usd) as f64 / 1e9);
     (after.model_calls - before.model_calls, cost_usd, UsageReport::of(&usage))
+}
+
+/// Whether a model was asked and has not answered whose price nobody knows.
+fn has_open_call_without_price(session: &Session) -> bool {
+    let models = &session.config().models;
+    let open = session.outstanding();
+    let asked = open.iter().filter_map(|open| match &open.action {
+        Action::SendLlmRequest { request, .. } => Some(&request.model),
+        _ => None,
+    });
+    let is_priced = |id: &str| models.iter().any(|model| *model.id == *id && model.price.is_some());
+    asked.into_iter().any(|id| !is_priced(id))
 }
 
 /// Every word that a result can have for what it came to.

@@ -1,5 +1,5 @@
-//! A chain of processes without end. In a process of its own: whose child an orphan is cannot be told where other commands run beside, and
-//! then it is left alone until they are over.
+//! A chain of processes without end. In a process of its own: other tests must not make orphans at the same time, or whose they are could
+//! not be told at once.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -45,4 +45,18 @@ async fn a_chain_that_never_ends_is_ended() {
     assert_eq!(finished.exit, Exit::Code(3));
     assert!(finished.left_behind >= 1, "{finished:?}");
     assert!(!lives(50), "it is still there");
+
+    // Also where another command runs, whose orphans look the same.
+    let chained = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let command = shell(&format!("{chain} sleep 0.3; exit 3"));
+        let finished = run(&command).await.unwrap();
+        assert_eq!(finished.exit, Exit::Code(3));
+        assert!(!tokio::task::block_in_place(|| lives(50)), "it is still there");
+    };
+    let beside = shell("sleep 14");
+    tokio::select! {
+        _ = run(&beside) => panic!("the other command ended first"),
+        () = chained => {}
+    }
 }

@@ -55,5 +55,5 @@ pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, Setting
 pub use hooks::RepositoryHooks;
 pub use recipes::{recipe_programs, recipes};
 pub use trust::{Place, Standing, TrustStore};
-pub use undo::{UndoError, Undone, undo};
+pub use undo::{UndoError, Undone, undo, undo_begun};
 pub use user::{HookConfigError, Matcher, MatcherError, OnFailure, UserHook, UserHooks};

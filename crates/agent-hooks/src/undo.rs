@@ -17,6 +17,8 @@ use std::io;
 
 /// Turns that are looked at and passed over because they changed nothing.
 const TURNS_WITHOUT_EFFECT: usize = 100;
+/// More than are ever kept.
+const ALL_TURNS: usize = 10_000;
 
 /// What was taken back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +76,60 @@ pub async fn undo(
     turns: usize,
     cancel: &dyn CancelSignal,
 ) -> Result<Undone, UndoError> {
+    take_back(config, runner, Which::Last(turns), false, cancel).await
+}
+
+/// Takes back the turns that began to change files at a time that is meant, in milliseconds since the Unix epoch: those of one session, for
+/// example. Others between them stay, and so do files that they changed. With `only_look` nothing is touched: what would become of each file.
+///
+/// # Errors
+/// As [`undo`].
+pub async fn undo_begun(
+    config: &HooksConfig,
+    runner: &dyn CommandRunner,
+    is_meant: &(dyn Fn(u64) -> bool + Sync),
+    only_look: bool,
+    cancel: &dyn CancelSignal,
+) -> Result<Undone, UndoError> {
+    take_back(config, runner, Which::Begun(is_meant), only_look, cancel).await
+}
+
+/// The turns that are meant.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    Last(usize),
+    Begun(&'a (dyn Fn(u64) -> bool + Sync)),
+}
+
+impl Which<'_> {
+    /// How many names of turns are looked at.
+    const fn names(self) -> usize {
+        match self {
+            Self::Last(turns) => turns + TURNS_WITHOUT_EFFECT,
+            Self::Begun(_) => ALL_TURNS,
+        }
+    }
+
+    /// Whether nothing more is meant.
+    const fn has_enough(self, turns: usize) -> bool {
+        matches!(self, Self::Last(most) if most == turns)
+    }
+
+    fn is_meant(self, name: &str) -> bool {
+        match self {
+            Self::Last(_) => true,
+            Self::Begun(is_meant) => checkpoint::began_ms(name).is_some_and(is_meant),
+        }
+    }
+}
+
+async fn take_back(
+    config: &HooksConfig,
+    runner: &dyn CommandRunner,
+    which: Which<'_>,
+    only_look: bool,
+    cancel: &dyn CancelSignal,
+) -> Result<Undone, UndoError> {
     let workspace = config.workspace.canonicalize().unwrap_or_else(|_| config.workspace.clone());
     let Discovery::Found(repository) = Discovery::look(&workspace) else {
         return Err(UndoError::NoRepository(config.workspace.display().to_string()));
@@ -81,9 +137,12 @@ pub async fn undo(
     let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
     let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
     let mut plan = Plan::default();
-    for name in checkpoint::list(&git, turns + TURNS_WITHOUT_EFFECT).await? {
-        if undone.turns == turns {
+    for name in checkpoint::list(&git, which.names()).await? {
+        if which.has_enough(undone.turns) {
             break;
+        }
+        if !which.is_meant(&name) {
+            continue;
         }
         let change = checkpoint::load(&git, &name).await?;
         if has_effect(&change, &repository) {
@@ -95,10 +154,14 @@ pub async fn undo(
         return Err(UndoError::NoTurn);
     }
     let due = plan.due(&repository, &mut undone);
-    keep(&git, &repository, &due).await?;
+    if !only_look {
+        keep(&git, &repository, &due).await?;
+    }
     for Due { path, target, .. } in due {
-        let restored = restore(&repository.top.join(&path), &target);
-        restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))?;
+        if !only_look {
+            let restored = restore(&repository.top.join(&path), &target);
+            restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))?;
+        }
         match target {
             Image::Absent => undone.removed.push(path),
             _ => undone.restored.push(path),

@@ -65,7 +65,8 @@ impl Checker {
     fn command(&self, assertion: &Assertion) -> Command {
         Command {
             program: String::from("sh"),
-            arguments: vec![String::from("-c"), assertion.command.clone()],
+            // A command may begin with a dash.
+            arguments: vec![String::from("-c"), String::from("--"), assertion.command.clone()],
             directory: self.directory.clone(),
             environment: Vec::new(),
             stdin: Vec::new(),

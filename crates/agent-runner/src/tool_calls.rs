@@ -54,7 +54,9 @@ impl Toolbox {
 
     fn unknown(&self, name: &str) -> String {
         let names: Vec<&str> = self.tools.iter().map(|tool| tool.spec().name.as_ref()).collect();
-        format!("not run: there is no tool `{name}`; the tools are: {}", names.join(", "))
+        let shown: String = name.chars().take(SHOWN_NAME_CHARS).collect();
+        let more = if shown.len() < name.len() { " …" } else { "" };
+        format!("not run: there is no tool `{shown}`{more}; the tools are: {}", names.join(", "))
     }
 }
 
@@ -170,3 +172,5 @@ impl CancelSignal for Stop {
 pub(crate) const WIDTH: usize = 8;
 /// How long a tool or hook may take to end after a cancel, in milliseconds.
 pub(crate) const GRACE_MS: u64 = 180;
+/// How much of a name that no tool has is repeated to the model.
+const SHOWN_NAME_CHARS: usize = 100;

@@ -64,7 +64,8 @@ impl Bash {
     fn command(&self, arguments: &BashArguments) -> Command {
         Command {
             program: NAME.into(),
-            arguments: vec!["-c".into(), arguments.command.clone()],
+            // A command may begin with a dash.
+            arguments: vec!["-c".into(), "--".into(), arguments.command.clone()],
             directory: self.workspace.root().to_string_lossy().into_owned(),
             environment: Vec::new(),
             stdin: Vec::new(),

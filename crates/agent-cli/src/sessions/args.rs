@@ -21,6 +21,10 @@ pub(crate) enum SessionsCommand {
     Verify(One),
     /// Remove a session for good.
     Rm(One),
+    /// Look for what is wrong in a session file: a journal, or a session of Claude Code, Codex or pi. Changes nothing.
+    ///
+    /// Exit code 0 when nothing is, 1 when something is, 42 when the file is no session that is known.
+    Lint(Lint),
 }
 
 #[derive(Debug, Args)]
@@ -39,6 +43,19 @@ pub(crate) struct One {
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) place: Place,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lint {
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Write a repaired copy to this file, which must not be there yet. The exit code is about the copy then.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) repair: Option<PathBuf>,
+    /// As one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +119,12 @@ pub(crate) struct Rewind {
     /// The last record that stays.
     #[arg(long, value_name = "N")]
     pub(crate) to: u64,
+    /// Take back what the session's turns behind there changed in files, too, where nobody changed it since. Asks first.
+    #[arg(long)]
+    pub(crate) files: bool,
+    /// Do not ask.
+    #[arg(long, requires = "files")]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

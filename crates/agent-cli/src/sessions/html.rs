@@ -147,7 +147,8 @@ const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:0;display:g
     color-scheme:light dark}main{padding:1rem 2rem;overflow-wrap:anywhere}aside{position:sticky;top:0;height:100vh;overflow:auto}\
     pre{white-space:pre-wrap;background:#8881;padding:.5rem;border-radius:4px}h3{margin:.8rem 0 0;font-size:.9rem;color:gray}\
     th,td{text-align:left;padding:0 1rem 0 0}label{cursor:pointer}li{margin:.3rem 0}\
-    label:has(:checked){background:#fc04}aside svg{max-width:100%;height:auto}\n";
+    label:has(:checked){background:#fc04}aside svg{max-width:100%;width:auto;height:auto;max-height:calc(100vh - 1rem)}\
+    aside:hover svg{max-height:none}\n";
 
 #[cfg(test)]
 mod tests {

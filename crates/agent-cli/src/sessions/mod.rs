@@ -1,4 +1,4 @@
-//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched.
+//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched; and session files looked at and repaired.
 //!
 //! Everything here reads a journal record by record through [`story`], and changes none. Text of models and tools reaches the terminal
 //! through `terminal::escaped` only.
@@ -7,23 +7,25 @@ pub(crate) mod args;
 mod explain;
 mod export;
 mod html;
+mod lint;
 mod replay;
+mod rewind;
 mod story;
 
 use crate::failure::Failure;
 use crate::settings::working_directory;
 use crate::setup::store;
-use crate::terminal::{escaped, one_line, print, print_json, say};
+use crate::terminal::{escaped, inline, one_line, print, print_json, say};
 use agent_core::journal::{Entry, Record};
-use agent_core::session::Event;
-use agent_runner::journal::{Reader, SessionInfo, SessionStore, StoreError};
-use args::{Branch, List, One, Place, Rewind, Sessions, SessionsCommand};
+use agent_runner::journal::{Said, SessionStore, StoreError};
+use args::{Branch, List, One, Place, Sessions, SessionsCommand};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 pub(crate) use explain::explain;
 pub(crate) use replay::replay;
+pub(crate) use rewind::rewind;
 
 pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
     match &arguments.command {
@@ -32,19 +34,13 @@ pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
         SessionsCommand::Export(arguments) => export::export(arguments),
         SessionsCommand::Verify(arguments) => replay::verify(arguments),
         SessionsCommand::Rm(arguments) => remove(arguments),
+        SessionsCommand::Lint(arguments) => lint::lint(arguments),
     }
 }
 
 /// `agent branch`: a new session with the records of another one up to there.
 pub(crate) fn branch(arguments: &Branch) -> Result<u8, Failure> {
     cut(&arguments.place, &arguments.id, arguments.at)
-}
-
-/// `agent rewind`: the same, seen from the session that one wants to go back in. The original stays.
-pub(crate) fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
-    let code = cut(&arguments.place, &arguments.id, arguments.to)?;
-    say("agent: files are as they are; `agent undo` takes back what the last turns changed");
-    Ok(code)
 }
 
 fn cut(place: &Place, id: &str, at: u64) -> Result<u8, Failure> {
@@ -81,25 +77,21 @@ impl One {
 }
 
 fn list(arguments: &List) -> Result<u8, Failure> {
-    let sessions = arguments.place.store()?.list().map_err(|error| failed(&error))?;
+    let (sessions, number) = arguments.place.store()?.newest_said(arguments.number).map_err(|error| failed(&error))?;
     let mut out = String::new();
-    for session in sessions.iter().take(arguments.number) {
-        let words = first_words(session).unwrap_or_else(|| String::from("(nothing was said)"));
-        let _ = writeln!(out, "{:<24} {:>9}  {}", session.id, age(session.modified), one_line(&words, 80));
+    for (session, said) in &sessions {
+        let words = match said {
+            Said::Words(words) => words,
+            Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
+            _ => "(nothing was said)",
+        };
+        let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
     }
     write(&out)?;
-    if sessions.len() > arguments.number {
-        say(&format!("agent: {} of {} sessions; `-n` shows more", arguments.number, sessions.len()));
+    if number > arguments.number {
+        say(&format!("agent: {} of {number} sessions; `-n` shows more", arguments.number));
     }
     Ok(0)
-}
-
-/// The first thing the user said. It stands near the beginning; a long journal is not read for it.
-fn first_words(session: &SessionInfo) -> Option<String> {
-    Reader::open(&session.path).ok()?.take(FIRST_RECORDS).map_while(Result::ok).find_map(|record| match record.entry {
-        Entry::Event(Event::UserInput { text }) => Some(text),
-        _ => None,
-    })
 }
 
 fn age(modified: SystemTime) -> String {
@@ -144,6 +136,3 @@ fn name(record: &Record) -> String {
         _ => String::from("(unknown)"),
     }
 }
-
-/// Records among which the first words of the user are looked for.
-const FIRST_RECORDS: usize = 16;

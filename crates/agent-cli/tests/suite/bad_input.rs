@@ -164,6 +164,24 @@ fn a_tool_that_does_not_exist() {
     assert!(told.contains("no_such_tool"), "{told}");
 }
 
+/// No service takes such names back in the history: what is sent in their place is one that it takes, and the run goes on.
+#[test]
+fn a_tool_by_a_name_that_no_request_can_carry() {
+    let long = "x".repeat(200);
+    for name in ["no such tool", "lés.outils:0", &long, "", "read_file\n", "\u{1b}[31mred"] {
+        for wire in WIRES {
+            let call =
+                RawCall { id: "call_x".into(), name: name.into(), arguments: String::from("{}"), complete: true };
+            let model = Model::script([Step::answer(Reply::new().raw_call(call)), Step::text("Then not.")]);
+            let ended = unguarded(&Scratch::new(), &model, wire);
+            assert_eq!(ended.assert_code(0).out, "Then not.\n", "{wire:?} {name:?}");
+            let body = model.last_body().to_string();
+            assert!(body.contains("not run: there is no tool") && body.contains("the tools are"), "{wire:?}: {body}");
+            model.assert_valid();
+        }
+    }
+}
+
 #[test]
 fn arguments_that_are_no_json() {
     let call =

@@ -221,6 +221,26 @@ fn a_base_url_alone_means_openai() {
 }
 
 #[test]
+fn a_server_on_this_machine_that_the_environment_names_needs_no_key() {
+    for (variable, wire) in [("OPENAI_BASE_URL", Wire::OpenAi), ("ANTHROPIC_BASE_URL", Wire::Anthropic)] {
+        let model = Model::script([Step::text("a")]);
+        let url = model.flags(wire)[3].clone();
+        let scratch = Scratch::new();
+        let run = |url: &str| {
+            Running::start(scratch.agent(&["run", "-p", "x", "-m", "scripted-model"]).env(variable, url)).end()
+        };
+        assert_eq!(run(&url).assert_code(0).out, "a\n", "{variable}");
+        let doctor = Running::start(scratch.agent(&["doctor"]).env(variable, &url)).end();
+        assert!(doctor.out.contains("it needs no key") && !doctor.out.contains("no key is set"), "{doctor:#?}");
+        run("https://example.invalid/v1").assert_code(41).assert_says("_API_KEY is not set");
+    }
+    let scratch = Scratch::new();
+    let mut command = scratch.agent(&["run", "-p", "x"]);
+    command.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
+    Running::start(&mut command).end().assert_code(41);
+}
+
+#[test]
 fn a_base_url_that_is_none() {
     let scratch = Scratch::new();
     for url in ["notaurl", "127.0.0.1:11434/v1", "localhost:1", "ftp://127.0.0.1/", "http://"] {

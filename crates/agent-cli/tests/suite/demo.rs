@@ -26,6 +26,21 @@ fn the_repository_really_ends_up_fixed() {
 }
 
 #[test]
+fn its_commands_run_in_the_sandbox_where_there_is_one_and_it_says_which() {
+    let scratch = Scratch::new();
+    let sandbox = scratch.ended(&["doctor"]).out.lines().find(|line| line.contains("sandbox: ")).unwrap().to_owned();
+    let has_one = sandbox.contains("commands write in the workspace");
+    let place = scratch.path("place");
+    let ended = scratch.ended(&["demo", "--dir", place.to_str().unwrap()]);
+    ended.assert_code(0).assert_says(if has_one { "sandbox: commands write" } else { "no sandbox: " });
+    // Without a place for temporary files there is none, and it works all the same.
+    let place = scratch.path("other");
+    let mut command = scratch.agent(&["demo", "--dir", place.to_str().unwrap()]);
+    let ended = Running::start(command.env("TMPDIR", scratch.path("nowhere"))).end();
+    ended.assert_says("no sandbox: the demo's commands run as you");
+}
+
+#[test]
 fn without_git_it_says_so() {
     let scratch = Scratch::new();
     let programs = without_programs(&scratch, &["git"]);
@@ -51,7 +66,8 @@ fn signals_end_it() {
         // The first answer streams: the session has begun.
         running.wait_for("I'll run");
         running.signal(signal);
-        running.end().assert_code(code);
+        let how = if code == 130 { "interrupted before the end" } else { "terminated before the end" };
+        running.end().assert_code(code).assert_says(how).assert_says(place.to_str().unwrap());
     }
 }
 

@@ -75,7 +75,7 @@ fn a_journal_that_cannot_be_written() {
         std::fs::remove_dir(scratch.path("state")).unwrap();
         std::fs::write(scratch.path("state"), "a file").unwrap();
     });
-    all[0].assert_says("state");
+    all[0].assert_says("state").assert_says("set AGENT_STATE_HOME").assert_says("--no-session");
 }
 
 #[test]

@@ -141,3 +141,32 @@ fn twice_leaves_at_once() {
     eventually("the end of its process", || !lives("sleep 77.3001"));
     can_be_gone_on_with(&scratch, vec![Step::text("a"); 2]);
 }
+
+/// What a call cost that nobody waited for is not known, unless its price is nothing.
+#[test]
+fn the_cost_of_a_call_that_was_left_open() {
+    for (price, cost) in [(None, serde_json::Value::Null), (Some(3), json!(0.0))] {
+        let scratch = Scratch::new();
+        if let Some(price) = price {
+            scratch.configure(&format!("[models.scripted-model]\ninput_usd = {price}\noutput_usd = {price}\n"));
+        }
+        let model = Model::script([Step::hang()]);
+        let ended = stopped_at(&scratch, &model, "TERM", &[], || model.requests().len() == 1);
+        let result = ended.result();
+        assert_eq!((&result["total_cost_usd"], &result["num_turns"]), (&cost, &json!(1)), "{result}");
+    }
+}
+
+/// The call that a killed run left open is made again, and counts for the run that made it.
+#[test]
+fn a_call_that_was_asked_again_is_a_turn_of_the_run_that_did_it() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::hang(), Step::text("To the first."), Step::text("To the second.")]);
+    let running = Running::start(&mut scratch.run_command(&model, &["-p", "first"]));
+    model.wait_for_requests(1);
+    running.signal("KILL");
+    running.end();
+    let ended = scratch.run(&model, &["--continue", "-p", "second", "--output-format", "json"]);
+    let result = ended.assert_code(0).result();
+    assert_eq!(result["num_turns"], model.requests().len() - 1, "{result}");
+}

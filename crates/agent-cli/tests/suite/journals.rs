@@ -130,7 +130,7 @@ fn a_journal_of_other_rules_is_told_by_its_decisions() {
     ended.assert_says("1 decisions are different");
 }
 
-fn crc32(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |mut sum, byte| {
         sum ^= u32::from(*byte);
         (0..8).fold(sum, |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xEDB8_8320 } else { sum >> 1 })

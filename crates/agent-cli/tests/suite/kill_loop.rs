@@ -44,7 +44,6 @@ impl Life<'_> {
 
     /// Starts it, and kills it after a while; whether it ended before by itself.
     fn killed(&mut self, first: bool, after: Duration) -> bool {
-        let requests = self.model.requests().len();
         let mut command = self.command(first);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let since = Instant::now();
@@ -57,11 +56,20 @@ impl Life<'_> {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // What was sent to the model was acknowledged; what was not may be gone.
-        if self.model.requests().len() == requests {
+        // What stands in the journal or was sent to the model was acknowledged; what was not may be gone. That the model was asked does not
+        // say so: a life begins with what the one before had asked.
+        if !self.said.last().is_some_and(|words| self.is_taken(words)) {
             self.said.pop();
         }
         false
+    }
+
+    fn is_taken(&self, words: &str) -> bool {
+        let is_kept =
+            |text: String| text.split_inclusive('\n').any(|line| line.ends_with('\n') && line.contains(words));
+        let mut journals = self.scratch.journals().into_iter();
+        journals.any(|path| std::fs::read_to_string(path).is_ok_and(is_kept))
+            || self.model.requests().iter().any(|request| request.body["messages"].to_string().contains(words))
     }
 
     fn check(&self) {
@@ -81,7 +89,7 @@ fn killed_at_any_moment_it_goes_on_and_nothing_runs_twice() {
         let model = Model::always(Step::respond(next_step));
         let mut life = Life { model: &model, scratch: Scratch::new(), runs: 0, said: Vec::new() };
         let mut ended = false;
-        // A kill before the first record leaves no session to go on with: begin anew then.
+        // A kill before the first words are kept leaves no session to go on with: begin anew then.
         while !ended && life.runs < 40 && done < runs {
             chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let first = !has_session(&life.scratch);
@@ -103,9 +111,11 @@ fn killed_at_any_moment_it_goes_on_and_nothing_runs_twice() {
     eprintln!("{done} kills in {sessions} sessions");
 }
 
-/// Whether there is a journal with a whole first line.
+/// Whether there is a journal in which something was said: one that was only opened is no session to go on with.
 fn has_session(scratch: &Scratch) -> bool {
-    scratch.journals().iter().any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains('\n')))
+    let is_begun =
+        |text: String| text.split_inclusive('\n').any(|line| line.ends_with('\n') && line.contains("{\"UserInput\""));
+    scratch.journals().iter().any(|path| std::fs::read_to_string(path).is_ok_and(is_begun))
 }
 
 const MARKS: usize = 12;

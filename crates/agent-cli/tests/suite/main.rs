@@ -11,6 +11,7 @@ mod hooks;
 mod interrupts;
 mod journals;
 mod kill_loop;
+mod lint;
 mod output;
 mod permissions;
 mod prompt;

@@ -183,6 +183,52 @@ fn a_question_is_asked_again_after_a_restart_under_the_same_ticket() {
     }
 }
 
+/// The days in between count for no limit on time: nobody worked.
+#[test]
+fn a_question_is_answered_days_later() {
+    let scratch = Scratch::new();
+    let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &["--max-wall-time", "1m"]);
+    running.write("go\n");
+    running.wait_for(ASKED);
+    running.signal("TERM");
+    running.end().assert_code(143);
+    let path = scratch.journals().remove(0);
+    let days_ago = fs::read_to_string(&path).unwrap().lines().map(days_earlier).collect::<String>();
+    fs::write(&path, days_ago).unwrap();
+    scratch.ended(&["sessions", "verify"]).assert_code(0);
+
+    let arguments = ["resume", "--max-wall-time", "1m"];
+    let mut running = Running::start(scratch.agent(&arguments).args(model.flags(Wire::Anthropic)));
+    running.wait_for("may this run? write_file b.txt");
+    running.write("y\n");
+    running.wait_for("So be it.");
+    running.write("/quit\n");
+    let ended = running.end();
+    assert!(!ended.assert_code(0).err.contains("time limit"), "{ended:#?}");
+    assert!(scratch.work("b.txt").exists());
+    let times: Vec<u64> = fs::read_to_string(&path).unwrap().lines().map(time_of).collect();
+    let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+    assert!(longest >= DAYS_MS, "{longest}");
+}
+
+fn time_of(line: &str) -> u64 {
+    serde_json::from_str::<Value>(line).unwrap()["at_ms"].as_u64().unwrap()
+}
+
+/// A line of a journal as it would be had it been written days ago.
+fn days_earlier(line: &str) -> String {
+    let time = time_of(line);
+    let (_, body) = line.split_once("\",").unwrap();
+    let body = body.replacen(&time.to_string(), &(time - DAYS_MS).to_string(), 1);
+    let sum = body.bytes().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 * (sum & 1)))
+    });
+    format!("{{\"sum\":\"{:08x}\",{body}\n", !sum)
+}
+
+const DAYS_MS: u64 = 3 * 24 * 60 * 60 * 1_000;
+
 #[test]
 fn plan_mode_changes_nothing_whatever_is_allowed() {
     let scratch = Scratch::new();

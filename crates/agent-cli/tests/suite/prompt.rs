@@ -131,6 +131,14 @@ fn output_formats_belong_to_run() {
 }
 
 #[test]
+fn commitments_belong_to_run() {
+    let scratch = Scratch::new();
+    for arguments in [&["--verify", "true"][..], &["resume", "--verify", "true"]] {
+        scratch.ended(arguments).assert_code(2).assert_says("`--verify` belongs to `agent run`");
+    }
+}
+
+#[test]
 fn signals_at_the_prompt() {
     let model = Model::script([Step::hang()]);
     let scratch = Scratch::new();
@@ -219,6 +227,9 @@ fn parallel_results_say_whose_they_are() {
     scratch.write("a.txt", "one\n");
     let ended = scratch.run(&model, &["-p", "go"]);
     ended.assert_code(0);
-    let failed = ended.err.lines().find(|line| line.contains("not ok")).unwrap_or_default();
-    assert!(failed.contains("missing.txt: not ok") || !ended.err.contains("a.txt: "), "{}", ended.err);
+    // By its name, or because it stands right behind its call.
+    let lines: Vec<&str> = ended.err.lines().collect();
+    let failed = lines.iter().position(|line| line.contains("not ok")).unwrap();
+    let follows = lines[failed - 1].ends_with("read_file missing.txt");
+    assert!(lines[failed].contains("missing.txt: not ok") || follows, "{}", ended.err);
 }

@@ -7,17 +7,37 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The program on a terminal of its own, or nothing.
-#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
+    command_on_terminal(scratch, &format!("{arguments} {}", model.flags(Wire::Anthropic).join(" ")))
+}
+
+#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
+fn command_on_terminal(scratch: &Scratch, arguments: &str) -> Option<Running> {
     if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
         return None;
     }
-    let flags = model.flags(Wire::Anthropic).join(" ");
-    let line = format!("{} {arguments} {flags}", env!("CARGO_BIN_EXE_agent"));
+    let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_agent"));
     let mut command = scratch.command("script");
     command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
     Some(Running::start(&mut command))
+}
+
+#[test]
+fn a_rewind_of_files_is_asked_about() {
+    let scratch = Scratch::repository();
+    let write = Step::call("write_file", json!({"path": "b.txt", "content": "b\n"}));
+    let model = Model::script([write, Step::text("Done.")]);
+    scratch.run(&model, &["-p", "go", "--session-id", "one", "--permission-mode", "bypass"]).assert_code(0);
+    for (answer, code, sessions) in [("n\n", 1, 1), ("\n", 1, 1), ("y\n", 0, 2)] {
+        let rewind = "rewind one --to 1 --files";
+        let Some(mut running) = command_on_terminal(&scratch, rewind) else { return };
+        running.wait_for("go back to this? [y/N]");
+        assert!(scratch.work("b.txt").exists(), "nothing happens before the answer");
+        running.write(answer);
+        running.end().assert_code(code);
+        assert_eq!((scratch.work("b.txt").exists(), scratch.journals().len()), (code == 1, sessions), "{answer:?}");
+    }
 }
 
 #[test]

@@ -86,6 +86,116 @@ fn a_repository_tightens_and_never_loosens() {
     assert!(scratch.path("home/new.txt").exists(), "the user may widen");
 }
 
+/// What git and other programs run by themselves stays as it is, also below the root, for commands as for the file tools.
+#[test]
+fn what_other_programs_run_is_written_by_nobody() {
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    let attempts = [
+        ("sub/.git/config", "config"),
+        ("a/b/.git", "gitdir"),
+        ("hooks/pre-commit", "hook"),
+        ("sub/.envrc", "export"),
+        (".vscode/tasks.json", "{}"),
+    ];
+    for (sandbox, holds) in [("workspace-write", true), ("off", false)] {
+        let scratch = repository();
+        scratch.git(&["config", "core.hooksPath", "hooks"]);
+        attempts.iter().for_each(|(path, content)| scratch.write(path, content));
+        scratch.write("sub/free.txt", "old");
+        let mut tries: Vec<String> = attempts.iter().map(|(path, _)| format!("echo changed > {path}")).collect();
+        tries.push("rm -r sub/.git; mv sub/.git away; mv hooks away; echo x > hooks/new".to_owned());
+        tries.push("echo new > sub/free.txt".to_owned());
+        let (ended, _) = run(&scratch, &tries.join("; "), &["--sandbox", sandbox]);
+        ended.assert_code(0);
+        assert_eq!(scratch.read("sub/free.txt"), "new\n");
+        for (path, content) in attempts {
+            let is_as_it_was = fs::read_to_string(scratch.work(path)).is_ok_and(|found| found == content);
+            assert_eq!(is_as_it_was, holds, "{sandbox} {path}");
+        }
+        assert_eq!(!scratch.work("hooks/new").exists(), holds || !scratch.work("hooks").exists());
+    }
+    let scratch = repository();
+    scratch.git(&["config", "core.hooksPath", "hooks"]);
+    let model = Model::script([
+        Step::call("write_file", json!({"path": "hooks/pre-commit", "content": "x"})),
+        Step::text("Then not."),
+    ]);
+    scratch.run(&model, &BYPASS).assert_code(0);
+    assert!(model.last_body().to_string().contains("core.hooksPath"), "{}", model.last_body());
+    assert!(!scratch.work("hooks").exists());
+}
+
+/// In a home directory the agent's own folders lie in the workspace. Those that are not there yet cannot be made by a command: it could say
+/// there what the next session allows.
+#[test]
+fn a_command_cannot_configure_the_next_session() {
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    for (sandbox, holds) in [("workspace-write", true), ("off", false)] {
+        let scratch = repository();
+        let home = scratch.work("home");
+        let attempt = "mkdir -p home/.config/agent; echo 'allow = [\"bash\"]' > home/.config/agent/config.toml; \
+                       mkdir -p home/.local/state/agent/sessions/x; true";
+        let model = Model::script(bash(attempt));
+        let mut command = scratch.run_command(&model, &[&BYPASS as &[&str], &["--sandbox", sandbox]].concat());
+        command.env("HOME", &home).env_remove("AGENT_CONFIG_HOME").env_remove("AGENT_STATE_HOME");
+        Running::start(&mut command).end().assert_code(0);
+        assert_eq!(home.join(".config/agent/config.toml").exists(), !holds, "{sandbox}");
+        assert_eq!(home.join(".local/state/agent/sessions/x").exists(), !holds, "{sandbox}");
+    }
+}
+
+#[test]
+fn the_first_line_says_what_is_in_force() {
+    if !has_any_sandbox() {
+        return;
+    }
+    for (sandbox, expected) in
+        [("workspace-write", json!("workspace-write")), ("read-only", json!("read-only")), ("off", Value::Null)]
+    {
+        let model = Model::script([Step::text("Done.")]);
+        let ended = repository().run(&model, &["-p", "x", "--sandbox", sandbox, "--output-format", "stream-json"]);
+        let first = ended.assert_code(0).lines().swap_remove(0);
+        assert_eq!(first["sandbox"]["access"], expected, "{first}");
+        assert_eq!(first["sandbox"]["mechanism"].is_string(), sandbox != "off", "{first}");
+    }
+}
+
+/// A killed agent cannot tidy up; the next one does it, and touches nothing of one that runs.
+#[test]
+fn temporary_directories_of_killed_agents_are_removed() {
+    if !has_any_sandbox() {
+        return;
+    }
+    let scratch = repository();
+    let temporary = scratch.path("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let left = || fs::read_dir(&temporary).unwrap().count();
+    let start = |model: &Model| {
+        let mut command = scratch.run_command(model, &[&BYPASS as &[&str], &["--no-session"]].concat());
+        Running::start(command.env("TMPDIR", &temporary))
+    };
+    let command = "mkdir -p $TMPDIR/deep/er; echo x > $TMPDIR/deep/er/file; touch ready; sleep 96.5";
+    let models = [Model::script(bash(command)), Model::script(bash(command))];
+    let killed = start(&models[0]);
+    eventually("its command", || scratch.work("ready").exists());
+    killed.signal("KILL");
+    killed.end();
+    assert_eq!(left(), 1, "it is left");
+    fs::remove_file(scratch.work("ready")).unwrap();
+    let living = start(&models[1]);
+    eventually("another command", || scratch.work("ready").exists());
+    eventually("the first one's directory to go", || left() == 1);
+    start(&Model::script([Step::text("Done.")])).end().assert_code(0);
+    assert_eq!(left(), 1, "that of the living one");
+    living.signal("TERM");
+    living.end().assert_code(143);
+    assert_eq!(left(), 0);
+}
+
 /// Nothing can be enforced where there is no place for temporary files.
 #[test]
 fn what_is_demanded_and_cannot_be_had_is_refused() {

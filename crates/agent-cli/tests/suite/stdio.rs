@@ -94,3 +94,17 @@ fn a_full_disk() {
         assert!(err.contains("write the result"), "{err}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_every_report() {
+    let scratch = Scratch::new();
+    let place = scratch.path("place").display().to_string();
+    for arguments in [&["doctor"][..], &["demo", "-q", "--dir", &place], &["tools"], &["--help"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = scratch.agent(arguments).stdin(Stdio::null()).stdout(full).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
+        assert!(err.contains("No space left on device"), "{arguments:?}: {err}");
+    }
+}

@@ -163,3 +163,31 @@ fn runs_against_a_real_server_are_played() {
     }
     assert_eq!(played, 3);
 }
+
+#[test]
+fn the_prompt_records_and_plays_too_and_so_does_resuming() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("One."), Step::text("Two.")]);
+    let session = |arguments: &[&str], flags: &[String], line: &str| {
+        let mut running = Running::start(scratch.agent(arguments).args(flags));
+        running.write(line);
+        running.close_stdin();
+        running.end()
+    };
+    let flags = model.flags(Wire::OpenAi);
+    session(&["--record", "../one.jsonl"], &flags, "a\n").assert_code(0);
+    session(&["resume", "--record", "../two.jsonl"], &flags, "b\n").assert_code(0);
+    let recorded = |name: &str| std::fs::read_to_string(scratch.path(name)).unwrap();
+    assert!(recorded("one.jsonl").contains("One.") && !recorded("one.jsonl").contains("Two."));
+    assert!(recorded("two.jsonl").contains("Two."));
+
+    let played = session(&["--replay", "../one.jsonl"], &[], "a\n");
+    played.assert_code(0).assert_says("go on with: agent resume ").assert_says("--replay ../one.jsonl");
+    assert!(played.out.contains("One."), "{played:#?}");
+    let played = session(&["resume", "--replay", "../two.jsonl"], &[], "b\n");
+    assert!(played.assert_code(0).out.contains("Two."), "{played:#?}");
+    // The next call is in no recording; the advice names the one that was played, and how.
+    let ended = session(&["resume", "--replay", "../one.jsonl", "--replay-match", "lenient"], &[], "c\n");
+    ended.assert_code(62).assert_says("--replay ../one.jsonl --replay-match lenient");
+    assert_eq!(model.requests().len(), 2);
+}

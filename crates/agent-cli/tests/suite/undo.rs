@@ -70,3 +70,76 @@ fn where_there_is_nothing_to_take_back_it_says_why() {
     Scratch::new().ended(&["undo", "0"]).assert_code(2);
     Scratch::new().ended(&["undo", "-C", "/nowhere"]).assert_code(42).assert_says("/nowhere");
 }
+
+/// Three turns at the prompt, and what rewinding to the end of the first takes back.
+fn three_turns(scratch: &Scratch) -> u64 {
+    let first = [read("a.txt"), write("a.txt", "two\n"), Step::text("First.")];
+    let second = [write("a.txt", "three\n"), write("b.txt", "b\n"), Step::text("Second.")];
+    let third =
+        [Step::call("bash", json!({"command": "echo c > c.txt"})), write("a.txt", "four\n"), Step::text("Third.")];
+    let model = Model::script(first.into_iter().chain(second).chain(third));
+    let mut command = scratch.agent(&["--permission-mode", "bypass", "--session-id", "one"]);
+    let mut running = Running::start(command.args(model.flags(Wire::Anthropic)));
+    for (line, answer) in [("one\n", "First."), ("two\n", "Second."), ("three\n", "Third.")] {
+        running.write(line);
+        running.wait_for(answer);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    running.write("/quit\n");
+    running.end().assert_code(0);
+    assert_eq!((scratch.read("a.txt").as_str(), scratch.read("b.txt").as_str()), ("four\n", "b\n"));
+    let trace = scratch.ended(&["replay", "one"]).out;
+    let second = trace.lines().filter(|line| line.ends_with("  UserInput")).nth(1).unwrap();
+    second.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_rewind_takes_the_files_back_too_and_an_undo_takes_back_the_rewind() {
+    let scratch = Scratch::repository();
+    let second = three_turns(&scratch);
+    let to = (second - 1).to_string();
+    let rewind = ["rewind", "one", "--to", &to, "--files"];
+    // Nobody can be asked, and nothing happens.
+    scratch.ended(&rewind).assert_code(2).assert_says("--yes");
+    assert_eq!((scratch.read("a.txt").as_str(), scratch.journals().len()), ("four\n", 1));
+    scratch.ended(&["rewind", "one", "--to", &to, "--yes"]).assert_code(2);
+    scratch.ended(&["rewind", "one", "--to", "999", "--files", "--yes"]).assert_code(42).assert_says("the last one is");
+
+    let ended = scratch.ended(&[&rewind[..], &["--yes"]].concat());
+    ended.assert_code(0).assert_says("2 files taken back, 0 left").assert_says("echo c > c.txt");
+    assert!(ended.out.starts_with("restore a.txt\nremove b.txt\n"), "{}", ended.out);
+    assert_eq!(scratch.read("a.txt"), "two\n");
+    assert!(!scratch.work("b.txt").exists() && scratch.work("c.txt").exists());
+    let id = ended.out.lines().last().unwrap().to_owned();
+    let shown = scratch.ended(&["sessions", "show", &id]).out;
+    assert!(shown.contains("First.") && !shown.contains("Second."), "{shown}");
+    // The same again has nothing to take back, and makes another session only.
+    scratch.ended(&[&rewind[..], &["--yes"]].concat()).assert_code(0);
+    assert_eq!(scratch.read("a.txt"), "two\n");
+
+    scratch.ended(&["undo"]).assert_code(0);
+    assert_eq!((scratch.read("a.txt").as_str(), scratch.read("b.txt").as_str()), ("four\n", "b\n"));
+}
+
+#[test]
+fn a_rewind_leaves_what_others_changed() {
+    let scratch = Scratch::repository();
+    let second = three_turns(&scratch);
+    // Another session's turn, and a person.
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let model = Model::script([write("other.txt", "theirs\n"), Step::text("Done.")]);
+    scratch.run(&model, &["-p", "go", "--permission-mode", "bypass"]).assert_code(0);
+    scratch.write("a.txt", "mine\n");
+    let to = (second - 1).to_string();
+    let ended = scratch.ended(&["rewind", "one", "--to", &to, "--files", "--yes"]);
+    ended.assert_code(1).assert_says("1 files taken back, 1 left");
+    assert!(ended.out.contains("left a.txt: it was changed since"), "{}", ended.out);
+    assert_eq!((scratch.read("a.txt").as_str(), scratch.read("other.txt").as_str()), ("mine\n", "theirs\n"));
+    assert!(!scratch.work("b.txt").exists());
+    // To the last record: there is nothing behind it.
+    let records = scratch.ended(&["replay", "one"]).out;
+    let last = records.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u64>().ok()).max().unwrap();
+    let ended = scratch.ended(&["rewind", "one", "--to", &last.to_string(), "--files", "--yes"]);
+    ended.assert_code(0).assert_says("no turn behind there");
+    Scratch::new().ended(&["rewind", "one", "--to", "3", "--files"]).assert_code(42);
+}

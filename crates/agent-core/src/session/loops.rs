@@ -3,8 +3,19 @@
 //! A fold over the calls: how often the same call with the same result came in a row, and how many calls failed in a row. At half of a limit
 //! the model is told, at the limit the rows of `CheckingBudget` end the turn. Absent: limits; without one there is no circle.
 
-use super::{Repetition, Session};
+use super::Session;
 use alloc::format;
+use serde::{Deserialize, Serialize};
+
+/// The last call and its result, as a fingerprint, and how often it came in a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Repetition {
+    fingerprint: u64,
+    pub(super) times: u32,
+    /// Whether the model was told in this turn.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    warned: bool,
+}
 
 impl Session {
     /// Tells the model, once a turn, that it is half on the way to a limit that ends the turn.

@@ -71,6 +71,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use batch::Batch;
 use compaction::Compaction;
+use loops::Repetition;
 use outcome::Run;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
@@ -382,16 +383,6 @@ struct Retry {
 struct Notice {
     message: String,
     returned_input: Vec<String>,
-}
-
-/// The last call and its result, as a fingerprint, and how often it came in a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Repetition {
-    fingerprint: u64,
-    times: u32,
-    /// Whether the model was told in this turn.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    warned: bool,
 }
 
 /// The turn's clock.

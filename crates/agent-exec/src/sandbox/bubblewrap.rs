@@ -69,10 +69,13 @@ impl Line {
 /// What is there of the protected paths, and where links among them lead.
 fn protected(policy: &Policy) -> Vec<PathBuf> {
     let mut found = Vec::new();
+    let writable: Vec<&PathBuf> = policy.writable.iter().chain([&policy.workspace]).collect();
     for path in &policy.protected {
         // A link cannot be mounted over. What it leads to can.
         let Ok(real) = path.canonicalize() else { continue };
-        if !found.contains(&real) {
+        // Elsewhere nothing can be written anyway; and a link of the repository's must not bring in what is hidden, such as `/tmp`.
+        let is_within = writable.iter().any(|place| real.starts_with(place) && real != **place);
+        if is_within && !found.contains(&real) {
             found.push(real);
         }
     }
@@ -129,10 +132,13 @@ mod tests {
         let workspace = workspace.path().canonicalize().unwrap();
         let git = workspace.join(".git");
         std::fs::create_dir(&git).unwrap();
+        for (link, to) in [("to-hidden", "/run"), ("to-all", "/"), ("to-itself", ".")] {
+            std::os::unix::fs::symlink(to, workspace.join(link)).unwrap();
+        }
         let policy = |access| Policy {
             access,
             workspace: workspace.clone(),
-            protected: vec![git.clone(), workspace.join("absent")],
+            protected: [".git", "absent", "to-hidden", "to-all", "to-itself"].map(|name| workspace.join(name)).to_vec(),
             writable: vec![PathBuf::from("/absent/at/all")],
         };
         let bubblewrap = Bubblewrap { program: NAME.into() };
@@ -148,6 +154,8 @@ mod tests {
         let bound = writing.find(&format!("--bind {workspace} {workspace}")).unwrap();
         assert!(writing[bound..].contains(&format!("--ro-bind {git} {git}")), "{writing}");
         assert!(!writing.contains("absent"), "{writing}");
+        assert!(!writing[bound + 1..].contains("--ro-bind / /") && !writing.contains("--ro-bind /run"), "{writing}");
+        assert_eq!(writing.matches("--ro-bind").count(), 3, "the root, the program, and what is protected: {writing}");
         assert!(writing.contains("--ro-bind /tmp/program /tmp/program"), "{writing}");
         assert!(arguments(Access::ReadOnly).contains(&format!("--ro-bind {workspace} {workspace}")));
     }

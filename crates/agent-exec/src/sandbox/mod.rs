@@ -14,6 +14,7 @@ pub(crate) mod attempt;
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
+mod scratch;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
 
@@ -21,12 +22,12 @@ use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
 use bubblewrap::{Bubblewrap, Run};
+use scratch::Scratch;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use tempfile::TempDir;
 
 /// What commands may touch. They may read everything that the user may, but not the temporary files of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +105,7 @@ struct Parts {
     mechanism: Mechanism,
     helper: Helper,
     bubblewrap: Option<Bubblewrap>,
-    scratch: TempDir,
+    scratch: Scratch,
 }
 
 impl Sandbox {
@@ -142,8 +143,7 @@ impl Sandbox {
         if cfg!(not(target_os = "linux")) {
             return Err(format!("{} is a part of Linux", mechanism.name()));
         }
-        let scratch = tempfile::Builder::new().prefix("agent-").tempdir();
-        let scratch = scratch.map_err(|error| format!("make a temporary directory: {error}"))?;
+        let scratch = Scratch::new().map_err(|error| format!("make a temporary directory: {error}"))?;
         let sandbox = Self(Arc::new(Parts { policy, mechanism, helper, bubblewrap, scratch }));
         sandbox.attempt(environment)?;
         Ok(sandbox)

@@ -25,30 +25,22 @@ pub(crate) fn marker_of_process() -> &'static str {
     })
 }
 
-/// What the environment of a process says about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Marked {
-    /// It belongs to the run.
-    Ours,
-    /// It belongs to another run.
-    Others,
-    /// It has no marker.
-    No,
-}
-
-/// Reads it from an environment block.
-pub(crate) fn marked(environment: &[u8], own: &str) -> Marked {
-    let value = environment.split(|&byte| byte == 0).find_map(|entry| {
+/// The marker in an environment block.
+pub(crate) fn marker_in(environment: &[u8]) -> Option<&[u8]> {
+    environment.split(|&byte| byte == 0).find_map(|entry| {
         let value = entry.strip_prefix(MARKER.as_bytes())?;
         value.strip_prefix(b"=")
-    });
-    match value {
-        None => Marked::No,
-        Some(value) => {
-            let ours = value.strip_prefix(own.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
-            if ours { Marked::Ours } else { Marked::Others }
-        }
-    }
+    })
+}
+
+/// Whether a marker is this run's, or one of an agent that runs inside of it.
+pub(crate) fn is_within(marker: &[u8], run: &str) -> bool {
+    marker.strip_prefix(run.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// Whether a marker is the one that this process itself was started with, so that a child of its own may have it.
+pub(crate) fn is_inherited(marker: &[u8]) -> bool {
+    std::env::var(MARKER).is_ok_and(|own| own.as_bytes() == marker)
 }
 
 /// Agents within agents to any depth must not make the environment grow without end.
@@ -62,16 +54,14 @@ mod tests {
     fn a_nested_marker_belongs_to_both_runs() {
         let outer = "1-2-3";
         let inner = "1-2-3/4-5-6";
-        let environment = |value: &str| format!("A=b\0{MARKER}={value}\0C=d\0").into_bytes();
-        assert_eq!(marked(&environment(outer), outer), Marked::Ours);
-        assert_eq!(marked(&environment(inner), outer), Marked::Ours);
-        assert_eq!(marked(&environment(inner), inner), Marked::Ours);
-        assert_eq!(marked(&environment(outer), inner), Marked::Others);
-        assert_eq!(marked(&environment("1-2-33"), outer), Marked::Others);
-        assert_eq!(marked(b"A=b\0", outer), Marked::No);
+        let belongs = |value: &str, run: &str| {
+            let environment = format!("A=b\0{MARKER}={value}\0C=d\0").into_bytes();
+            is_within(marker_in(&environment).unwrap(), run)
+        };
+        assert!(belongs(outer, outer) && belongs(inner, outer) && belongs(inner, inner));
+        assert!(!belongs(outer, inner) && !belongs("1-2-33", outer));
+        assert_eq!(marker_in(b"A=b\0"), None);
         let (one, other) = (new_marker(), new_marker());
-        assert_ne!(one, other);
-        assert_eq!(marked(&environment(&one), marker_of_process()), Marked::Ours);
-        assert_eq!(marked(&environment(&one), &other), Marked::Others);
+        assert!(belongs(&one, marker_of_process()) && !belongs(&one, &other));
     }
 }

@@ -6,8 +6,8 @@
 //! it is the program, or in the program's process group    children of the usual kind
 //! its parent belongs to the tree                          setsid, setpgid, a cleared environment
 //! its environment has the tree's marker                   a daemon whose parents are gone
-//! we adopted it, it left our session, it has no marker,   a daemon whose parents and environment are gone
-//!   and no other tree was there when it started
+//! we adopted it, it left our session, it has no marker    a daemon whose parents and environment are gone
+//!   of a run, and no other tree was there when it started
 //! ```
 //!
 //! Processes are identified by number and start time, and signalled through a descriptor that is checked after it was opened, so a number
@@ -67,7 +67,8 @@ impl ProcessTree {
         spawn: impl FnOnce() -> io::Result<Child>,
     ) -> io::Result<(Child, Self)> {
         let born = ticks_since_boot();
-        let (child, pid) = registry::register(born, || {
+        let run = registry::Run { born, marker: marker.clone() };
+        let (child, pid) = registry::register(run, || {
             let child = spawn()?;
             let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
             Ok((child, pid.ok_or(io::ErrorKind::Other)?))
@@ -170,10 +171,11 @@ fn end(root: &Root, grace: Duration) -> Ended {
     }
     let mut pause = Duration::from_micros(500);
     let limit = grace + LIMIT_OF_ENDING;
+    let mut is_quiet = false;
     while begun.elapsed() < limit {
         survey.kill(&alive);
         // Killed or not: what forks and leaves again and again is never in a list by the time it is read.
-        let is_quiet = survey.hunt(begun + limit);
+        is_quiet = survey.hunt(begun + limit);
         if alive.is_empty() && is_quiet {
             break;
         }
@@ -181,7 +183,9 @@ fn end(root: &Root, grace: Duration) -> Ended {
         pause = (pause * 2).min(PAUSE);
         alive = survey.take();
     }
-    Ended { found: survey.found(), survivors: alive.len() + survey.beyond_reach() }
+    // What still comes and goes is there, although nobody has it by the hand.
+    let uncaught = usize::from(alive.is_empty() && !is_quiet);
+    Ended { found: survey.found(), survivors: alive.len() + uncaught + survey.beyond_reach() }
 }
 
 /// No process has this number.

@@ -1,15 +1,24 @@
 //! The programs that run now, of the whole process: adopting orphans is a property of the process, so runs must know of each other.
 
+use super::marker::is_within;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// A program that runs.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// When it was started, in clock ticks since boot.
+    pub(super) born: u64,
+    pub(super) marker: String,
+}
+
 /// Starts a program and registers it. The lock is held meanwhile: nobody may see the new child and not know whose it is.
-pub(super) fn register<T>(born: u64, spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<(T, i32)> {
+pub(super) fn register<T>(run: Run, spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<(T, i32)> {
     let mut roots = roots();
     let (child, pid) = spawn()?;
-    roots.insert(pid, born);
+    roots.insert(pid, run);
     Ok((child, pid))
 }
 
@@ -32,7 +41,12 @@ pub(super) fn register_beside<T>(spawn: impl FnOnce() -> io::Result<(T, i32)>) -
 
 /// Whether a process born then can only come from this run: no other one was there.
 pub(super) fn only_run_at(born: u64, root: i32) -> bool {
-    roots().iter().all(|(&pid, &run_born)| pid == root || run_born > born)
+    roots().iter().all(|(&pid, run)| pid == root || run.born > born)
+}
+
+/// Whether a run that goes on has this marker. Any other is made up: whoever wants to get away may claim what it likes.
+pub(super) fn has_marker(marker: &[u8]) -> bool {
+    roots().values().any(|run| is_within(marker, &run.marker))
 }
 
 pub(super) fn is_subreaper() -> bool {
@@ -43,7 +57,7 @@ pub(super) fn now_subreaper() {
     IS_SUBREAPER.store(true, Ordering::Relaxed);
 }
 
-fn roots() -> MutexGuard<'static, BTreeMap<i32, u64>> {
+fn roots() -> MutexGuard<'static, BTreeMap<i32, Run>> {
     ROOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -51,6 +65,6 @@ fn beside() -> MutexGuard<'static, BTreeSet<i32>> {
     BESIDE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-static ROOTS: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
+static ROOTS: Mutex<BTreeMap<i32, Run>> = Mutex::new(BTreeMap::new());
 static BESIDE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 static IS_SUBREAPER: AtomicBool = AtomicBool::new(false);

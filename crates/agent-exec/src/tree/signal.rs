@@ -60,6 +60,15 @@ pub(super) fn send(process: &Process, signal: Signal) -> bool {
     rustix::process::kill_process(pid, signal) != Err(rustix::io::Errno::PERM)
 }
 
+/// Kills a child of ours by its number, which stays its own until we take its status: faster than [`send`]. As there, `false` when it must
+/// not be signalled by us.
+pub(super) fn kill_child(process: &Process) -> bool {
+    let Some(pid) = Pid::from_raw(process.pid) else {
+        return true;
+    };
+    rustix::process::kill_process(pid, Signal::KILL) != Err(rustix::io::Errno::PERM)
+}
+
 /// Takes the status of an adopted process that has ended. Never of a program of ours: somebody waits for that.
 pub(super) fn reap(process: &Process) {
     if process.is_zombie

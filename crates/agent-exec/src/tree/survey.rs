@@ -1,6 +1,6 @@
 //! Who belongs to a tree now.
 
-use super::marker::{Marked, marked};
+use super::marker::{is_inherited, is_within, marker_in, marker_of_process};
 use super::table::{self, Process};
 use super::{Root, registry, signal};
 use rustix::process::Signal;
@@ -14,6 +14,8 @@ pub(super) struct Survey<'a> {
     own_session: i32,
     known: BTreeSet<Identity>,
     beyond_reach: BTreeSet<Identity>,
+    /// Those of some run of which nobody can say whether it is this one.
+    unclear: BTreeMap<Identity, Instant>,
     group_was_killed: bool,
 }
 
@@ -28,6 +30,7 @@ impl<'a> Survey<'a> {
             own_session: signal::own_session(),
             known: BTreeSet::new(),
             beyond_reach: BTreeSet::new(),
+            unclear: BTreeMap::new(),
             group_was_killed: false,
         }
     }
@@ -82,20 +85,35 @@ impl<'a> Survey<'a> {
             if Instant::now() > limit {
                 return false;
             }
-            for pid in table::adopted_children() {
+            // The youngest first: the others have forked long ago.
+            for pid in table::adopted_children().into_iter().rev() {
                 if registry::is_root(pid) {
                     continue;
                 }
-                // A child of ours keeps its number until we take its status, so this cannot hit another.
                 let Some(process) = table::process(pid) else { continue };
-                if !belongs(self.root, &process, self.own_pid, self.own_session) {
-                    continue;
-                }
-                if process.is_zombie {
-                    signal::reap(&process);
-                    last_seen = Instant::now();
-                } else if self.known.insert(identity(&process)) {
-                    self.send(&process, Signal::KILL);
+                let is_news = match kin(self.root, &process, self.own_pid, self.own_session) {
+                    Kin::Others => false,
+                    Kin::Ours | Kin::Unclear | Kin::Abandoned if process.is_zombie => {
+                        signal::reap(&process);
+                        true
+                    }
+                    Kin::Ours => {
+                        let is_new = self.known.insert(identity(&process));
+                        if is_new && process.parent != self.own_pid {
+                            self.send(&process, Signal::KILL);
+                        } else if is_new && !signal::kill_child(&process) {
+                            self.beyond_reach.insert(identity(&process));
+                        }
+                        // Until it is dead it has children that are not ours yet.
+                        !self.beyond_reach.contains(&identity(&process))
+                    }
+                    Kin::Abandoned => signal::kill_child(&process),
+                    Kin::Unclear => {
+                        let since = self.unclear.entry(identity(&process)).or_insert_with(Instant::now);
+                        since.elapsed() < PATIENCE
+                    }
+                };
+                if is_news {
                     last_seen = Instant::now();
                 }
             }
@@ -136,7 +154,8 @@ impl<'a> Survey<'a> {
     }
 
     fn is_member_by_itself(&self, process: &Process) -> bool {
-        self.known.contains(&identity(process)) || belongs(self.root, process, self.own_pid, self.own_session)
+        let kin = || kin(self.root, process, self.own_pid, self.own_session);
+        self.known.contains(&identity(process)) || kin() == Kin::Ours
     }
 
     /// Without a process table there is the group, and nothing else can be known. Once killed it is done with: its dead cannot be told from
@@ -169,7 +188,7 @@ pub(super) fn has_adopted(root: &Root) -> bool {
         let Some(process) = table::process(pid) else {
             continue;
         };
-        if belongs(root, &process, own_pid, own_session) {
+        if kin(root, &process, own_pid, own_session) != Kin::Others {
             // One that ended may have left another that nobody has seen yet.
             found = true;
             signal::reap(&process);
@@ -178,32 +197,51 @@ pub(super) fn has_adopted(root: &Root) -> bool {
     found
 }
 
-/// Whether a process belongs to a tree, judged without its relatives.
-fn belongs(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> bool {
-    if process.born < root.born || process.pid == own_pid {
-        return false;
-    }
-    if process.pid == root.pid && !root.is_reaped {
-        return true;
-    }
-    if registry::is_root(process.pid) && process.pid != root.pid {
-        return false;
-    }
-    if process.group == root.pid {
-        return true;
-    }
-    let is_stray =
-        || process.parent == own_pid && process.session != own_session && registry::only_run_at(process.born, root.pid);
-    if process.is_zombie {
-        return is_stray();
-    }
-    match table::environment(process.pid).map(|block| marked(&block, &root.marker)) {
-        Some(Marked::Ours) => true,
-        Some(Marked::Others) => false,
-        Some(Marked::No) | None => is_stray(),
-    }
+/// Whose a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kin {
+    /// It belongs to the tree.
+    Ours,
+    /// One of the runs left it, and nothing says which.
+    Unclear,
+    /// It has the marker of a run that is over, or of none that ever was, and is to be ended by whoever finds it.
+    Abandoned,
+    /// It belongs to another run, or to none.
+    Others,
 }
 
+/// Whose a process is, judged without its relatives.
+fn kin(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> Kin {
+    if process.born < root.born || process.pid == own_pid {
+        return Kin::Others;
+    }
+    if process.pid == root.pid && !root.is_reaped {
+        return Kin::Ours;
+    }
+    if registry::is_root(process.pid) && process.pid != root.pid {
+        return Kin::Others;
+    }
+    if process.group == root.pid {
+        return Kin::Ours;
+    }
+    // What is ending has no environment any more.
+    let environment = if process.is_zombie { None } else { table::environment(process.pid) };
+    let marker = environment.as_deref().and_then(marker_in);
+    if marker.is_some_and(|marker| is_within(marker, &root.marker)) {
+        return Kin::Ours;
+    }
+    let is_anothers = marker.is_some_and(|marker| registry::has_marker(marker) || is_inherited(marker));
+    if is_anothers || process.parent != own_pid || process.session == own_session {
+        return Kin::Others;
+    }
+    if marker.is_some_and(|marker| is_within(marker, marker_of_process())) {
+        return Kin::Abandoned;
+    }
+    if registry::only_run_at(process.born, root.pid) { Kin::Ours } else { Kin::Unclear }
+}
+
+/// How long one that may be dying is waited for: its children are not ours before.
+const PATIENCE: Duration = Duration::from_millis(50);
 /// How long nothing has to come for nothing to be there.
 const QUIET: Duration = Duration::from_millis(2);
 

@@ -3,6 +3,7 @@
 
 mod containers;
 mod hostile;
+mod naive;
 mod running;
 mod sandbox;
 #[path = "../support/mod.rs"]

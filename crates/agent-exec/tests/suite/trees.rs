@@ -1,26 +1,9 @@
 //! Whatever a command does to get away, nothing of it is alive when the call is over.
 
-use crate::support::{Switch, escape_command, odd_sleep, shell, sleepers, text, wait_for_sleepers};
+use crate::support::{ESCAPES, Switch, escape_command, odd_sleep, shell, sleepers, text, wait_for_sleepers};
 use agent_core::ports::Exit;
 use agent_exec::{Processes, Streams};
 use std::time::{Duration, Instant};
-
-/// How processes try to get away. `S` stands for the sleep; each starts two of them.
-const ESCAPES: &[(&str, &str)] = &[
-    ("children", "S & S & "),
-    ("grandchildren", "(S & (S & wait) & wait) & "),
-    ("orphans", "(S &) ; (S &) ; "),
-    ("own group", "set -m; S & S & set +m; "),
-    ("own session", "setsid S & setsid S & "),
-    ("daemons", "(setsid sh -c '(S &); S' &) ; "),
-    ("silent daemons", "(setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; "),
-    ("deaf to TERM", "sh -c 'trap \"\" TERM; S & S' & "),
-    ("stopped", "S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; "),
-    (
-        "stopped daemons",
-        "(setsid sh -c 'S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; kill -STOP $$' &) ; ",
-    ),
-];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_time_out_ends_all() {

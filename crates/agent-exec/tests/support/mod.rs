@@ -3,9 +3,27 @@
 use agent_core::ports::{CancelSignal, Command};
 use agent_exec::{Finished, Helper, Processes, StartError, Streams};
 use async_trait::async_trait;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// How processes try to get away. `S` stands for the sleep; each starts two of them.
+pub(crate) const ESCAPES: &[(&str, &str)] = &[
+    ("children", "S & S & "),
+    ("grandchildren", "(S & (S & wait) & wait) & "),
+    ("orphans", "(S &) ; (S &) ; "),
+    ("own group", "set -m; S & S & set +m; "),
+    ("own session", "setsid S & setsid S & "),
+    ("daemons", "(setsid sh -c '(S &); S' &) ; "),
+    ("silent daemons", "(setsid sh -c '(S &); S' >/dev/null 2>&1 &) ; "),
+    ("deaf to TERM", "sh -c 'trap \"\" TERM; S & S' & "),
+    ("stopped", "S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; "),
+    (
+        "stopped daemons",
+        "(setsid sh -c 'S & sleep 0.05; kill -STOP $!; S & sleep 0.05; kill -STOP $!; kill -STOP $$' &) ; ",
+    ),
+];
 
 /// A shell command with generous limits.
 pub(crate) fn shell(text: &str) -> Command {
@@ -97,7 +115,11 @@ pub(crate) fn escape_command(escape: &str, sleep: &str, then: &str) -> Command {
     shell(&(words.concat() + then))
 }
 
-/// The helper, as a program by itself.
+/// The helper, as a program by itself; a copy of it where the environment names one.
 pub(crate) fn helper() -> Helper {
-    Helper::program(env!("CARGO_BIN_EXE_agent-exec-helper").into(), Vec::new())
+    let copy = std::env::var_os(HELPER_COPY);
+    Helper::program(copy.map_or_else(|| env!("CARGO_BIN_EXE_agent-exec-helper").into(), PathBuf::from), Vec::new())
 }
+
+/// A variable for users who may not go where the programs are built.
+pub(crate) const HELPER_COPY: &str = "AGENT_EXEC_TEST_HELPER";

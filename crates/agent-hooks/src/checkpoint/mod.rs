@@ -165,6 +165,11 @@ fn new_name() -> String {
     format!("{now_ms:013}-{}", std::process::id())
 }
 
+/// When the turn of this name began to change files, in milliseconds since the Unix epoch.
+pub(crate) fn began_ms(name: &str) -> Option<u64> {
+    name.split_once('-')?.0.parse().ok()
+}
+
 /// The files of the user are in it: nobody else reads it.
 fn private_file(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();

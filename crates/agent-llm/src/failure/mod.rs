@@ -152,8 +152,11 @@ impl Reporter {
             LlmErrorKind::Authentication => {
                 format!("; no key was given: set {}", self.key_variable)
             }
-            LlmErrorKind::Permission => {
+            LlmErrorKind::Permission if self.has_key => {
                 format!("; check what the key in {} may do", self.key_variable)
+            }
+            LlmErrorKind::Permission => {
+                format!("; no key was sent: set {} if the server wants one", self.key_variable)
             }
             LlmErrorKind::Billing => "; check the account's credit and limits".to_owned(),
             LlmErrorKind::NotFound => {

@@ -28,6 +28,18 @@ fn a_refused_key_names_the_variable_and_not_the_key() {
 }
 
 #[test]
+fn nothing_is_said_of_a_key_that_was_not_sent() {
+    let without = Reporter { has_key: false, ..reporter() };
+    let advice = |reporter: &Reporter, code| {
+        let error = reporter.status("POST x", code, &HeaderMap::new(), br#"{"error":{"message":"no"}}"#);
+        error.message.split_once("; ").unwrap().1.to_owned()
+    };
+    assert_eq!(advice(&reporter(), 403), "check what the key in SOME_API_KEY may do");
+    assert_eq!(advice(&without, 403), "no key was sent: set SOME_API_KEY if the server wants one");
+    assert_eq!(advice(&without, 401), "no key was given: set SOME_API_KEY");
+}
+
+#[test]
 fn a_key_is_found_behind_control_characters_and_at_the_cut() {
     let padding = "x".repeat(SHOWN_CHARS - 20);
     let error = status(500, &format!("{padding}sk-\u{7}secret-key and more {padding}"));

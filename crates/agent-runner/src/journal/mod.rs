@@ -18,13 +18,23 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! With the feature `sqlite` there is a second kind of journal, a database of many sessions (`SqliteStore`).
 
 mod file;
+mod index;
 mod line;
 mod read;
+mod salvage;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 
 pub use file::{FileJournal, OpenError};
 pub(crate) use file::{make_private_folder, private};
+pub use index::Said;
 pub use read::{Damage, ReadError, Reader, Recovered, read};
+pub use salvage::{Salvaged, salvage};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteError, SqliteJournal, SqliteSession, SqliteStore};
 pub use store::{SessionInfo, SessionStore, StoreError};

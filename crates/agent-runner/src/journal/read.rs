@@ -1,8 +1,7 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
 use super::line::{self, MAX_LINE_BYTES};
-use agent_core::journal::{Begun, Entry, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
-use agent_core::session::Event;
+use agent_core::journal::{Begun, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -58,6 +57,8 @@ pub struct Reader {
     lines: u64,
     good_bytes: u64,
     torn_bytes: u64,
+    /// Of the line that is damaged, when the last one is.
+    damaged_bytes: u64,
     buffer: Vec<u8>,
     is_done: bool,
 }
@@ -80,6 +81,7 @@ impl Reader {
             lines: 0,
             good_bytes: 0,
             torn_bytes: 0,
+            damaged_bytes: 0,
             buffer: Vec::new(),
             is_done: false,
         })
@@ -101,6 +103,17 @@ impl Reader {
     #[must_use]
     pub const fn torn_bytes(&self) -> u64 {
         self.torn_bytes
+    }
+
+    /// Goes on behind a damaged line, to see what else is damaged. What follows is no continuation of what came before. False when there is
+    /// no going on: nothing was damaged, or the line has no end, or it was the first, which says how to read the others.
+    pub const fn pass_over(&mut self) -> bool {
+        let is_passed = self.damaged_bytes > 0 && self.format.is_some();
+        if is_passed {
+            self.good_bytes += self.damaged_bytes;
+            (self.damaged_bytes, self.is_done) = (0, false);
+        }
+        is_passed
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
@@ -131,7 +144,10 @@ impl Reader {
                 Ok(Some(record))
             }
             Err(FormatError::Unknown { found }) => Err(ReadError::Format { path: self.path.clone(), found }),
-            Err(error) => Err(self.damaged(error.to_string())),
+            Err(error) => {
+                self.damaged_bytes = length as u64;
+                Err(self.damaged(error.to_string()))
+            }
         }
     }
 
@@ -227,14 +243,4 @@ pub enum ReadError {
         /// Where and how.
         damage: Damage,
     },
-}
-
-/// Whether somebody said something in the session that a file holds. One that was opened and left has nothing to go on with, nor has one
-/// that a crash cut before. What is damaged counts: whoever opens it is told.
-pub(super) fn is_begun(path: &Path) -> bool {
-    let Ok(mut records) = Reader::open(path) else { return false };
-    records.any(|record| match record {
-        Ok(record) => matches!(record.entry, Entry::Event(Event::UserInput { .. })),
-        Err(_) => true,
-    })
 }

@@ -1,9 +1,12 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
 use super::file::{FileJournal, OpenError, lock};
-use super::read::{Reader, Recovered, is_begun};
-use agent_core::journal::{ActionStarted, Entry, Parent, Record, ReplayError, replay};
+use super::index::{self, Index, Said, Stamp};
+use super::read::{Reader, Recovered};
+use super::salvage::may_have_begun;
+use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
 use agent_core::session::Event;
+use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::BuildHasher;
@@ -26,6 +29,7 @@ pub struct SessionInfo {
     pub path: PathBuf,
     /// When it was last written.
     pub modified: SystemTime,
+    stamp: Stamp,
 }
 
 impl SessionStore {
@@ -98,8 +102,12 @@ impl SessionStore {
                 copied.push(record);
             }
         }
-        for note in may_have_begun(copied)? {
-            branch.write(&note).map_err(failed)?;
+        if let Some(Record { at_ms, .. }) = copied.last() {
+            let (at_ms, next_seq) = (*at_ms, copied.len() as u64);
+            let (_, session) = replay(copied)?;
+            for note in may_have_begun(&session, next_seq, at_ms) {
+                branch.write(&note).map_err(failed)?;
+            }
         }
         branch.sync_now().map_err(failed)?;
         Ok(parent)
@@ -121,6 +129,7 @@ impl SessionStore {
                 Err(source) => return Err(StoreError::Io { path, source }),
             }
         }
+        index::forget(&self.folder, id);
         drop(lock);
         Ok(())
     }
@@ -157,19 +166,47 @@ impl SessionStore {
                 continue;
             }
             let Some(id) = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()) else { continue };
-            let modified = entry.metadata().and_then(|metadata| metadata.modified()).map_err(io)?;
-            sessions.push(SessionInfo { id, path, modified });
+            // One that was removed meanwhile is none any more.
+            let Ok(metadata) = entry.metadata() else { continue };
+            let modified = metadata.modified().map_err(io)?;
+            sessions.push(SessionInfo { id, path, modified, stamp: Stamp::of(&metadata) });
         }
         sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
         Ok(sessions)
     }
 
-    /// The session that was written last, if there is one. A journal that a crash cut before its first record is none.
+    /// The sessions that were written last, so many of them, with what was first said in each; and how many there are.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub fn newest_said(&self, limit: usize) -> Result<(Vec<(SessionInfo, Said)>, usize), StoreError> {
+        let sessions = self.list()?;
+        let mut index = Index::open(&self.folder);
+        let mut told = |session: &SessionInfo| index.said(&session.id, &session.path, session.stamp);
+        let newest =
+            sessions.iter().filter_map(|session| Some((session.clone(), told(session)?))).take(limit).collect();
+        self.keep(index, &sessions);
+        Ok((newest, sessions.len()))
+    }
+
+    /// The session that was written last and in which something was said, if there is one. One that was opened and left has nothing to go on
+    /// with, nor has one that a crash cut before. What is damaged counts: whoever opens it is told.
     ///
     /// # Errors
     /// As [`list`](Self::list).
     pub fn newest(&self) -> Result<Option<SessionInfo>, StoreError> {
-        Ok(self.list()?.into_iter().find(|session| is_begun(&session.path)))
+        let sessions = self.list()?;
+        let mut index = Index::open(&self.folder);
+        let mut said = |session: &SessionInfo| index.said(&session.id, &session.path, session.stamp);
+        let is_begun = |session: &&SessionInfo| said(session).is_some_and(|said| said != Said::Nothing);
+        let newest = sessions.iter().find(is_begun).cloned();
+        self.keep(index, &sessions);
+        Ok(newest)
+    }
+
+    fn keep(&self, index: Index, sessions: &[SessionInfo]) {
+        let there: HashSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+        index.keep(|id| there.contains(id));
     }
 }
 
@@ -199,17 +236,6 @@ impl Shared {
         let is_there = at.is_none() || has_reached(last);
         Ok(last.filter(|_| is_there).map(|seq| Self { seq, is_blind: false }))
     }
-}
-
-/// Notes for everything that the last of these records may have begun.
-fn may_have_begun(records: Vec<Record>) -> Result<Vec<Record>, StoreError> {
-    let Some(Record { at_ms, .. }) = records.last() else { return Ok(Vec::new()) };
-    let (at_ms, next_seq) = (*at_ms, records.len() as u64);
-    let (_, session) = replay(records)?;
-    let open = session.outstanding();
-    let started = open.iter().filter(|open| !open.is_cancelled).filter_map(|open| ActionStarted::of(&open.action));
-    let notes = (next_seq..).zip(started);
-    Ok(notes.map(|(seq, started)| Record { seq, at_ms, entry: Entry::ActionStarted(started) }).collect())
 }
 
 /// A folder name that people recognise and that no two directories share: the last part of the path, and a fingerprint of all of it.

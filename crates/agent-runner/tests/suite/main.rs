@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod approvals;
+mod big_journals;
 mod cancel;
 mod crash_points;
 mod durability;
@@ -22,6 +23,7 @@ mod resume;
 mod retry;
 mod scenarios;
 mod scenes;
+mod session_index;
 mod supervisor;
 mod support;
 mod tools;

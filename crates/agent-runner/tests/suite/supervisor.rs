@@ -83,8 +83,8 @@ async fn what_is_missing_goes_to_the_model_and_everything_is_checked_again() {
     let told = last_input(&provider.requests().all()[1]);
     assert!(told[0].contains("NOT KEPT: second") && told[0].contains("no such file"), "{told:?}");
     assert!(told[0].contains("kept: first"), "{told:?}");
-    let asked: Vec<_> = commands.commands().all().iter().map(|command| command.arguments[1].clone()).collect();
-    assert_eq!(asked, ["first", "second", "first", "second"]);
+    let asked: Vec<_> = commands.commands().all().iter().map(|command| command.arguments.join(" ")).collect();
+    assert_eq!(asked, ["-c -- first", "-c -- second", "-c -- first", "-c -- second"]);
     assert!(agent.seen.iter().any(|notice| matches!(notice, Notice::GapReport { round: 1, .. })));
     assert_eq!(agent.leave().await.outcome.unwrap().text, "Now it is.");
 }

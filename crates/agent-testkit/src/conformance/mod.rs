@@ -1,4 +1,5 @@
-//! What every provider has to hold, as checks that anybody can run over one of their own. [`tools`] has those for tools.
+//! What every provider has to hold, as checks that anybody can run over one of their own. [`tools`] has those for tools, [`journals`] those
+//! for journals.
 //!
 //! A provider is judged by what comes out of its port while a service does something to it. The service is a [`Backend`]: it plays
 //! [`Scene`]s, one a request, in whatever protocol the provider speaks. For the protocols of the [`ScriptedServer`](crate::http) there is
@@ -15,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod journals;
 pub mod tools;
 
 mod backend;

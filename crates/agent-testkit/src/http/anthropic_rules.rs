@@ -5,7 +5,8 @@
 //! 3. Every `tool_use` is answered exactly once, in order, at the very beginning of the next message; no result answers nothing.
 //! 4. Ids of calls are well-formed and unique in the request.
 //! 5. Tools have well-formed, unique names and object schemas; a call in the history names a tool that is offered, or one that this
-//!    server's own answers called although it was not.
+//!    server's own answers called although it was not; where they called one by a name that no request can carry, the name that stands
+//!    for it is the client's choice.
 //!
 //! Some demands are stricter than the real service, which takes results in any order, takes some that are empty, joins adjacent
 //! messages of one role, and does not look up names of old calls: a client that needs none of these kindnesses is right everywhere.
@@ -22,8 +23,9 @@ pub(super) fn check_messages_request(request: &Value, called: &BTreeSet<String>)
     let mut known = check_tools(members)?;
     let has_tools = !known.is_empty();
     known.extend(called.iter().cloned());
+    let is_sendable = |name: &String| is_word(name, MAX_NAME_CHARS);
+    let mut history = History { may_rename: !called.iter().all(is_sendable), ..History::default() };
     let messages = members.get("messages").and_then(Value::as_array).ok_or("messages: an array is required")?;
-    let mut history = History::default();
     for (index, message) in messages.iter().enumerate() {
         history.append(&format!("messages.{index}"), message, &known)?;
     }
@@ -115,6 +117,8 @@ struct History {
     open: Vec<String>,
     /// Every call id of the request.
     ids: BTreeSet<String>,
+    /// Whether a call may have another name than the one that was called.
+    may_rename: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -207,7 +211,7 @@ impl History {
         if !is_word(name, MAX_HISTORY_NAME_CHARS) {
             return Err(format!("{at}.name: `{name}` is not a tool name"));
         }
-        if !known.contains(name) {
+        if !known.contains(name) && !self.may_rename {
             return Err(format!("{at}.name: there is no tool `{name}`"));
         }
         if !block["input"].is_object() {
@@ -269,7 +273,7 @@ fn check_thinking(at: &str, block: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn is_word(text: &str, max_chars: usize) -> bool {
+pub(super) fn is_word(text: &str, max_chars: usize) -> bool {
     let fits = !text.is_empty() && text.len() <= max_chars;
     fits && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

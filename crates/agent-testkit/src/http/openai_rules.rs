@@ -2,8 +2,9 @@
 //!
 //! 1. A model, messages, and an answer that is streamed.
 //! 2. Every call is answered exactly once, in order, by the `tool` messages that follow it; no `tool` message answers nothing.
-//! 3. Nothing is empty; arguments are the text of a JSON object.
+//! 3. Nothing is empty; names of calls are well-formed; arguments are the text of a JSON object.
 
+use super::anthropic_rules::is_word;
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -58,6 +59,11 @@ fn check_assistant(at: &str, message: &Value, open: &mut VecDeque<String>) -> Re
         if id.is_empty() || name.is_empty() || call["type"] != "function" {
             return Err(format!("{at}.tool_calls: id, type and name are required"));
         }
+        if !is_word(name, MAX_NAME_CHARS) {
+            return Err(format!(
+                "{at}.tool_calls: the name `{name}` does not match ^[a-zA-Z0-9_-]{{1,{MAX_NAME_CHARS}}}$"
+            ));
+        }
         if !serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object()) {
             return Err(format!("{at}.tool_calls: the arguments of `{id}` are no JSON object"));
         }
@@ -85,3 +91,6 @@ fn check_content(at: &str, content: &Value) -> Result<(), String> {
     };
     if filled { Ok(()) } else { Err(format!("{at}.content: must be non-empty")) }
 }
+
+/// Longest name of a function.
+pub(super) const MAX_NAME_CHARS: usize = 64;

@@ -3,8 +3,10 @@
 //! 1. An answer that is streamed and not stored: a client that relied on what the server stores would lose its history with it.
 //! 2. Every call is answered exactly once, behind it; no output answers nothing. Results stand in call order.
 //! 3. Reasoning has a seal or its text, and something behind it that came of it.
-//! 4. Arguments are the text of a JSON object.
+//! 4. Names of calls are well-formed; arguments are the text of a JSON object.
 
+use super::anthropic_rules::is_word;
+use super::openai_rules::MAX_NAME_CHARS;
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -64,6 +66,10 @@ fn take_call(at: &str, item: &Value, open: &mut VecDeque<String>) -> Result<(), 
     let arguments = item["arguments"].as_str().unwrap_or_default();
     if !serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object()) {
         return Err(format!("{at}: the arguments of `{id}` are no JSON object"));
+    }
+    let name = item["name"].as_str().unwrap_or_default();
+    if !is_word(name, MAX_NAME_CHARS) {
+        return Err(format!("{at}.name: `{name}` does not match ^[a-zA-Z0-9_-]{{1,{MAX_NAME_CHARS}}}$"));
     }
     if open.iter().any(|other| other == id) {
         return Err(format!("{at}: call id `{id}` stands twice"));

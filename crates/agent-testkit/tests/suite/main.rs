@@ -6,6 +6,7 @@ mod client;
 mod clocks;
 mod conformance;
 mod demo;
+mod faults;
 mod http;
 mod ports;
 mod provider;

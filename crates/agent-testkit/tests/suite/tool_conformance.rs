@@ -1,5 +1,6 @@
 //! The conformance suite for tools finds what it is there to find: each fault breaks the check that names it, and no tool is blamed for nothing.
 
+use crate::faults::assert_finds;
 use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
@@ -255,12 +256,5 @@ async fn each_fault_breaks_its_check() {
         (Fault::WaitsForPipes, &["files that block"]),
         (Fault::RefusesAllPaths, &["inside"]),
     ];
-    let found = futures_util::future::join_all(faults.map(|(fault, checks)| async move {
-        let broken = broken(fault).await;
-        let finds_it = checks.iter().all(|check| broken.contains(check)) && broken.is_empty() == checks.is_empty();
-        (!finds_it).then(|| format!("{fault:?} breaks {broken:?}"))
-    }))
-    .await;
-    let missed: Vec<String> = found.into_iter().flatten().collect();
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    assert_finds(&faults, broken).await;
 }

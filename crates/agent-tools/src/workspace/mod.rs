@@ -18,6 +18,7 @@ pub(crate) use descend::{For, descend, open_directory};
 pub(crate) use error::FileError;
 pub(crate) use open::{OpenedFile, open_regular};
 pub(crate) use path::RelativePath;
+use protected::Protected;
 pub use protected::protected_names;
 
 use cap_std::ambient_authority;
@@ -34,7 +35,7 @@ pub struct Workspace {
     /// The root as it was given, which may be another name for it.
     root_as_given: PathBuf,
     directory: Dir,
-    protected: Vec<RelativePath>,
+    protected: Vec<Protected>,
     record: Record,
 }
 
@@ -58,13 +59,23 @@ impl Workspace {
     /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. Paths outside of the
     /// workspace, which no tool reaches anyway, are passed over; a path that is there is meant by its real place, too.
     #[must_use]
-    pub fn protecting<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+    pub fn protecting<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.protecting_as(paths, "belongs to the agent's own configuration")
+    }
+
+    /// Protects directories in the same way whose files git runs as hooks (`core.hooksPath`).
+    #[must_use]
+    pub fn protecting_hooks<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.protecting_as(paths, "can make git run commands (`core.hooksPath` names it)")
+    }
+
+    fn protecting_as<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>, reason: &'static str) -> Self {
         for path in paths {
             let Some(path) = path.as_ref().to_str().and_then(|path| self.relative(path).ok()) else {
                 continue;
             };
-            self.protected.extend(self.real_path(&path).filter(|real| *real != path));
-            self.protected.push(path);
+            let real = self.real_path(&path).filter(|real| *real != path);
+            self.protected.extend(real.into_iter().chain([path]).map(|path| Protected { path, reason }));
         }
         self
     }

@@ -9,9 +9,9 @@ use super::path::RelativePath;
 use std::path::{Component, Path};
 
 /// Why a path is protected, as the end of a sentence. Names count whatever their case: not every file system tells them apart.
-pub(super) fn reason(path: &RelativePath, more: &[RelativePath]) -> Option<&'static str> {
-    if more.iter().any(|root| path.as_path().starts_with(root.as_path())) {
-        return Some("belongs to the agent's own configuration");
+pub(super) fn reason(path: &RelativePath, more: &[Protected]) -> Option<&'static str> {
+    if let Some(found) = more.iter().find(|more| path.as_path().starts_with(more.path.as_path())) {
+        return Some(found.reason);
     }
     let mut names = names(path.as_path()).peekable();
     let mut parent = None;
@@ -23,6 +23,14 @@ pub(super) fn reason(path: &RelativePath, more: &[RelativePath]) -> Option<&'sta
         parent = Some(name);
     }
     None
+}
+
+/// What a host protects besides.
+#[derive(Debug)]
+pub(super) struct Protected {
+    pub(super) path: RelativePath,
+    /// Why, as the end of a sentence.
+    pub(super) reason: &'static str,
 }
 
 fn names(path: &Path) -> impl Iterator<Item = String> {
@@ -119,7 +127,8 @@ mod tests {
     use super::*;
 
     fn is_protected(path: &str) -> bool {
-        reason(&RelativePath::parse(path, &[]).unwrap(), &[RelativePath::parse("own/state", &[]).unwrap()]).is_some()
+        let own = Protected { path: RelativePath::parse("own/state", &[]).unwrap(), reason: "is ours" };
+        reason(&RelativePath::parse(path, &[]).unwrap(), &[own]).is_some()
     }
 
     #[test]

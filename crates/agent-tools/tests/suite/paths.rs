@@ -1,6 +1,7 @@
 //! Hostile paths and hostile kinds of files. Every refusal has a neighbour that is allowed.
 
 use crate::support::Bench;
+use agent_tools::Workspace;
 use serde_json::json;
 use std::ffi::OsStr;
 use std::fs;
@@ -178,6 +179,43 @@ async fn gits_own_files_are_not_written() {
     bench.fails("edit_file", edit, "git").await;
     assert_eq!(bench.ok("read_file", json!({"path": ".git/config"})).await, "1\t[core]\n");
     bench.ok("write_file", json!({"path": ".gitignore", "content": "x"})).await;
+}
+
+/// A repository below the root is one like the root's, and hooks are programs wherever they lie.
+#[tokio::test]
+async fn what_git_runs_is_not_written_wherever_it_is() {
+    let outside = tempfile::tempdir().unwrap();
+    let root = outside.path().join("repo");
+    fs::create_dir_all(root.join("tools/hooks")).unwrap();
+    let workspace = Workspace::open(&root).unwrap().protecting_hooks([root.join("tools/hooks"), root.join("later")]);
+    let bench = Bench::of(outside, root, workspace);
+    bench.write("free", "old\n");
+    bench.write("a/sub/.git", "gitdir: ../../.git/modules/sub\n");
+    bench.write("tools/hooks/pre-push", "old\n");
+    symlink("tools/hooks", bench.path("innocent")).unwrap();
+    let paths = [
+        "tools/hooks/pre-commit",
+        "tools/./x/../hooks/new/one",
+        "innocent/new",
+        "later",
+        "later/post-checkout",
+        "a/sub/.git",
+        "a/b/.git/hooks/pre-commit",
+    ];
+    for path in paths {
+        let add = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+        let to = format!("*** Begin Patch\n*** Update File: free\n*** Move to: {path}\n-old\n+new\n*** End Patch\n");
+        bench.ok("read_file", json!({"path": "free"})).await;
+        bench.fails("write_file", json!({"path": path, "content": "x"}), "git").await;
+        bench.fails("apply_patch", json!({"patch": add}), "git").await;
+        bench.fails("apply_patch", json!({"patch": to}), "git").await;
+    }
+    let edit = json!({"path": "innocent/pre-push", "old_string": "old", "new_string": "new"});
+    bench.fails("edit_file", edit, "core.hooksPath").await;
+    let delete = "*** Begin Patch\n*** Delete File: tools/hooks/pre-push\n*** End Patch\n";
+    bench.fails("apply_patch", json!({"patch": delete}), "core.hooksPath").await;
+    assert_eq!((bench.content("free"), bench.content("tools/hooks/pre-push")), (b"old\n".to_vec(), b"old\n".to_vec()));
+    bench.ok("write_file", json!({"path": "tools/hook", "content": "x"})).await;
 }
 
 #[tokio::test]

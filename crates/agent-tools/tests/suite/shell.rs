@@ -24,6 +24,8 @@ async fn a_command_is_answered_with_what_it_printed_and_how_it_ended() {
         ("exit 3", "(no output)\n[exit status 3]\n"),
         ("kill -9 $$", "killed by signal 9 (SIGKILL)"),
         ("no-such-program", "[exit status 127]"),
+        ("--version", "[exit status 127]"),
+        ("-x; echo went on; exit 5", "went on\n[exit status 5]"),
         ("./", "[exit status 126]"),
         ("", "empty"),
         ("  \n", "empty"),

@@ -129,7 +129,8 @@ fn full_disk_in_a_patch(world: &World) -> Result<(), String> {
 fn read_only(world: &World) -> Result<(), String> {
     let fixed = on_tmpfs(world, "size=256k");
     fixed.bench.write("f", "old\n");
-    mount(&["-o", "remount,ro", fixed.bench.root.to_str().unwrap()]);
+    // Of the mount, not of the file system: so may an ordinary user's namespace.
+    mount(&["-o", "remount,ro,bind", fixed.bench.root.to_str().unwrap()]);
     fixed.read("f").must_be("1\told\n")?;
     fixed.edit("f", "old", "new").must_fail("on a file system that is read-only")?;
     fixed.write("g", "new").must_fail("on a file system that is read-only")?;

@@ -1,0 +1,160 @@
+//! What of a workspace other programs act on by themselves: it is found when a session begins, and neither tools nor commands in a sandbox
+//! write it.
+//!
+//! Absent: what is made later. A command that makes a repository of its own, or a file with such a name, may write it until the session
+//! ends.
+
+use crate::project;
+use agent_exec::Environment;
+use agent_tools::protected_names;
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What was found, and whether everything was looked at.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) is_all: bool,
+}
+
+/// The files and directories of a workspace with a protected name, such as the `.git` of a submodule. Those near the root come first, and
+/// of a very large workspace only those.
+pub(crate) fn find(workspace: &Path) -> Found {
+    let names: BTreeSet<&str> = protected_names().into_iter().collect();
+    let mut waiting = VecDeque::from([workspace.to_path_buf()]);
+    let (mut paths, mut left) = (Vec::new(), MOST_DIRECTORIES);
+    while let Some(directory) = waiting.pop_front() {
+        if left == 0 || paths.len() >= MOST_PATHS {
+            return Found { paths, is_all: false };
+        }
+        left -= 1;
+        let mut inside = Vec::new();
+        let mut is_cache = false;
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if is_protected(&names, &name) {
+                paths.push(entry.path());
+            } else if name == "CACHEDIR.TAG" {
+                is_cache = true;
+            } else if name != "node_modules" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                inside.push(entry.path());
+            }
+        }
+        // What a program made for itself and can make again is not searched.
+        if !is_cache {
+            waiting.extend(inside);
+        }
+    }
+    paths.truncate(MOST_PATHS);
+    Found { paths, is_all: true }
+}
+
+/// Names count whatever their case, as for the tools.
+fn is_protected(names: &BTreeSet<&str>, name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_lowercase();
+    names.contains(&*name) || name.ends_with(".code-workspace")
+}
+
+/// The directory in the workspace whose files git runs as hooks, where it was told another one than its own.
+pub(crate) fn hooks(workspace: &Path) -> Option<PathBuf> {
+    let folders = project::folders(workspace);
+    let root = folders.first().filter(|root| root.join(".git").exists())?;
+    let mut git = Command::new("git");
+    git.args(["config", "--type=path", "--get", "core.hooksPath"]).current_dir(root).stdin(Stdio::null());
+    // What steers git in the environment steers this program's git no more than this.
+    let output = git.env_clear().envs(Environment::inherited().iter()).output().ok()?;
+    let said = String::from_utf8(output.stdout).ok()?;
+    let said = said.trim_end_matches('\n');
+    if !output.status.success() || said.is_empty() {
+        return None;
+    }
+    let path = root.join(said);
+    let path = path.canonicalize().unwrap_or(path);
+    (path.starts_with(workspace) && path != workspace).then_some(path)
+}
+
+/// Enough for all but the largest projects, and searched in a few hundredths of a second.
+const MOST_DIRECTORIES: usize = 4_000;
+/// Each is a mount of every sandboxed command.
+const MOST_PATHS: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn repositories_within_and_files_that_are_run_are_found_and_the_nearest_first() {
+        let root = tree(&[
+            "a/b/c/.git/config",
+            "a/sub/.git",
+            ".git/config",
+            ".git/modules/x/.envrc",
+            "a/.Envrc",
+            "x.code-workspace",
+            "src/main.rs",
+            "node_modules/x/.vscode/tasks.json",
+            "target/CACHEDIR.TAG",
+            "target/debug/x/.git/config",
+        ]);
+        std::os::unix::fs::symlink("a", root.path().join("link")).unwrap();
+        let found = find(root.path());
+        assert!(found.is_all);
+        let mut paths: Vec<_> =
+            found.paths.iter().map(|path| path.strip_prefix(root.path()).unwrap().to_str().unwrap()).collect();
+        assert_eq!(paths.last(), Some(&"a/b/c/.git"));
+        paths.sort_unstable();
+        assert_eq!(paths, [".git", "a/.Envrc", "a/b/c/.git", "a/sub/.git", "x.code-workspace"]);
+    }
+
+    #[test]
+    fn the_search_is_bounded() {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..MOST_DIRECTORIES {
+            fs::create_dir(root.path().join(number.to_string())).unwrap();
+        }
+        let found = find(root.path());
+        assert_eq!(found, Found { paths: Vec::new(), is_all: false });
+        let many: Vec<String> = (0..=MOST_PATHS).map(|number| format!("{number}/.envrc")).collect();
+        let root = tree(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(find(root.path()).paths.len(), MOST_PATHS);
+    }
+
+    #[test]
+    fn the_directory_of_hooks_is_the_one_that_git_uses() {
+        let root = tree(&["hooks/pre-commit", "src/x"]);
+        let workspace = root.path().canonicalize().unwrap();
+        let git = |arguments: &[&str]| {
+            let mut git = Command::new("git");
+            let status = git.args(arguments).current_dir(&workspace).status().unwrap();
+            assert!(status.success(), "{arguments:?}");
+        };
+        git(&["init", "--quiet"]);
+        assert_eq!(hooks(&workspace), None);
+        for (said, expected) in [
+            ("hooks", Some("hooks")),
+            ("./src/../hooks/", Some("hooks")),
+            ("absent/one", Some("absent/one")),
+            ("/etc", None),
+            (".", None),
+            ("", None),
+        ] {
+            git(&["config", "core.hooksPath", said]);
+            assert_eq!(hooks(&workspace), expected.map(|path| workspace.join(path)), "{said}");
+        }
+        git(&["config", "core.hooksPath", "src/hooks"]);
+        assert_eq!(hooks(&workspace.join("src")), Some(workspace.join("src/hooks")), "as seen from a directory in it");
+    }
+}

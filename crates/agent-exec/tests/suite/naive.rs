@@ -1,0 +1,56 @@
+//! Commands run as they often are: input left open, outputs read to their end and line by line, a time-out that asks the program itself.
+
+use agent_core::ports::{Command, Exit};
+use agent_exec::{Captured, Finished};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// What came of it. Nothing when it does not come to an end; then it is ended here, which it would not be elsewhere.
+pub(crate) fn run(command: &Command) -> Option<Finished> {
+    let mut prepared = std::process::Command::new(&command.program);
+    prepared.args(&command.arguments).current_dir(&command.directory).stderr(Stdio::null());
+    // A group of its own, so that it can be ended in the end.
+    let mut child = prepared.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn().unwrap();
+    let (sender, read) = channel();
+    let stdout = child.stdout.take().unwrap();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stdout.take(4_000_000).read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    let patience = Duration::from_millis(command.timeout_ms.min(700));
+    let exit = match ends_within(&mut child, patience) {
+        Some(code) => Some(Exit::Code(code)),
+        None => {
+            let _ = kill_process(pid(&child), Signal::TERM);
+            ends_within(&mut child, Duration::from_millis(300)).map(|_| Exit::TimedOut)
+        }
+    };
+    let bytes = read.recv_timeout(Duration::from_millis(500)).ok();
+    let _ = kill_process_group(pid(&child), Signal::KILL);
+    child.wait().unwrap();
+    let text = String::from_utf8_lossy(&bytes?).into_owned();
+    let lines = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+    let stdout = Captured { head: format!("{lines}\n").into_bytes(), ..Captured::default() };
+    Some(Finished { exit: exit?, stdout, stderr: Captured::default(), left_behind: 0, survivors: 0 })
+}
+
+/// The code; 0 for a program that a signal ended, which has none.
+fn ends_within(child: &mut Child, patience: Duration) -> Option<i32> {
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status.code().unwrap_or_default());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_child(child)
+}
