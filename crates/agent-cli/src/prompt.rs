@@ -50,12 +50,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let left = screen.run(&mut notices, signals, lines::read(), questions).await;
     handle.detach();
     let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
-    // What the hooks at the session's end came to.
-    while let Ok(notice) = notices.try_recv() {
-        if matches!(notice, Notice::HookRan(_)) {
-            screen.view.notice(&notice);
-        }
-    }
+    screen.view.last_hooks(&mut notices);
     screen.view.end_line();
     screen.view.spent(session.ledger());
     if !id.is_empty() {

@@ -4,10 +4,10 @@ use crate::limits::Near;
 use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
-use agent_core::hook::CommitInfo;
+use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
 use agent_core::tool::{ToolOutcome, ToolStatus};
-use agent_runner::Notice;
+use agent_runner::{Notice, Notices};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -105,20 +105,12 @@ impl View {
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { call, outcome } => self.finished(call, outcome),
-            // One that only passes is told to those who want to know everything.
-            Notice::HookRan(run) if !run.message.is_empty() || self.level == Level::Verbose => {
-                self.tell(&one_line(&run.to_string(), 300));
-            }
+            Notice::HookRan(run) => self.hook_ran(run),
             Notice::GitChecked(report) => {
                 report.commits.iter().for_each(|commit| self.new_commit(commit));
                 self.notes(&report.notes);
             }
-            Notice::Formatted(report) => {
-                for path in &report.changed_paths {
-                    self.tell(&format!("formatted {}", inline(path)));
-                }
-                self.notes(&report.notes);
-            }
+            Notice::Formatted(report) => self.formatted(report),
             Notice::Committed(report) => {
                 if let Some(commit) = &report.commit {
                     self.tell(&format!("committed {} {}", short(&commit.id), one_line(&commit.subject, 80)));
@@ -146,6 +138,29 @@ impl View {
             Notice::GapReport { text, .. } => self.tell(text),
             _ => {}
         }
+    }
+
+    /// One that only passes is told to those who want to know everything.
+    fn hook_ran(&mut self, run: &HookRun) {
+        if !run.message.is_empty() || self.level == Level::Verbose {
+            self.tell(&one_line(&run.to_string(), 300));
+        }
+    }
+
+    /// What the hooks at the session's end came to, once it is left.
+    pub(crate) fn last_hooks(&mut self, notices: &mut Notices) {
+        while let Ok(notice) = notices.try_recv() {
+            if let Notice::HookRan(run) = notice {
+                self.hook_ran(&run);
+            }
+        }
+    }
+
+    fn formatted(&mut self, report: &FormatReport) {
+        for path in &report.changed_paths {
+            self.tell(&format!("formatted {}", inline(path)));
+        }
+        self.notes(&report.notes);
     }
 
     /// A line in the background.

@@ -24,7 +24,7 @@ pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
             "max-output" => first(&mut config).max_output_tokens = small()?,
             "price" => first(&mut config).price = Some(flat(number()?)),
             "hooks" => {
-                config.hooks = value.split(',').map(|name| point(name).ok_or_else(wrong)).collect::<Result<_, _>>()?
+                config.hooks = value.split(',').map(|name| point(name).ok_or_else(wrong)).collect::<Result<_, _>>()?;
             }
             "model-calls" => limits.max_model_calls = Some(number()?),
             "tool-calls" => limits.max_tool_calls = Some(number()?),

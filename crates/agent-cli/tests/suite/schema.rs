@@ -110,6 +110,9 @@ fn every_kind_of_line_is_as_published() {
             Step::text("Done."),
         ]);
         let scratch = Scratch::repository();
+        // One that says something about a call, so that every field is there.
+        let says = "echo '{\"systemMessage\":\"look\"}'";
+        scratch.configure(&format!("[[hooks]]\nevent = \"PreToolUse\"\ncommand = '''{says}'''\n"));
         let arguments = ["run", "-p", "x", "--output-format", "stream-json", "--include-partial-messages"];
         let ended = Running::start(scratch.agent(&arguments).args(model.flags(wire))).end();
         let lines = ended.assert_code(61).lines();

@@ -71,7 +71,7 @@ impl CancelSignal for Never {
     }
 
     async fn cancelled(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
