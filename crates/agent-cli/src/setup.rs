@@ -11,6 +11,7 @@ use crate::settings::Settings;
 use crate::terminal::say;
 use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
+use agent_core::hook::HookPoint;
 use agent_core::journal::{Rebuilt, ToolPrint};
 use agent_core::permission::{Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
@@ -77,8 +78,12 @@ pub(crate) fn open(
             // What was answered for the session holds for as long as the session does.
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
             config.permissions.allow.extend(answered.cloned());
-            if old.config != config {
+            let differs = old.config != config;
+            if differs {
                 say_differences(&old.config, &config);
+            }
+            // To be configured is what makes a session begin anew for the hooks of its start.
+            if differs || config.hooks.contains(&HookPoint::SessionStart) {
                 handle.reconfigure(config);
             }
             old.before

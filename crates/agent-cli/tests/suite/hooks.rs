@@ -50,6 +50,21 @@ fn every_event_runs_its_hook_in_order_with_and_without_a_commitment() {
 }
 
 #[test]
+fn a_session_that_is_resumed_starts_again_whatever_it_was_left_with() {
+    let scratch = Scratch::repository();
+    let note = format!("cat >> '{}'", scratch.path("told").display());
+    configured(&scratch, &[("SessionStart", &note)]);
+    let model = Model::script([Step::text("One."), Step::text("Two.")]);
+    for more in [&["-p", "first"][..], &["-p", "second", "--continue"]] {
+        scratch.run(&model, more).assert_code(0);
+    }
+    let told = fs::read_to_string(scratch.path("told")).unwrap();
+    let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sources: Vec<&str> = told.iter().map(|told| told["source"].as_str().unwrap()).collect();
+    assert_eq!(sources, ["startup", "resume"]);
+}
+
+#[test]
 fn a_job_runs_the_hooks_too() {
     let scratch = Scratch::repository();
     let note = format!("cat >> '{}'", scratch.path("told").display());

@@ -171,7 +171,11 @@ fn verify_tells_damage_with_its_place() {
     let whole = fs::read(&path).unwrap();
     let verified = scratch.ended(&["sessions", "verify", "one"]);
     assert!(
-        verified.assert_code(0).out.contains(&format!("{} bytes, format 2, WaitingForUserInput", whole.len())),
+        verified.assert_code(0).out.contains(&format!(
+            "{} bytes, format {}, WaitingForUserInput",
+            whole.len(),
+            agent_core::journal::FORMAT_VERSION
+        )),
         "{verified:#?}"
     );
     // Torn: whole as far as it goes.

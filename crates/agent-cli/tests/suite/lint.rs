@@ -1,6 +1,7 @@
 //! `agent sessions lint`: journals and others' sessions, what is found, what a copy mends, and that nothing else is touched.
 
 use crate::support::{Model, Running, Scratch};
+use agent_core::journal::FORMAT_VERSION;
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 use std::fs;
@@ -102,9 +103,10 @@ fn what_is_no_session_or_no_file_is_refused_at_once() {
     let path = journal(&scratch);
     let text = fs::read_to_string(&path).unwrap();
     let first = text.lines().next().unwrap().split_once(',').unwrap().1;
-    let newer = first.replace("\"format_version\":2", "\"format_version\":3");
+    let [today, tomorrow] = [FORMAT_VERSION, FORMAT_VERSION + 1].map(|version| format!("\"format_version\":{version}"));
+    let newer = first.replace(&today, &tomorrow);
     fs::write(&path, format!("{{\"sum\":\"{:08x}\",{newer}\n", super::journals::crc32(newer.as_bytes()))).unwrap();
-    lint(&scratch, &path, &[]).assert_code(42).assert_says("3");
+    lint(&scratch, &path, &[]).assert_code(42).assert_says(&format!("it has format {}", FORMAT_VERSION + 1));
     let mut running = Running::start(&mut scratch.agent(&["sessions", "lint"]));
     running.close_stdin();
     running.end().assert_code(2);
