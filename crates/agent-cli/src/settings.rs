@@ -61,7 +61,8 @@ impl Settings {
                 max_tool_calls: Some(2_000),
                 // Nobody is there to see that it gets nowhere.
                 max_failures_in_row: Some(30),
-                max_repetitions: Some(20),
+                // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.
+                max_repetitions: Some(500),
                 ..Limits::default()
             },
             Seat::Interactive => Limits::default(),

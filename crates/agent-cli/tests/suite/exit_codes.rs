@@ -188,6 +188,17 @@ fn limits_on_calls() {
     scripted(53, "error_max_turns", &[Step::answer(two)], &["--max-tool-calls", "1"]);
 }
 
+/// Asking the same for long is what waiting for something looks like, and ends nothing by itself.
+#[test]
+fn the_same_call_again_and_again_is_ended_where_a_limit_says_so() {
+    let call = || Step::call("list_files", json!({}));
+    let waits = || Model::script((0..60).map(|_| call()).chain([Step::text("Done.")]));
+    Scratch::new().run(&waits(), &["-p", "wait"]).assert_code(0);
+    let scratch = Scratch::new();
+    scratch.configure("[limits]\nmax_repetitions = 20\n");
+    scratch.run(&waits(), &["-p", "wait"]).assert_code(53).assert_says("same result");
+}
+
 #[test]
 fn budgets() {
     let usage = Usage { input_tokens: 5_000, output_tokens: 5_000, ..Usage::default() };
