@@ -9,7 +9,7 @@ use agent_core::conversation::ToolCall;
 use agent_core::llm::{LlmRequest, LlmResponse};
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Action, Event, Session, State};
-use agent_core::tool::{CallFacts, Finding, HookVerdict, Inspection, ToolOutcome};
+use agent_core::tool::{CallFacts, Finding, Inspection, ToolOutcome};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 
@@ -50,7 +50,7 @@ fn perform(action: Action, outside: &mut impl Outside, events: &mut VecDeque<Eve
             let fact = |call: ToolCall| {
                 let found = outside.inspect(&call);
                 let finding = found.map_or_else(|message| Finding::InvalidArguments { message }, Finding::Runnable);
-                CallFacts { call: call.id, finding, verdict: HookVerdict::None }
+                CallFacts::new(call.id, finding)
             };
             let facts = calls.into_iter().map(fact).collect();
             events.push_back(Event::ToolsPrepared { ticket, facts });

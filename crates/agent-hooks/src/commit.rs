@@ -233,7 +233,7 @@ async fn publish(
     }
     let content = match index.and_then(|index| index.with(entries)) {
         Some(content) => content,
-        None => changed_by_git(&git, bytes.as_deref(), entries, &format.none()).await?,
+        None => changed_by_git(&git, repository, bytes.as_deref(), entries, &format.none()).await?,
     };
     lock.prepare(&content)?;
     let none = format.none();
@@ -253,6 +253,7 @@ async fn discard(git: &Git<'_>) {
 /// An index that is only understood by git, changed on a copy.
 async fn changed_by_git(
     git: &Git<'_>,
+    repository: &Repository,
     bytes: Option<&[u8]>,
     entries: &BTreeMap<&str, Option<&Entry>>,
     none: &str,
@@ -261,6 +262,9 @@ async fn changed_by_git(
     let copy = scratch.path().join("index");
     if let Some(bytes) = bytes {
         std::fs::write(&copy, bytes)?;
+        // By the index's time git knows which entries it has to mark as uncertain.
+        let time = std::fs::metadata(repository.git_dir.join("index"))?.modified()?;
+        std::fs::File::options().write(true).open(&copy)?.set_modified(time)?;
     }
     let mut lines = String::new();
     for (path, entry) in entries {

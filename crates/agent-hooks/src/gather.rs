@@ -17,6 +17,8 @@ pub(crate) struct Found {
     /// The bytes of the index that it was read from.
     index: Option<Vec<u8>>,
     staged: BTreeMap<String, Staged>,
+    /// Candidates below which something is staged.
+    covering: BTreeSet<String>,
     conversions: BTreeMap<String, Conversion>,
     ignored: BTreeSet<String>,
 }
@@ -28,11 +30,22 @@ impl Found {
         let mut wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
         wanted.extend(attribute_files.iter().map(String::as_str));
         let index = index_lock::read(&repository.git_dir)?;
+        let mut covering: BTreeSet<String> = BTreeSet::new();
         let staged = match &index {
             None => BTreeMap::new(),
             Some(bytes) => match Index::read(bytes, work.settings.format) {
-                Some(index) => index.at(&wanted),
-                None => query::in_index(git, &wanted.into_iter().collect::<Vec<_>>()).await?,
+                Some(index) => {
+                    covering.extend(paths.iter().filter(|path| index.has_below(path)).map(|path| (*path).to_owned()));
+                    index.at(&wanted)
+                }
+                None => {
+                    // Git tells what is below a path, too.
+                    let found = query::in_index(git, &wanted.into_iter().collect::<Vec<_>>()).await?;
+                    let covers =
+                        |path: &&&str| found.keys().any(|staged| parents(staged).any(|parent| parent == **path));
+                    covering.extend(paths.iter().filter(covers).map(|path| (*path).to_owned()));
+                    found
+                }
             },
         };
         let has_carriage_returns =
@@ -49,7 +62,7 @@ impl Found {
             Some(ignored) => ignored,
             None => query::ignored(git, &new).await?,
         };
-        Ok(Self { index, staged, conversions, ignored })
+        Ok(Self { index, staged, covering, conversions, ignored })
     }
 
     /// What `HEAD` has if nothing is staged.
@@ -74,7 +87,11 @@ impl Found {
         let path = candidate.git_path.as_str();
         let head = in_head.get(path);
         let conversion = self.conversions.get(path).copied().unwrap_or_default();
-        let below_entry = parents(path).any(|parent| in_head.get(parent).is_some_and(|entry| entry.mode != DIRECTORY));
+        // What is staged and not in `HEAD` may be nowhere else.
+        let is_entry = |parent: &str| {
+            self.staged.contains_key(parent) || in_head.get(parent).is_some_and(|entry| entry.mode != DIRECTORY)
+        };
+        let below_entry = parents(path).any(is_entry) || self.covering.contains(path);
         decide(&Facts {
             head: head.cloned(),
             staged: self.staged.get(path).cloned(),

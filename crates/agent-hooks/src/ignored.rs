@@ -70,11 +70,21 @@ impl IgnoreRules<'_> {
     }
 }
 
-/// The rules of one file, or nothing when there are some that cannot be read. As git does, links are passed over.
+/// The rules of one file, or nothing when there are some that cannot be read, or that git may read otherwise. As git does, links are passed
+/// over.
 fn rules_of(folder: &Path, file: &Path) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
-    if file.symlink_metadata().is_ok_and(|found| found.is_file()) && builder.add(file).is_some() {
-        return None;
+    if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        let text = std::fs::read_to_string(file).ok()?;
+        if text.lines().any(is_doubtful) || builder.add(file).is_some() {
+            return None;
+        }
     }
     builder.build().ok()
+}
+
+/// Whether git may read a pattern otherwise: braces are letters to it, and it has its own rules for odd sets of characters.
+fn is_doubtful(line: &str) -> bool {
+    let has_odd_set = || ["[:", "[]", "[!", "[^"].iter().any(|odd| line.contains(odd)) || line.contains('\\');
+    !line.starts_with('#') && (line.contains(['{', '}']) || line.contains('[') && has_odd_set())
 }

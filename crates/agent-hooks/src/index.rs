@@ -120,6 +120,11 @@ impl<'a> Index<'a> {
         Some(body)
     }
 
+    /// Whether it has entries below this path.
+    pub(crate) fn has_below(&self, path: &str) -> bool {
+        self.entries.iter().any(|slot| is_below(slot.path, path.as_bytes()))
+    }
+
     fn is_in_the_way_of(&self, path: &str) -> bool {
         self.entries.iter().any(|slot| is_below(slot.path, path.as_bytes()) || is_below(path.as_bytes(), slot.path))
     }

@@ -66,10 +66,15 @@ impl IndexLock {
     }
 
     /// Makes ready what [`publish`](Self::publish) will make the index. After this only a rename is left to do.
+    ///
+    /// It gets the time of the index that it replaces. By that time git knows which entries were written down in the moment in which
+    /// their files may have changed again, and looks into those; with a later one it would take such a file for unchanged, and a
+    /// checkout would overwrite it.
     pub(crate) fn prepare(&self, content: &[u8]) -> io::Result<()> {
         fs::write(&self.lock, content)?;
         if let Ok(found) = fs::metadata(&self.index) {
             fs::set_permissions(&self.lock, found.permissions())?;
+            File::options().write(true).open(&self.lock)?.set_modified(found.modified()?)?;
         }
         Ok(())
     }

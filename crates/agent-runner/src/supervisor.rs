@@ -55,6 +55,7 @@ impl Supervisor {
             checks: None,
             timer: None,
             tasks: TaskTracker::new(),
+            is_released: false,
         };
         (Self { runner, overseen, inbox, session_notices }, SupervisorHandle { inbox: sender }, notices_receiver)
     }
@@ -90,7 +91,7 @@ impl Supervisor {
                 }
             }
         }
-        overseen.session.detach();
+        overseen.release();
         let stopping = overseen.stop_everything();
         let (end, session) = match ended {
             Some(ended) => {
@@ -142,6 +143,8 @@ struct Overseen {
     /// Stops the timer when it is dropped.
     timer: Option<DropGuard>,
     tasks: TaskTracker,
+    /// Whether the session was told that nobody needs it any more.
+    is_released: bool,
 }
 
 impl Overseen {
@@ -236,7 +239,7 @@ impl Overseen {
             }
             Action::CleanUp { ticket } => {
                 self.checks = None;
-                self.session.detach();
+                self.release();
                 let Some(inbox) = self.inbox.upgrade() else { return };
                 let gone = self.session_gone.clone();
                 self.tasks.spawn(async move {
@@ -244,7 +247,14 @@ impl Overseen {
                     send(&inbox, Event::CleanupCompleted { ticket });
                 });
             }
-            Action::ReleaseSession => self.session.detach(),
+            Action::ReleaseSession => self.release(),
+        }
+    }
+
+    /// Lets go of the session, once: who asks a second time does not want to wait for the hooks at its end.
+    fn release(&mut self) {
+        if !std::mem::replace(&mut self.is_released, true) {
+            self.session.detach();
         }
     }
 

@@ -64,6 +64,23 @@ fn a_session_that_is_resumed_starts_again_whatever_it_was_left_with() {
     assert_eq!(sources, ["startup", "resume"]);
 }
 
+/// However a run ends, the hooks at the session's end run to their end.
+#[test]
+fn the_end_of_a_session_is_told_whatever_it_came_to() {
+    let outcomes: [(u8, &[&str]); 3] = [(0, &[]), (53, &["--max-turns", "1"]), (63, &["--verify", "false"])];
+    for (code, more) in outcomes {
+        let scratch = Scratch::repository();
+        let note = format!("sleep 0.2; cat > '{}'", scratch.path("ended").display());
+        configured(&scratch, &[("SessionEnd", &note)]);
+        let claims = || Step::text("Done.");
+        let calls = Step::call("write_file", json!({"path": "new.txt", "content": "new\n"}));
+        let model = Model::script([calls, claims(), claims(), claims(), claims()]);
+        scratch.run(&model, &[EDITS, more].concat()).assert_code(i32::from(code));
+        let told = fs::read_to_string(scratch.path("ended")).unwrap_or_else(|_| panic!("nothing was told at {code}"));
+        assert!(told.contains("SessionEnd"), "{told}");
+    }
+}
+
 #[test]
 fn a_job_runs_the_hooks_too() {
     let scratch = Scratch::repository();

@@ -1,5 +1,6 @@
 //! What a hook says: by its exit code, and by what it prints.
 
+use super::OUTPUT_LIMIT_BYTES;
 use agent_core::conversation::Arguments;
 use agent_core::hook::{HookEnd, HookPoint};
 use agent_core::ports::{CommandError, CommandOutput, Exit};
@@ -56,7 +57,7 @@ pub(super) fn read(
 ) -> Result<Said, String> {
     let output = result.as_ref().map_err(ToString::to_string)?;
     match output.exit {
-        Exit::Code(0) => passed(&text(&output.stdout), output.dropped_bytes > 0, point),
+        Exit::Code(0) => passed(&text(&output.stdout), is_cut(output), point),
         Exit::Code(2) => {
             let stderr = text(&output.stderr);
             let reason = if stderr.is_empty() { "it objects and does not say why" } else { &stderr };
@@ -70,16 +71,22 @@ pub(super) fn read(
     }
 }
 
+/// Whether its standard output is not whole. What was dropped is counted over both outputs, and of one that was cut as much is kept as may be.
+fn is_cut(output: &CommandOutput) -> bool {
+    output.dropped_bytes > 0 && output.stdout.len() >= OUTPUT_LIMIT_BYTES
+}
+
 /// Exit code 0: what it printed may be an answer.
 fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> {
     if !stdout.starts_with('{') {
         let is_context = matches!(point, HookPoint::UserPromptSubmit | HookPoint::SessionStart) && !stdout.is_empty();
         return Ok(Said { context: is_context.then(|| cut(stdout)), ..Said::default() });
     }
-    let answer: Answer = serde_json::from_str(stdout).map_err(|error| {
-        let why = if is_cut { String::from("it is too long") } else { error.to_string() };
-        format!("its answer cannot be read: {why}")
-    })?;
+    // What is left of it may be JSON again, and say something else.
+    if is_cut {
+        return Err(String::from("its answer cannot be read: it is too long"));
+    }
+    let answer: Answer = serde_json::from_str(stdout).map_err(|error| format!("its answer cannot be read: {error}"))?;
     answer.at(point)
 }
 
@@ -214,6 +221,20 @@ mod tests {
         assert_eq!(failed(Exit::Cancelled, "x"), "it was stopped");
         let missing = Err(CommandError { program: "/bin/sh".into(), found: "gone".into() });
         assert_eq!(read(&missing, 100, Stop).unwrap_err(), "start `/bin/sh`: gone");
+    }
+
+    /// The middle is what is dropped, and what is left of it may be JSON that says something else.
+    #[test]
+    fn an_answer_that_was_cut_is_none() {
+        let long = format!("{{\"systemMessage\":\"{}\"}}", "a".repeat(OUTPUT_LIMIT_BYTES));
+        let cut = |stdout: &str| {
+            let whole = ended(Exit::Code(0), stdout, "").unwrap();
+            read(&Ok(CommandOutput { dropped_bytes: 100, ..whole }), 100, HookPoint::PreToolUse)
+        };
+        assert_eq!(cut(&long).unwrap_err(), "its answer cannot be read: it is too long");
+        // Only what it said to standard error was too much.
+        let denied = cut("{\"decision\":\"block\",\"reason\":\"no\"}").unwrap();
+        assert_eq!(denied.verdict, HookVerdict::Deny { reason: "no".into() });
     }
 
     #[test]

@@ -280,3 +280,71 @@ fn who_commits_can_be_configured() {
         assert_eq!(repo.git(&["log", "-1", "--format=%an <%ae>"]).trim(), expected);
     }
 }
+
+/// A file that changed again in the moment in which it was staged: git tells by the index's time that it has to look into such files.
+#[test]
+fn a_file_that_changed_while_it_was_staged_stays_changed() {
+    for version in ["2", "4"] {
+        let Some(repo) = Repo::new() else { return };
+        repo.git(&["update-index", "--index-version", version]);
+        let dirty = |repo: &Repo| repo.git(&["--no-optional-locks", "status", "--porcelain"]);
+        let raced = (0..20).any(|_| {
+            repo.write("b.rs", "yy\n");
+            repo.git(&["add", "b.rs"]);
+            repo.write("b.rs", "zz\n");
+            dirty(&repo) == "MM b.rs\n"
+        });
+        assert!(raced);
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        let agent = repo.agent();
+        agent.change("new.rs", Some("new\n"));
+        assert!(agent.finish(&["new.rs"]).commit.is_some());
+        assert_eq!(dirty(&repo), "MM b.rs\n", "index version {version}");
+        assert_eq!(repo.read("b.rs"), "zz\n");
+    }
+}
+
+/// What is staged, is not in `HEAD` and is gone from the directory is in the index only.
+#[test]
+fn what_only_the_index_has_is_not_dropped_for_a_path_in_its_place() {
+    for version in ["2", "4"] {
+        for (staged, path) in [("extra", "extra/b.rs"), ("p/q", "p")] {
+            let Some(repo) = Repo::new() else { return };
+            repo.write(staged, "precious\n");
+            repo.git(&["add", staged]);
+            repo.git(&["update-index", "--index-version", version]);
+            fs::remove_file(repo.project.join(staged)).unwrap();
+            drop(fs::remove_dir(repo.project.join("p")));
+            let before = repo.git(&["ls-files", "--stage"]);
+            let agent = repo.agent();
+            agent.change(path, Some("agent\n"));
+            let report = agent.finish(&[path]);
+            assert_eq!(report.commit, None, "{path}");
+            assert!(report.notes.iter().any(|note| note.contains("takes the place of")), "{:?}", report.notes);
+            assert_eq!(repo.git(&["ls-files", "--stage"]), before, "{path}");
+        }
+    }
+}
+
+/// Patterns that are read otherwise elsewhere than in git.
+#[test]
+fn what_git_ignores_is_not_committed_however_the_pattern_is_written() {
+    let cases = [
+        ("*.[[:digit:]]\n", "p.1", true),
+        ("{{ck}}/\n", "{{ck}}/o", true),
+        ("*.tmp\n!{c,d}.tmp\n", "c.tmp", true),
+        ("n[\\]]m\n", "n]m", true),
+        ("{{ck}}/\n", "ck/o", false),
+        ("*.log\n", "a.txt", false),
+    ];
+    for (rules, path, is_ignored) in cases {
+        let Some(repo) = Repo::new() else { return };
+        repo.write(".gitignore", rules);
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-qm", "rules"]);
+        assert_eq!(repo.try_git(&["check-ignore", "-q", path]).0, is_ignored, "{rules:?}");
+        let agent = repo.agent();
+        agent.change(path, Some("agent\n"));
+        assert_eq!(agent.finish(&[path]).commit.is_none(), is_ignored, "{rules:?}: {path}");
+    }
+}
