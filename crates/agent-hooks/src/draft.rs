@@ -49,7 +49,8 @@ pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, G
     let mut stream = record.unwrap_or_default();
     draft.ask(&mut stream);
     draft.commit(&mut stream);
-    let arguments = ["fast-import", "--quiet", "--force", "--done", "--date-format=now"];
+    // Names are as they are on the disk; folded, they would be others in the commit than in the index.
+    let arguments = ["-c", "core.ignorecase=false", "fast-import", "--quiet", "--force", "--done", "--date-format=now"];
     let output = git.run(&arguments, stream).await?;
     let output = String::from_utf8_lossy(&output);
     let mut lines = output.lines();

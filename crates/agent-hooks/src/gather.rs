@@ -85,6 +85,9 @@ impl Found {
 
     fn decide_one(&self, settings: &Settings, in_head: &BTreeMap<String, Entry>, candidate: &Candidate) -> Decision {
         let path = candidate.git_path.as_str();
+        if path.split('/').any(is_refused_by_git) {
+            return Decision::LeaveOut("git refuses such a name");
+        }
         let head = in_head.get(path);
         let conversion = self.conversions.get(path).copied().unwrap_or_default();
         // What is staged and not in `HEAD` may be nowhere else.
@@ -138,6 +141,15 @@ fn version_of(image: &Image, head: Option<&Entry>, settings: &Settings) -> Versi
 
 /// A directory in `HEAD`.
 const DIRECTORY: u32 = 0o040_000;
+
+/// Whether git takes a name for its own directory's on some file system, and would not check it out (`verify_path` in its sources).
+fn is_refused_by_git(name: &str) -> bool {
+    // What HFS+ leaves out when it compares names.
+    let is_left_out = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let name: String = name.chars().filter(|c| !is_left_out(c)).collect::<String>().to_ascii_lowercase();
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    name == ".git" || name.strip_prefix("git~").is_some_and(|rest| rest.parse::<u8>().is_ok())
+}
 
 fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])

@@ -143,6 +143,10 @@ impl UserHooks {
 fn take(report: &mut HookReport, said: Said, point: HookPoint) -> bool {
     report.context.extend(said.context);
     report.stop = report.stop.take().or(said.stop);
+    // Who allowed the call has not seen the arguments that another hook gave it since.
+    if said.arguments.is_some() && matches!(report.verdict, HookVerdict::Allow { .. }) {
+        report.verdict = HookVerdict::None;
+    }
     report.arguments = said.arguments.or(report.arguments.take());
     report.verdict = std::mem::take(&mut report.verdict).and(said.verdict);
     if let Some(reason) = said.block {

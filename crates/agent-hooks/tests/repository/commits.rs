@@ -348,3 +348,24 @@ fn what_git_ignores_is_not_committed_however_the_pattern_is_written() {
         assert_eq!(agent.finish(&[path]).commit.is_none(), is_ignored, "{rules:?}: {path}");
     }
 }
+
+#[test]
+fn names_are_as_on_the_disk_and_none_that_git_would_not_check_out() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("d/f", "1\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "second"]);
+    repo.git(&["config", "core.ignorecase", "true"]);
+    let agent = repo.agent();
+    agent.change("D/new", Some("new\n"));
+    assert!(agent.finish(&["D/new"]).commit.is_some());
+    assert_eq!(repo.last_commit(), "fix: fix it\nA\tD/new\n");
+    for path in ["git~1", "x/.git /y", ".GIT::$INDEX_ALLOCATION/y", "a/.gi\u{200c}t"] {
+        let agent = repo.agent();
+        agent.change(path, Some("agent\n"));
+        let report = agent.finish(&[path]);
+        assert_eq!(report.commit, None, "{path}");
+        assert!(report.notes.iter().any(|note| note.contains("git refuses such a name")), "{path}: {:?}", report.notes);
+    }
+    assert_eq!(repo.git(&["fsck", "--strict"]), "");
+}

@@ -238,6 +238,13 @@ async fn hooks_run_one_after_the_other() {
     assert_eq!(report.arguments.unwrap().as_str(), r#"{"path":"b.rs"}"#);
     assert!(matches!(report.verdict, HookVerdict::Deny { .. }));
 
+    // Who allowed the call has not seen what another made of it.
+    let allow = r#"echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'"#;
+    let report = Place::new().and(hook(allow)).and(hook(&write("b.rs"))).run(&before()).await;
+    assert_eq!((report.verdict, report.arguments.is_some()), (HookVerdict::None, true));
+    let report = Place::new().and(hook(&write("b.rs"))).and(hook(allow)).run(&before()).await;
+    assert!(matches!(report.verdict, HookVerdict::Allow { .. }));
+
     // At the end of a turn everything that is wrong is told at once.
     let hook = |command: &str| UserHook::new("Stop", command).unwrap();
     let place = Place::new().and(hook("echo one >&2; exit 2")).and(hook("echo two >&2; exit 2"));
