@@ -6,7 +6,7 @@
 //! what HEAD has at the paths                  to be compared with what it was taken to have
 //! ```
 
-use crate::checkpoint;
+use crate::checkpoint::{self, KEPT_EVERYWHERE};
 use crate::config::Identity;
 use crate::git::{Git, GitError};
 use crate::image::Image;
@@ -50,7 +50,8 @@ pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, G
     draft.ask(&mut stream);
     draft.commit(&mut stream);
     // Names are as they are on the disk; folded, they would be others in the commit than in the index.
-    let arguments = ["-c", "core.ignorecase=false", "fast-import", "--quiet", "--force", "--done", "--date-format=now"];
+    let import = ["fast-import", "--quiet", "--force", "--done", "--date-format=now"];
+    let arguments = [&["-c", "core.ignorecase=false"], &KEPT_EVERYWHERE[..], &import].concat();
     let output = git.run(&arguments, stream).await?;
     let output = String::from_utf8_lossy(&output);
     let mut lines = output.lines();

@@ -154,6 +154,10 @@ pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository) -> Res
     turns::forget_oldest(git, repository, TURNS_KEPT).await
 }
 
+/// With these arguments references get a log. `git gc` in another worktree of the repository does not look at this one's own references, and
+/// would remove what they name; at logs it does look, for as long as they are kept (90 days, unless the user says otherwise).
+pub(crate) const KEPT_EVERYWHERE: [&str; 2] = ["-c", "core.logAllRefUpdates=always"];
+
 /// Where records wait to become commits.
 fn folder(repository: &Repository) -> PathBuf {
     repository.git_dir.join("agent")

@@ -1,7 +1,7 @@
 //! The kept turns of a repository: makes commits of the records, lists them, reads them.
 
 use super::stream::{Place, TURNS, When};
-use super::{ImportError, folder};
+use super::{ImportError, KEPT_EVERYWHERE, folder};
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
@@ -33,7 +33,7 @@ pub(super) async fn import(git: &Git<'_>, record: &Path) -> Result<(), ImportErr
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    git.run(&["fast-import", "--quiet"], stream).await?;
+    git.run(&[&KEPT_EVERYWHERE[..], &["fast-import", "--quiet"]].concat(), stream).await?;
     Ok(fs::remove_file(record)?)
 }
 

@@ -23,6 +23,30 @@ fn turn(agent: &Agent, writes: &[(&str, Option<&str>)]) {
     agent.check(&paths);
 }
 
+/// Another worktree's `git gc` does not look at this one's own references.
+#[test]
+fn a_cleanup_in_another_worktree_leaves_what_undo_needs() {
+    for auto_commit in [false, true] {
+        let Some(repo) = Repo::new() else { return };
+        repo.git(&["worktree", "add", "-q", "../other"]);
+        repo.write("b.rs", "mine alone\n");
+        let agent = Agent::new(HooksConfig { auto_commit, ..repo.config() });
+        agent.hooks.turn_started();
+        agent.change("b.rs", Some("agent\n"));
+        agent.change("a.rs", Some("agent\n"));
+        if auto_commit {
+            agent.finish(&["a.rs", "b.rs"]);
+        } else {
+            agent.check(&["a.rs", "b.rs"]);
+        }
+        repo.git(&["-C", "../other", "gc", "-q", "--prune=now"]);
+        assert_eq!(repo.git(&["fsck", "--strict", "--no-dangling"]), "");
+        repo.git(&["gc", "-q"]);
+        take_back(&repo, 1).unwrap();
+        assert_eq!(repo.read("b.rs"), "mine alone\n");
+    }
+}
+
 #[test]
 fn a_turn_is_taken_back_and_the_undo_too() {
     let Some(repo) = Repo::new() else { return };
