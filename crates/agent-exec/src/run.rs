@@ -7,7 +7,7 @@ use crate::helper::launch::not_started;
 use crate::helper::{Helper, watch};
 use crate::program;
 use crate::pump::OnOutput;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Guarded, Sandbox};
 use crate::start::{Started, Surroundings, start};
 use crate::tree::{Ended, become_subreaper};
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
@@ -114,7 +114,9 @@ impl Processes {
             new_session: self.new_session.as_deref().map(PathBuf::as_path),
             sandbox: self.sandbox.as_ref(),
         };
-        // The order of these matters when the future is dropped: the tree is ended before the child is given up.
+        // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at
+        // after that.
+        let guarded = Guarded::begin(self.sandbox.as_ref());
         let Started { mut pump, mut child, mut tree } = start(command, surroundings, streams, on_output)?;
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);
@@ -138,7 +140,8 @@ impl Processes {
         };
         pump.settle(PATIENCE_FOR_EOF).await;
         let (stdout, stderr) = pump.finish();
-        let finished = Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors };
+        let remarks = guarded.end().await;
+        let finished = Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors, remarks };
         match &self.sandbox {
             Some(sandbox) => finished.of_sandboxed(sandbox.has_namespace()),
             None => Ok(finished),
@@ -159,11 +162,15 @@ impl CommandRunner for Processes {
             .run_streaming(command, Streams::Separate, cancel, &|_| {})
             .await
             .map_err(|error| CommandError { program: command.program.clone(), found: error.to_string() })?;
+        let mut stderr = finished.stderr.clone().into_bytes();
+        for remark in &finished.remarks {
+            stderr.extend_from_slice(format!("[{remark}]\n").as_bytes());
+        }
         Ok(CommandOutput {
             exit: finished.exit,
             dropped_bytes: finished.stdout.dropped_bytes + finished.stderr.dropped_bytes,
             stdout: finished.stdout.into_bytes(),
-            stderr: finished.stderr.into_bytes(),
+            stderr,
         })
     }
 }
@@ -190,6 +197,8 @@ pub struct Finished {
     pub left_behind: usize,
     /// Processes that could not be ended: they belong to another user, or the kernel holds them.
     pub survivors: usize,
+    /// What it made although a sandbox should keep it from that, and what was done about it; sentences for people and models.
+    pub remarks: Vec<String>,
 }
 
 impl Finished {
@@ -214,6 +223,7 @@ impl Finished {
             stderr: Captured::default(),
             left_behind: 0,
             survivors: 0,
+            remarks: Vec::new(),
         }
     }
 }

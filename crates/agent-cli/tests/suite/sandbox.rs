@@ -127,6 +127,36 @@ fn what_other_programs_run_is_written_by_nobody() {
     assert!(!scratch.work("hooks").exists());
 }
 
+/// What is not there no mount can hold. Afterwards it is set aside, or the model and the user are told.
+#[test]
+fn what_other_programs_act_on_does_not_come_into_being_unseen() {
+    if !has_any_sandbox() {
+        return;
+    }
+    let attempt = "git init -q .; mkdir -p .agent deep/.agent hooks new/.git; echo x > .agent/config.toml; echo x > new/.envrc; \
+                   echo x > deep/.agent/config.toml; echo x > hooks/pre-commit; ls -a; true";
+    let made = [".git/HEAD", ".agent/config.toml", "deep/.agent/config.toml", "new/.git", "new/.envrc"];
+    for (sandbox, is_held) in [(&[][..], true), (&["--sandbox", "off"][..], false)] {
+        let scratch = repository();
+        fs::remove_dir_all(scratch.work(".git")).unwrap();
+        let (ended, body) = run(&scratch, attempt, sandbox);
+        ended.assert_code(0);
+        for name in made {
+            let is_told = name.starts_with("new/");
+            assert_eq!(scratch.work(name).exists(), is_told || !is_held, "{name}: {ended:#?}");
+        }
+        for words in ["is now `.git.set-aside`", "is now `deep/.agent.set-aside`", "`new/.envrc`, `new/.git`"] {
+            assert_eq!((ended.err.contains(words), body.contains(words)), (is_held, is_held), "{words}: {ended:#?}");
+        }
+        assert_eq!(scratch.work(".git.set-aside/HEAD").exists(), is_held, "nothing is lost");
+        assert!(!is_held || !scratch.work(".agent").exists(), "what was made to keep the place is gone");
+    }
+    let scratch = repository();
+    scratch.git(&["config", "core.hooksPath", "hooks"]);
+    run(&scratch, "mkdir hooks; echo x > hooks/pre-commit; true", &[]).0.assert_says("is now `hooks.set-aside`");
+    assert!(!scratch.work("hooks").exists());
+}
+
 /// In a home directory the agent's own folders lie in the workspace. Those that are not there yet cannot be made by a command: it could say
 /// there what the next session allows.
 #[test]

@@ -135,6 +135,8 @@ impl Checker {
         let policy = Policy {
             access: Access::WorkspaceWrite,
             protected: vec![workspace.join(".git"), workspace.join(".agent")],
+            kept: Vec::new(),
+            placeholders: Vec::new(),
             workspace,
             writable: Vec::new(),
         };

@@ -52,7 +52,14 @@ pub(crate) fn run(command: &Command, group: Group) -> Option<Finished> {
     let text = String::from_utf8_lossy(&bytes?).into_owned();
     let lines = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
     let stdout = Captured { head: format!("{lines}\n").into_bytes(), ..Captured::default() };
-    Some(Finished { exit: exit?, stdout, stderr: Captured::default(), left_behind: 0, survivors: 0 })
+    Some(Finished {
+        exit: exit?,
+        stdout,
+        stderr: Captured::default(),
+        left_behind: 0,
+        survivors: 0,
+        remarks: Vec::new(),
+    })
 }
 
 /// The code; 0 for a program that a signal ended, which has none.
