@@ -4,7 +4,7 @@
 use crate::apart::{self, FIRST_OF_OURS};
 use crate::naive;
 use crate::sandbox::{Place, everywhere};
-use crate::support::{Switch, odd_sleep, sleepers, wait_for_sleepers};
+use crate::support::{Switch, helper, odd_sleep, sleepers, wait_for_sleepers};
 use agent_core::ports::Exit;
 use agent_exec::{Access, Finished, Processes, StartError, Streams};
 use rustix::process::{Resource, getrlimit};
@@ -120,7 +120,11 @@ fn has_descriptor_of_ours(list: &str) -> bool {
 }
 
 fn everywhere_and_without() -> Vec<(String, Place, Processes)> {
-    let mut all = vec![("no sandbox".to_owned(), Place::new(), Processes::new())];
+    let kept = Processes::new().watched_by(helper());
+    let mut all = vec![
+        ("no sandbox".to_owned(), Place::new(), Processes::new()),
+        ("no sandbox, with a helper".to_owned(), Place::new(), kept),
+    ];
     for (mechanism, place, processes) in everywhere(Access::WorkspaceWrite) {
         all.push((mechanism.name().to_owned(), place, processes));
     }
@@ -181,7 +185,7 @@ async fn apart_from_the_others() {
     let inherited = apart::surroundings();
     if duty == OURS {
         let all = everywhere_and_without();
-        let (without, sandboxed) = all.split_at(1);
+        let (without, sandboxed) = all.split_at(2);
         hold(sandboxed, Needs::Apart).await;
         // Without a sandbox what is inherited is up to the host.
         rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::CLOEXEC).unwrap();
@@ -210,7 +214,7 @@ const HOLDS_NOT: &str = "it does not";
 /// A bomb that stops at 256 processes: the machine is others', too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bomb_is_ended_by_the_time_out() {
-    let mut all = vec![(Place::new(), Processes::new())];
+    let mut all = vec![(Place::new(), Processes::new()), (Place::new(), Processes::new().watched_by(helper()))];
     all.extend(everywhere(Access::WorkspaceWrite).into_iter().map(|(_, place, processes)| (place, processes)));
     for (place, processes) in &all {
         let sleep = odd_sleep();
@@ -233,7 +237,7 @@ async fn a_bomb_is_ended_by_the_time_out() {
 
 #[tokio::test]
 async fn a_start_that_fails_is_one_clear_error() {
-    let mut all = vec![Processes::new()];
+    let mut all = vec![Processes::new(), Processes::new().watched_by(helper())];
     all.extend(everywhere(Access::WorkspaceWrite).into_iter().map(|(_, _, processes)| processes));
     for processes in &all {
         let place = Place::new();
