@@ -23,10 +23,10 @@ pub(crate) struct Found {
 /// The files and directories of a workspace with a protected name, such as the `.git` of a submodule. Those near the root come first, and
 /// of a very large workspace only those.
 pub(crate) fn find(workspace: &Path) -> Found {
-    find_within(workspace, MOST_DIRECTORIES)
+    find_within(workspace, MOST_DIRECTORIES, usize::MAX)
 }
 
-fn find_within(workspace: &Path, most_directories: usize) -> Found {
+fn find_within(workspace: &Path, most_directories: usize, mut entries_left: usize) -> Found {
     let names: BTreeSet<&str> = protected_names().into_iter().collect();
     let mut waiting = VecDeque::from([workspace.to_path_buf()]);
     let (mut paths, mut left) = (Vec::new(), most_directories);
@@ -38,6 +38,10 @@ fn find_within(workspace: &Path, most_directories: usize) -> Found {
         let mut inside = Vec::new();
         let mut is_cache = false;
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            if entries_left == 0 {
+                return Found { paths, is_all: false };
+            }
+            entries_left -= 1;
             let name = entry.file_name();
             if is_protected(&names, &name) {
                 paths.push(entry.path());
@@ -69,7 +73,7 @@ pub(crate) struct Later {
 
 impl Watch for Later {
     fn find(&self) -> Vec<PathBuf> {
-        find_within(&self.workspace, MOST_DIRECTORIES_AGAIN).paths
+        find_within(&self.workspace, MOST_DIRECTORIES_AGAIN, MOST_ENTRIES_AGAIN).paths
     }
 
     /// Nobody else has a use for it, and in a trusted workspace it names programs to run.
@@ -115,6 +119,7 @@ pub(crate) fn hooks(workspace: &Path) -> Option<PathBuf> {
 const MOST_DIRECTORIES: usize = 4_000;
 /// After every command it is searched again, which must cost next to nothing.
 const MOST_DIRECTORIES_AGAIN: usize = 1_000;
+const MOST_ENTRIES_AGAIN: usize = 20_000;
 /// Each is a mount of every sandboxed command.
 const MOST_PATHS: usize = 200;
 
@@ -167,6 +172,7 @@ mod tests {
         let many: Vec<String> = (0..=MOST_PATHS).map(|number| format!("{number}/.envrc")).collect();
         let root = tree(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(find(root.path()).paths.len(), MOST_PATHS);
+        assert_eq!(find_within(root.path(), MOST_DIRECTORIES, 5).paths.len(), 0, "it did not come to the files");
     }
 
     #[test]

@@ -7,13 +7,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// Finds what other programs act on by themselves, for a host that wants to know when commands make such a thing.
 pub trait Watch: Send + Sync {
     /// What of it is in the workspace now, as absolute paths. Called after every command that may write there, on a thread that may block.
     fn find(&self) -> Vec<PathBuf>;
 
-    /// Whether what is new at a path is to be set aside, and not only told.
+    /// Whether what commands made at a path is to be set aside, and not only told.
     fn sets_aside(&self, path: &Path) -> bool;
 
     /// Tells people what was found, as a sentence. [`Finished::remarks`](crate::Finished::remarks) has it, too.
@@ -48,6 +49,7 @@ impl Guard {
     }
 
     fn end(&self) -> Vec<String> {
+        let begun = self.kept.begun();
         let mut remarks = self.kept.end();
         let Some(Watched { by, known }) = self.watch.get() else { return remarks };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +57,7 @@ impl Guard {
         let mut new = Vec::new();
         for (path, _) in now.iter().filter(|(path, identity)| known.get(*path) != Some(identity)) {
             let within = path.strip_prefix(&self.workspace).unwrap_or(path);
-            if by.sets_aside(path) {
+            if by.sets_aside(path) && begun.is_some_and(|begun| has_changed_since(path, begun)) {
                 remarks.push(self.kept.set_aside(within));
             } else {
                 new.push(format!("`{}`", within.display()));
@@ -107,6 +109,14 @@ impl Drop for Guarded {
     }
 }
 
+/// What nobody has changed since was not made by a command that began then.
+fn has_changed_since(path: &Path, begun: SystemTime) -> bool {
+    let Ok(status) = fs::symlink_metadata(path) else { return false };
+    let seconds = Duration::from_secs(u64::try_from(status.ctime()).unwrap_or_default());
+    let changed = seconds + Duration::from_nanos(u64::try_from(status.ctime_nsec()).unwrap_or_default());
+    begun.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|begun| changed + COARSENESS >= begun)
+}
+
 fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
     let identity = |path: PathBuf| {
         let status = fs::symlink_metadata(&path).ok()?;
@@ -115,5 +125,7 @@ fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
     paths.into_iter().filter_map(identity).collect()
 }
 
+/// The clock of a file system may be behind by so much.
+const COARSENESS: Duration = Duration::from_millis(20);
 /// More names tell nobody more.
 const MOST_NAMED: usize = 8;

@@ -18,6 +18,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// The paths that are kept, all within one directory.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub(super) struct Kept {
 #[derive(Debug, Default)]
 struct Note {
     running: usize,
+    begun: Option<SystemTime>,
     before: Vec<Was>,
 }
 
@@ -63,8 +65,14 @@ impl Kept {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         if note.running == 0 {
             note.before = self.paths.iter().map(|path| self.look(path)).collect();
+            note.begun = Some(SystemTime::now());
         }
         note.running += 1;
+    }
+
+    /// When the first of the commands began that run now, or ran last.
+    pub(super) fn begun(&self) -> Option<SystemTime> {
+        self.note.lock().unwrap_or_else(PoisonError::into_inner).begun
     }
 
     /// A command has ended. What had to be done, as sentences.

@@ -12,6 +12,10 @@ impl Kept {
 
     pub(super) fn begin(&self) {}
 
+    pub(super) fn begun(&self) -> Option<std::time::SystemTime> {
+        None
+    }
+
     pub(super) fn end(&self) -> Vec<String> {
         Vec::new()
     }

@@ -280,6 +280,14 @@ async fn what_is_new_is_told_once() {
         let sandboxed = sandboxed.clone().in_sandbox(sandboxed.sandbox().unwrap().clone().watched_by(watcher.clone()));
         let quiet = run(&sandboxed, &place.command("echo x > file")).await;
         assert_eq!(quiet.remarks, Vec::<String>::new(), "{mechanism:?}");
+        // What the user makes meanwhile stays.
+        fs::create_dir(place.path("work/sub/.agent")).unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let told = run(&sandboxed, &place.command("true")).await;
+        assert!(told.remarks.iter().any(|remark| remark.contains("`sub/.agent`")), "{mechanism:?}: {told:?}");
+        assert!(place.path("work/sub/.agent").exists(), "{mechanism:?}: {told:?}");
+        fs::remove_dir(place.path("work/sub/.agent")).unwrap();
+        watcher.told.lock().unwrap().clear();
         let finished = run(&sandboxed, &place.command("mkdir sub/.agent; echo x > sub/.envrc")).await;
         assert!(
             finished.remarks.iter().any(|remark| remark.contains("new or replaced") && remark.contains("`sub/.envrc`"))
