@@ -10,7 +10,7 @@ use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{Action, Event, Session, SessionConfig, State, Step};
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Drives one session. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
@@ -26,10 +26,8 @@ pub struct Runner {
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
     pub(crate) header: Option<Record>,
-    /// Fires when the last handle is dropped.
-    pub(crate) handles_gone: CancellationToken,
-    /// Whether the session was told that it is left.
-    pub(crate) has_left: bool,
+    /// Fires when the host detaches or drops its last handle.
+    pub(crate) host_gone: CancellationToken,
 }
 
 impl Runner {
@@ -54,29 +52,30 @@ impl Runner {
                     drop(room);
                     self.take(event).await?;
                 }
-                Message::Detach => match self.last_event() {
-                    Some(event) => self.take(event).await?,
-                    None => return Ok(End::Detached),
-                },
+                Message::Record(at_ms, entry) => self.append(&Record { seq: self.next_seq, at_ms, entry }).await?,
+                Message::Sync(done) => {
+                    self.sync().await?;
+                    // Whoever does not wait any more has stopped what was to follow.
+                    let _ = done.send(());
+                }
+                // The hooks of the end run first. Whoever asks a second time does not want to wait for them.
+                Message::Detach if self.session.runs_hooks_on_leave() => {
+                    self.host_gone.cancel();
+                    self.take(Event::LeaveRequested).await?;
+                }
+                Message::Detach => return Ok(End::Detached),
             }
         }
         Ok(End::ShutDown)
     }
 
-    /// What comes next. When nobody holds a handle and nothing is in flight, nothing can come: that is leaving, too.
+    /// What comes next. When the host is gone and nothing is in flight, nothing can come: that is leaving, too.
     async fn next(&mut self) -> Message {
         tokio::select! {
             biased;
             message = self.inbox.recv() => message.unwrap_or(Message::Detach),
-            () = self.handles_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
-            () = std::future::ready(()), if self.has_left && self.performer.is_idle() => Message::Detach,
+            () = self.host_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
         }
-    }
-
-    /// Before an idle session is left, the hooks of its end run, once. Whoever asks a second time does not want to wait for them.
-    fn last_event(&mut self) -> Option<Event> {
-        let is_due = self.session.runs_hooks_on_leave() && !std::mem::replace(&mut self.has_left, true);
-        is_due.then_some(Event::LeaveRequested)
     }
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
@@ -196,6 +195,10 @@ pub(crate) enum Message {
     Event(Event),
     /// What a call reports, with the room that it takes until it is seen.
     Progress(Event, OwnedSemaphorePermit),
+    /// What is to stand in the journal besides the session's own, and when it happened.
+    Record(u64, Entry),
+    /// Told when everything that was recorded so far is on the disk; dropped when it will never be.
+    Sync(oneshot::Sender<()>),
     Detach,
 }
 
@@ -251,6 +254,18 @@ impl Handle {
     pub fn detach(&self) {
         // A runner that has ended is detached already.
         let _ = self.inbox.send(Message::Detach);
+    }
+
+    /// Has this stand in the journal, before everything that is sent later.
+    pub(crate) fn record(&self, at_ms: u64, entry: Entry) {
+        let _ = self.inbox.send(Message::Record(at_ms, entry));
+    }
+
+    /// What is told when everything that was sent so far is on the disk, or dropped when that will never be.
+    pub(crate) fn durable(&self) -> oneshot::Receiver<()> {
+        let (done, told) = oneshot::channel();
+        let _ = self.inbox.send(Message::Sync(done));
+        told
     }
 
     pub(crate) fn event(&self, event: Event) {
