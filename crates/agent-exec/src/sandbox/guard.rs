@@ -34,8 +34,8 @@ struct Watched {
     known: Mutex<BTreeMap<PathBuf, Identity>>,
 }
 
-/// Device and number; for a link its own.
-type Identity = (u64, u64);
+/// Device, number and birth; for a link its own. A number is given again.
+type Identity = (u64, u64, Option<SystemTime>);
 
 impl Guard {
     pub(super) fn new(workspace: &Path, kept: &[PathBuf]) -> Self {
@@ -120,7 +120,7 @@ fn has_changed_since(path: &Path, begun: SystemTime) -> bool {
 fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
     let identity = |path: PathBuf| {
         let status = fs::symlink_metadata(&path).ok()?;
-        Some((path, (status.dev(), status.ino())))
+        Some((path, (status.dev(), status.ino(), status.created().ok())))
     };
     paths.into_iter().filter_map(identity).collect()
 }

@@ -10,8 +10,8 @@
 //! ```
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, ResolveFlags, chmod, open, openat2, readlinkat, renameat_with, statat,
-    symlinkat,
+    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, chmod, open, openat2, readlinkat,
+    renameat_with, statx, symlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr, OsString};
@@ -42,9 +42,11 @@ struct Note {
 enum Was {
     Nothing,
     Link(CString),
+    /// Device, number and birth: a number is given again.
     Other {
-        device: u64,
+        device: (u32, u32),
         number: u64,
+        born: (i64, u32),
     },
     /// It could not be looked at.
     Unknown,
@@ -115,11 +117,14 @@ impl Kept {
 
     fn look(&self, path: &Path) -> Was {
         let found = self.within_parent(path, |parent, name| {
-            let status = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if rustix::fs::FileType::from_raw_mode(status.st_mode).is_symlink() {
+            let asked = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+            let status = statx(parent, name, AtFlags::SYMLINK_NOFOLLOW, asked)?;
+            if FileType::from_raw_mode(status.stx_mode.into()).is_symlink() {
                 return Ok(Was::Link(readlinkat(parent, name, Vec::new())?));
             }
-            Ok(Was::Other { device: status.st_dev, number: status.st_ino })
+            let device = (status.stx_dev_major, status.stx_dev_minor);
+            let born = (status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+            Ok(Was::Other { device, number: status.stx_ino, born })
         });
         match found {
             Ok(found) => found,
