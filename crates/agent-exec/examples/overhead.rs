@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         access: Access::WorkspaceWrite,
         workspace: std::env::current_dir().unwrap_or_default(),
         protected: Vec::new(),
+        kept: Vec::new(),
+        placeholders: Vec::new(),
         writable: Vec::new(),
     };
     for (name, mechanism) in [("bubblewrap", Mechanism::Bubblewrap), ("Landlock", Mechanism::Landlock)] {
