@@ -39,7 +39,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
     let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
-    let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
+    let mut signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
@@ -47,9 +47,16 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
-    let left = screen.run(&mut notices, signals, lines::read(), questions).await;
+    let left = screen.run(&mut notices, &mut signals, lines::read(), questions).await;
     handle.detach();
-    let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        screen.view.tell("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        handle.detach();
+    })
+    .await;
+    let left = cut_short.map_or(left, |signal| Failure::stopped(signal).code);
+    let Some(ended) = ended else { return Ok(left) };
+    let (end, session) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
     screen.view.last_hooks(&mut notices);
     screen.view.end_line();
     screen.view.spent(session.ledger());
@@ -117,7 +124,7 @@ impl Screen {
     async fn run(
         &mut self,
         notices: &mut agent_runner::Notices,
-        mut signals: mpsc::UnboundedReceiver<Signal>,
+        signals: &mut mpsc::UnboundedReceiver<Signal>,
         mut lines: mpsc::UnboundedReceiver<Line>,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {

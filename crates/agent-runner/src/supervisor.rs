@@ -18,7 +18,7 @@ use agent_core::lifecycle::{Action, Commitment, Event, Lifecycle, LifecycleConfi
 use agent_core::link::{self, Turns};
 use agent_core::ports::CommandRunner;
 use agent_core::session::{Outcome, Session, Trigger};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -73,12 +73,16 @@ impl Supervisor {
         let Self { runner, mut overseen, mut inbox, mut session_notices } = self;
         let mut running = pin!(runner.run());
         let mut ended = None;
+        let mut is_left = false;
         while !overseen.lifecycle.is_over() {
             tokio::select! {
                 biased;
                 message = inbox.recv() => match message {
                     Some(Message::Event(event)) => overseen.take(event),
-                    Some(Message::Detach) | None => break,
+                    Some(Message::Detach) | None => {
+                        is_left = true;
+                        break;
+                    }
                 },
                 Some(notice) = session_notices.recv() => overseen.session_says(notice),
                 end = &mut running, if ended.is_none() => {
@@ -98,7 +102,7 @@ impl Supervisor {
                 stopping.await;
                 ended
             }
-            None => tokio::join!(stopping, running).1,
+            None => tokio::join!(stopping, overseen.leave(running, &mut inbox, is_left)).1,
         };
         // What the hooks at the session's end came to is to be known, too.
         while let Ok(notice) = session_notices.try_recv() {
@@ -258,6 +262,25 @@ impl Overseen {
         }
     }
 
+    /// Waits for the session's end. A host that leaves a second time does not want to wait for the hooks that run there.
+    async fn leave<T>(
+        &self,
+        mut running: Pin<&mut impl Future<Output = T>>,
+        inbox: &mut mpsc::UnboundedReceiver<Message>,
+        mut is_left: bool,
+    ) -> T {
+        loop {
+            tokio::select! {
+                biased;
+                ended = &mut running => return ended,
+                Some(message) = inbox.recv() => match message {
+                    Message::Detach if std::mem::replace(&mut is_left, true) => self.session.detach(),
+                    Message::Detach | Message::Event(_) => {}
+                },
+            }
+        }
+    }
+
     /// Stops checks and timers, and waits until they have stopped, for a moment.
     fn stop_everything(&mut self) -> impl Future<Output = ()> + use<> {
         (self.checks, self.timer) = (None, None);
@@ -321,7 +344,8 @@ impl SupervisorHandle {
         send(&self.inbox, Event::Dismissed);
     }
 
-    /// Leaves the agent as it is: what runs is stopped, the machines are told nothing.
+    /// Leaves the agent as it is: what runs is stopped, the machines are told nothing. Only at a prompt do the user's hooks at the session's end
+    /// run first; who detaches once more does not wait for them.
     pub fn detach(&self) {
         let _ = self.inbox.send(Message::Detach);
     }
