@@ -216,12 +216,18 @@ pub(crate) fn user_config_path() -> Option<PathBuf> {
 
 /// Reads a configuration file. One that is not there is empty.
 pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let text = match read_capped(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Ok(T::default()),
-        Err(error) => return Err(Failure::config(format!("read the configuration {}: {error}", path.display()))),
-    };
-    toml::from_str(&text)
+    text_of(path)?.map_or_else(|| Ok(T::default()), |text| parse(path, &text))
+}
+
+/// The text of a configuration file, or nothing when there is none.
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>, Failure> {
+    read_capped(path)
+        .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+}
+
+/// What the text of a configuration file says.
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, Failure> {
+    toml::from_str(text)
         .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
 }
 

@@ -102,7 +102,7 @@ impl Report {
         for path in &config.paths {
             self.good(&format!("repository configuration {} (may only tighten)", path.display()));
         }
-        config.broken.iter().chain(&config.refused).for_each(|wrong| self.bad(wrong));
+        config.broken.iter().chain(&config.refused).chain(&config.unusable).for_each(|wrong| self.bad(wrong));
         if trust::is_trusted(directory) {
             self.note("the workspace is trusted: programs that its repository names or configures are used");
         }

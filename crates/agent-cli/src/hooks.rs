@@ -2,6 +2,7 @@
 
 use crate::config_file::{HookEntry, OnFailureWord, UserConfig};
 use crate::failure::Failure;
+use crate::programs::Named;
 use crate::repository_config::RepositoryConfig;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
@@ -22,10 +23,13 @@ pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<UserHook>, Failure> {
 
 /// Those of a trusted workspace.
 pub(crate) fn of_workspace(config: &RepositoryConfig) -> Result<Vec<UserHook>, Failure> {
-    let used = |(file, entry): &(std::path::PathBuf, HookEntry)| {
-        hook(entry).map_err(|error| Failure::config(format!("use the hooks of {}: {error}", file.display())))
-    };
-    config.hooks.iter().map(used).collect()
+    config.check_programs()?;
+    config.hooks.iter().map(|named| check(named).map_err(Failure::config)).collect()
+}
+
+/// A hook as it would be used, or why it cannot be.
+pub(crate) fn check(named: &Named<HookEntry>) -> Result<UserHook, String> {
+    hook(&named.entry).map_err(|error| format!("use `hooks` of {}: {error}", named.place()))
 }
 
 /// For people: what a trusted workspace runs.
@@ -33,7 +37,7 @@ pub(crate) fn shown(config: &RepositoryConfig) -> Vec<String> {
     let hooks = config
         .hooks
         .iter()
-        .map(|(file, entry)| format!("the hook `{}` at {}, of {}", entry.command, entry.event, file.display()));
+        .map(|named| format!("the hook `{}` at {}, of {}", named.entry.command, named.entry.event, named.file.display()));
     hooks.collect()
 }
 

@@ -10,7 +10,7 @@ use crate::protected;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox::{self, Place};
 use crate::tape::Tape;
-use crate::terminal::say;
+use crate::terminal::{inline, say};
 use crate::trust;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
@@ -133,12 +133,17 @@ fn repository_config(directory: &Path) -> Result<RepositoryConfig, Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {
-        say(&format!("agent: not used: {}", refused));
+        say(&format!("agent: not used: {}", inline(refused)));
     }
-    let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
-    let named: Vec<&str> = named.into_iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| key).collect();
-    if !named.is_empty() && !trust::is_trusted(directory) {
-        for key in named {
+    if trust::is_trusted(directory) {
+        config.check_programs()?;
+        return Ok(config);
+    }
+    for unusable in &config.unusable {
+        say(&format!("agent: not used: {}", inline(unusable)));
+    }
+    for (key, is_empty) in [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())] {
+        if !is_empty {
             say(&format!("agent: not used: `{key}` of the repository: it is not trusted (`agent trust --show`)"));
         }
     }

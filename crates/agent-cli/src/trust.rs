@@ -54,6 +54,7 @@ fn describe(directory: &Path, root: &Path, standing: Standing) -> Result<String,
     let user: UserConfig = user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| read(&path))?;
     let config = RepositoryConfig::find(directory);
     config.check()?;
+    config.check_programs()?;
     let (standing, would) = match standing {
         Standing::Trusted => ("trusted", "it uses"),
         Standing::Replaced => {

@@ -108,6 +108,13 @@ fn what_may_forbid_something_and_cannot_be_read_is_an_error() {
     fs::create_dir(scratch.work(".agent")).unwrap();
     fs::rename(scratch.work("link"), scratch.work(".agent/config.toml")).unwrap();
     write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link out of the project");
+    fs::remove_file(scratch.path("elsewhere.toml")).unwrap();
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link that leads nowhere");
+    assert!(!scratch.work("b.txt").exists());
+    // The same of its folder.
+    fs::remove_dir_all(scratch.work(".agent")).unwrap();
+    std::os::unix::fs::symlink("gone", scratch.work(".agent")).unwrap();
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link that leads nowhere");
     // The control: without a file, or where `.agent` is something else, there is nothing to forbid anything.
     for file in [None, Some(".agent")] {
         let scratch = Scratch::repository();
