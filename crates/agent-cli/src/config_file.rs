@@ -4,7 +4,7 @@ use crate::args::{ProviderName, Sandbox};
 use crate::failure::Failure;
 use crate::units;
 use agent_core::permission::{PermissionMode, Rule};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -135,7 +135,7 @@ impl Amount {
 }
 
 /// A formatter: for which files, and how it is called.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormatterEntry {
     pub(crate) extensions: Vec<String>,
@@ -158,7 +158,7 @@ const fn default_formatter_timeout_ms() -> u64 {
 }
 
 /// A hook: when it runs, on what, and what.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HookEntry {
     pub(crate) event: String,
@@ -173,7 +173,7 @@ pub(crate) struct HookEntry {
 }
 
 /// What comes of a hook that fails.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OnFailureWord {
     #[default]

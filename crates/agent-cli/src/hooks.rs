@@ -3,6 +3,7 @@
 use crate::config_file::{HookEntry, OnFailureWord, UserConfig};
 use crate::failure::Failure;
 use crate::programs::Named;
+use crate::project;
 use crate::repository_config::RepositoryConfig;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
@@ -10,9 +11,10 @@ use agent_core::hook::{
 };
 use agent_core::ports::{CancelSignal, Hook};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_hooks::{HookConfigError, RepositoryHooks, UserHook, UserHooks};
+use agent_hooks::{HookConfigError, RepositoryHooks, Script, UserHook, UserHooks};
 use agent_tools::Workspace;
 use async_trait::async_trait;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The hooks of the user's configuration.
@@ -21,10 +23,12 @@ pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<UserHook>, Failure> {
     user.hooks.iter().map(used).collect()
 }
 
-/// Those of a trusted workspace.
-pub(crate) fn of_workspace(config: &RepositoryConfig) -> Result<Vec<UserHook>, Failure> {
-    config.check_programs()?;
-    config.hooks.iter().map(|named| check(named).map_err(Failure::config)).collect()
+/// Those of a trusted workspace: their scripts have to stay what they are.
+pub(crate) fn of_workspace(config: &RepositoryConfig, directory: &Path) -> Result<Vec<UserHook>, Failure> {
+    let root = project::root(directory);
+    let script = |hook: &UserHook| Script::named(&hook.command, directory, &root);
+    let used = |named| check(named).map(|hook| hook.clone().with_script(script(&hook))).map_err(Failure::config);
+    config.hooks.iter().map(used).collect()
 }
 
 /// A hook as it would be used, or why it cannot be.

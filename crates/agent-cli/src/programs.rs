@@ -1,8 +1,13 @@
-//! The programs that a repository's configuration names: each with the place where it does.
+//! The programs that a repository's configuration names: each with the place where it does, and all of them in the form in which they are
+//! trusted.
 
 use crate::config_file::{FormatterEntry, HookEntry};
-use serde::Deserialize;
+use crate::formatters::program_of;
+use crate::project;
+use crate::repository_config::RepositoryConfig;
+use agent_hooks::{Programs, Script};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -25,6 +30,56 @@ impl<T> Named<T> {
     pub(crate) fn folder(&self) -> &Path {
         self.file.parent().and_then(Path::parent).unwrap_or(Path::new("/"))
     }
+}
+
+/// What a project runs where it is trusted, as a session in this directory reads it: the entries of each file, and the scripts that they begin
+/// with.
+pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
+    let root = project::root(directory);
+    let file_of = |folder: &Path| folder.join(".agent").join("config.toml");
+    // A file that names nothing, or is not there, is told from one that did.
+    let mut programs: Programs =
+        project::folders(directory).into_iter().map(|folder| (name(&file_of(folder), &root), Vec::new())).collect();
+    let mut add = |file: &Path, line: String| programs.entry(name(file, &root)).or_default().push(line);
+    for hook in &config.hooks {
+        add(&hook.file, line("hook", &hook.entry));
+    }
+    for formatter in &config.formatters {
+        add(&formatter.file, line("formatter", &formatter.entry));
+    }
+    let of_hooks = config.hooks.iter().filter_map(|hook| Script::named(&hook.entry.command, directory, &root));
+    let of_formatters = config.formatters.iter().filter_map(|formatter| Script::at(&program_of(formatter), &root));
+    for script in of_hooks.chain(of_formatters) {
+        programs.insert(name(script.path(), &root), vec![format!("its content is {}", script.content())]);
+    }
+    programs
+}
+
+/// What is different, for people.
+pub(crate) fn differences(trusted: &Programs, now: &Programs) -> Vec<String> {
+    let mut said = Vec::new();
+    for (place, lines) in now {
+        let before = trusted.get(place).map_or(&[][..], Vec::as_slice);
+        let told = |word: &str, line: &String| format!("{word} in {place}: {line}");
+        said.extend(before.iter().filter(|line| !lines.contains(line)).map(|line| told("gone", line)));
+        said.extend(lines.iter().filter(|line| !before.contains(line)).map(|line| told("new", line)));
+        if before != lines && before.len() == lines.len() && before.iter().all(|line| lines.contains(line)) {
+            said.push(format!("in another order in {place}"));
+        }
+    }
+    said
+}
+
+/// All that an entry says, also what it says by saying nothing.
+fn line(kind: &str, entry: &impl Serialize) -> String {
+    let said = serde_json::to_string(entry).unwrap_or_else(|error| error.to_string());
+    format!("{kind} {said}")
+}
+
+/// A path below the root, with every byte that is no text told apart.
+fn name(path: &Path, root: &Path) -> String {
+    let path = path.strip_prefix(root).unwrap_or(path);
+    path.to_str().map_or_else(|| format!("{path:?}"), str::to_owned)
 }
 
 /// The formatters of a file, or why they cannot be used.

@@ -53,7 +53,7 @@ impl Settings {
             Some(path) => config_file::read(&path)?,
             None => UserConfig::default(),
         };
-        let repository = repository_config(&directory)?;
+        let (repository, is_trusted) = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
             Seat::Headless => Limits {
@@ -79,13 +79,13 @@ impl Settings {
         let mut formatters = Vec::new();
         if is_wanted(options.format_on_edit, user.format_on_edit) {
             formatters = formatters::of_user(&user)?;
-            if trust::is_trusted(&directory) {
+            if is_trusted {
                 formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
             }
         }
         let mut hooks = hooks::of_user(&user)?;
-        if trust::is_trusted(&directory) {
-            hooks.extend(hooks::of_workspace(&repository)?);
+        if is_trusted {
+            hooks.extend(hooks::of_workspace(&repository, &directory)?);
         }
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
@@ -128,26 +128,16 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     }
 }
 
-/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error.
-fn repository_config(directory: &Path) -> Result<RepositoryConfig, Failure> {
+/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error. And whether its programs are used.
+fn repository_config(directory: &Path) -> Result<(RepositoryConfig, bool), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {
         say(&format!("agent: not used: {}", inline(refused)));
     }
-    if trust::is_trusted(directory) {
-        config.check_programs()?;
-        return Ok(config);
-    }
-    for unusable in &config.unusable {
-        say(&format!("agent: not used: {}", inline(unusable)));
-    }
-    for (key, is_empty) in [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())] {
-        if !is_empty {
-            say(&format!("agent: not used: `{key}` of the repository: it is not trusted (`agent trust --show`)"));
-        }
-    }
-    Ok(config)
+    let trust = trust::of(directory, &config)?;
+    trust.told.iter().for_each(|told| say(&format!("agent: not used: {}", inline(told))));
+    Ok((config, trust.is_given))
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.

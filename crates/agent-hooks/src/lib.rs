@@ -54,6 +54,6 @@ mod watch;
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, SettingsFile};
 pub use hooks::RepositoryHooks;
 pub use recipes::{recipe_programs, recipes};
-pub use trust::{Place, Standing, TrustStore};
+pub use trust::{Place, Programs, Standing, TrustStore};
 pub use undo::{UndoError, Undone, undo, undo_begun};
-pub use user::{HookConfigError, Matcher, MatcherError, OnFailure, UserHook, UserHooks};
+pub use user::{HookConfigError, Matcher, MatcherError, OnFailure, Script, UserHook, UserHooks};

@@ -1,6 +1,7 @@
 //! What the user configures of a hook, checked.
 
 use super::matcher::{Matcher, MatcherError};
+use super::script::Script;
 use agent_core::hook::HookPoint;
 
 /// A hook: when it runs, and what.
@@ -18,6 +19,8 @@ pub struct UserHook {
     pub on_failure: OnFailure,
     /// Whether it runs in the sandbox of the tools.
     pub sandboxed: bool,
+    /// The script that it runs. If it is another by then, the hook is not run, which is a failure of it.
+    pub script: Option<Script>,
 }
 
 /// What comes of a hook that could not be started, failed, took too long, or said what cannot be understood.
@@ -49,6 +52,7 @@ impl UserHook {
             timeout_ms,
             on_failure: OnFailure::Warn,
             sandboxed: false,
+            script: None,
         })
     }
 
@@ -88,6 +92,13 @@ impl UserHook {
         }
         self.on_failure = OnFailure::Block;
         Ok(self)
+    }
+
+    /// The same, only as long as this script is as it was.
+    #[must_use]
+    pub fn with_script(mut self, script: Option<Script>) -> Self {
+        self.script = script;
+        self
     }
 
     /// The same in the sandbox of the tools.
