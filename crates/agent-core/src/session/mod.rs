@@ -60,7 +60,6 @@ pub use ticket::Ticket;
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::Conversation;
-use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Ruling};
 use crate::snapshot::FormatVersion;
@@ -292,11 +291,10 @@ impl Session {
         self.blocking_limit()
     }
 
-    /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first.
+    /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first. They run once, until another turn.
     #[must_use]
     pub fn runs_hooks_on_leave(&self) -> bool {
-        self.config.hooks.contains(&HookPoint::SessionEnd)
-            && self.table.row(self.state, Trigger::LeaveRequested).is_some()
+        self.end_hooks_due() && self.table.row(self.state, Trigger::LeaveRequested).is_some()
     }
 
     /// Empties the trace, which decides nothing: a checker that keeps sessions by the million needs its room.
