@@ -3,7 +3,7 @@
 //! What is trusted is where a project begins, the root of the repository that the directory lies in, or the directory itself; and what is named
 //! there at the time. Other programs, or a script with other content, are not, until the user was shown them.
 
-use crate::args::Trust;
+use crate::args::Trust as Arguments;
 use crate::config_file::{UserConfig, read, state_home, user_config_path};
 use crate::failure::Failure;
 use crate::formatters;
@@ -56,7 +56,7 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
 }
 
 /// `agent trust`: exit code 0 when the workspace is trusted afterwards, or was to be trusted no longer; 1 when it is not trusted.
-pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let directory = working_directory(arguments.directory.as_deref())?;
     let root = project::root(&directory);
     let failed = |error: std::io::Error| Failure::internal(format!("trust {}: {error}", root.display()));
