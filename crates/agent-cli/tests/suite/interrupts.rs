@@ -211,7 +211,8 @@ fn while_the_hooks_at_the_sessions_end_run() {
     eventually("the end of the hook", || !lives("sleep 77.4006"));
 
     let (scratch, begun) = configured("77.4005");
-    let running = Running::start(&mut scratch.run_command(&Model::script([Step::text("Done.")]), &["-p", "x"]));
+    let model = Model::script([Step::text("Done.")]);
+    let running = Running::start(&mut scratch.run_command(&model, &["-p", "x"]));
     eventually("the hook", || begun.exists());
     running.signal("INT");
     running.signal("INT");
