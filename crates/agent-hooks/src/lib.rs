@@ -46,6 +46,7 @@ mod recipes;
 mod replace;
 mod repository;
 mod secrets;
+mod stat;
 mod trust;
 mod undo;
 mod user;
