@@ -3,7 +3,7 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
-use crate::answer;
+use crate::answer::{self, Asker};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
@@ -17,13 +17,15 @@ use crate::signals::{self, Signal};
 use crate::terminal::{Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::conversation::CallId;
 use agent_core::link::Turns;
-use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Basis, Decision, Ruling};
 use agent_core::ports::Approver;
 use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use async_trait::async_trait;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,6 +86,8 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Question>,
+    /// Calls about which a hook wants a person to be asked.
+    asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
     limits: Limits,
     raises: u64,
@@ -112,6 +116,7 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
+            asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
             turns: Turns::default(),
@@ -145,6 +150,10 @@ impl Screen {
                         if self.typed(&line) {
                             return self.exit_code();
                         }
+                    }
+                    // Why it is asked was told before.
+                    while let Ok(notice) = notices.try_recv() {
+                        self.notice(&notice);
                     }
                     self.ask(question);
                 }
@@ -189,6 +198,9 @@ impl Screen {
                     _ => {}
                 }
             }
+            Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
+                self.asked_by_hook.insert(call.clone());
+            }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
             Notice::Prompt { outcome, .. } => {
@@ -198,6 +210,7 @@ impl Screen {
                 self.ended(outcome.as_ref());
                 (self.is_idle, self.is_stopping) = (true, false);
                 self.question = None;
+                self.asked_by_hook.clear();
                 self.prompt("> ");
             }
             Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
@@ -269,7 +282,7 @@ impl Screen {
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
-            match answer::read(line, &question) {
+            match answer::read(line, &question, self.asker(&question)) {
                 // An approval that was withdrawn meanwhile needs no answer.
                 Ok(given) => drop(answer.send(self.keeping(given))),
                 Err(why) => {
@@ -330,11 +343,15 @@ impl Screen {
         self.style.say(Tint::Bold, &format!("may this run? {}", call_line(&asked.call)));
         self.style.say(Tint::Dim, &format!("  {}", answer::shown_arguments(&asked.call)));
         self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
-        for line in answer::choices(asked, &kept_rules::place()) {
+        for line in answer::choices(asked, self.asker(asked), &kept_rules::place()) {
             self.style.say(Tint::Dim, &line);
         }
         self.prompt(ANSWER);
         self.question = Some(question);
+    }
+
+    fn asker(&self, question: &ApprovalQuestion) -> Asker {
+        if self.asked_by_hook.contains(&question.call.id) { Asker::Hook } else { Asker::Policy }
     }
 
     /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.

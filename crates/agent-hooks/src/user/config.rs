@@ -1,5 +1,6 @@
 //! What the user configures of a hook, checked.
 
+use super::input;
 use super::matcher::{Matcher, MatcherError};
 use super::script::Script;
 use agent_core::hook::HookPoint;
@@ -65,6 +66,10 @@ impl UserHook {
         let matcher = Matcher::parse(pattern).map_err(|error| HookConfigError::Matcher { point, error })?;
         if !matcher.is_any() && !takes_matcher(point) {
             return Err(HookConfigError::NothingToMatch { point });
+        }
+        let subjects = input::subjects(point);
+        if let Some(name) = matcher.unfit(subjects).next().filter(|_| !subjects.is_empty()) {
+            return Err(HookConfigError::NoSuchSubject { point, name: name.to_owned() });
         }
         self.matcher = matcher;
         Ok(self)
@@ -143,6 +148,14 @@ pub enum HookConfigError {
         /// Where.
         point: HookPoint,
     },
+    /// It waits for what never comes.
+    #[error("the hook at {point} waits for `{name}`, which never comes there: there is {}", input::subjects(*point).join(", "))]
+    NoSuchSubject {
+        /// Where.
+        point: HookPoint,
+        /// What was said.
+        name: String,
+    },
     /// It has no time, or too much.
     #[error("the hook at {point} may take 1 to {MAX_TIMEOUT_MS} ms, not {timeout_ms}")]
     Timeout {
@@ -189,6 +202,16 @@ mod tests {
         assert_eq!(said(hook("Stop").within_ms(0)), "the hook at Stop may take 1 to 3600000 ms, not 0");
         assert_eq!(said(hook("SessionEnd").blocking_on_failure()), "a hook at SessionEnd has nothing to block");
         assert!(said(hook("PreToolUse").matching("mcp__.+")).starts_with("the matcher of the hook at PreToolUse: "));
+        for (event, pattern, says) in [
+            ("SessionStart", "clear", "waits for `clear`, which never comes there: there is startup, resume"),
+            ("SessionStart", "startup|compact", "waits for `compact`"),
+            ("PreCompact", "man", "there is manual, auto"),
+        ] {
+            assert!(said(hook(event).matching(pattern)).contains(says), "{event} {pattern}");
+        }
+        for (event, pattern) in [("SessionStart", "startup|res*"), ("PreCompact", "auto"), ("PreToolUse", "clear")] {
+            assert!(hook(event).matching(pattern).is_ok(), "{event} {pattern}");
+        }
         assert!(hook("Stop").matching("*").unwrap().matcher.is_any());
         assert_eq!((hook("Stop").timeout_ms, hook("SessionEnd").timeout_ms), (60_000, 5_000));
     }
