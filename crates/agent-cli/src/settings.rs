@@ -1,6 +1,6 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
-use crate::args::{Options, ProviderName};
+use crate::args::{Options, ProviderName, Sandbox};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::formatters;
@@ -70,6 +70,9 @@ impl Settings {
         overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
         overlay(&mut limits, &from_options(options));
         // A repository may narrow what everybody else said, and nothing else.
+        looser(&repository, options, &user, &limits).iter().for_each(|key| {
+            say(&format!("agent: not used: `{key}` of the repository: it is looser than what holds without it"));
+        });
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
         let git_hooks = protected::hooks(&directory);
@@ -147,12 +150,47 @@ fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfi
         [said(by_user, RuleSource::User), said(by_flag, RuleSource::CommandLine)].concat()
     };
     let permissions = Permissions {
-        mode: options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default(),
+        mode: users_mode(options, user),
         allow: both(&user.allow, &options.allow),
         deny: both(&user.deny, &options.deny),
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
     modes.tightened(None, said(&repository.deny, RuleSource::Repository))
+}
+
+/// What the user says of the permission mode.
+fn users_mode(options: &Options, user: &UserConfig) -> PermissionMode {
+    options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default()
+}
+
+/// What of a repository's settings is looser than what the user said, and so changes nothing.
+fn looser(
+    repository: &RepositoryConfig,
+    options: &Options,
+    user: &UserConfig,
+    limits: &Limits,
+) -> Vec<&'static str> {
+    let mode = users_mode(options, user);
+    let is_looser = |wanted: &PermissionMode| *wanted != mode && mode.stricter(*wanted) == mode;
+    let mut said = Vec::new();
+    said.extend(repository.modes.iter().any(is_looser).then_some("permission_mode"));
+    let sandbox = options.sandbox.or(user.sandbox).unwrap_or(Sandbox::WorkspaceWrite);
+    said.extend(repository.sandbox.is_some_and(|wanted| wanted > sandbox).then_some("sandbox"));
+    for wanted in &repository.limits {
+        let wide = |small: Option<u32>| small.map(u64::from);
+        let pairs = [
+            ("max_turns", limits.max_model_calls, wanted.max_model_calls),
+            ("max_tool_calls", limits.max_tool_calls, wanted.max_tool_calls),
+            ("max_total_tokens", limits.max_total_tokens, wanted.max_total_tokens),
+            ("max_budget_usd", limits.max_cost_nano_usd, wanted.max_cost_nano_usd),
+            ("max_wall_time", limits.max_wall_time_ms, wanted.max_wall_time_ms),
+            ("max_failures_in_row", wide(limits.max_failures_in_row), wide(wanted.max_failures_in_row)),
+            ("max_repetitions", wide(limits.max_repetitions), wide(wanted.max_repetitions)),
+        ];
+        let is_looser = |(_, limit, wanted): &(_, Option<u64>, Option<u64>)| limit.is_some() && wanted > limit;
+        said.extend(pairs.into_iter().filter(is_looser).map(|(key, ..)| key));
+    }
+    said
 }
 
 fn from_options(options: &Options) -> Limits {
