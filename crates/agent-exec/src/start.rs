@@ -150,7 +150,7 @@ fn begin(
 ) -> Result<(ProcessTree, Option<ChildStdin>), StartError> {
     let (reader, writer) = input.unzip();
     if let Some(keeper) = &keeper {
-        keeper.hand_over(reader.map(OwnedFd::from))?;
+        keeper.hand_over(reader.map(OwnedFd::from).as_ref())?;
     }
     let writer = writer.map(|writer| ChildStdin::from_std(std::process::ChildStdin::from(OwnedFd::from(writer))));
     Ok((tree.kept_by(keeper), writer.transpose()?))

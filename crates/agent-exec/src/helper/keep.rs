@@ -48,8 +48,8 @@ pub(crate) fn command(helper: &Helper, program: &Command, marker: &str) -> io::R
 
 impl Leash {
     /// Hands over what the program is to have as its input; nothing where it has none.
-    pub(crate) fn hand_over(&self, input: Option<OwnedFd>) -> io::Result<()> {
-        let descriptors: Vec<_> = input.iter().map(AsFd::as_fd).collect();
+    pub(crate) fn hand_over(&self, input: Option<&OwnedFd>) -> io::Result<()> {
+        let descriptors: Vec<_> = input.into_iter().map(AsFd::as_fd).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {

@@ -178,7 +178,6 @@ fn a_careless_runner_copes_with_none_of_them() {
 
 /// Only something in a process of its own, which another test starts: ours, or one case of the careless runner.
 #[tokio::test]
-#[expect(clippy::print_stdout, reason = "that is its answer")]
 async fn apart_from_the_others() {
     let Some(duty) = apart::duty() else { return };
     assert!(std::fs::File::open("/dev/tty").is_ok(), "there is no terminal");
