@@ -151,7 +151,9 @@ async fn drive(
                 None => result,
             }
         }
-        None => RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id),
+        None => {
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        }
         Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }

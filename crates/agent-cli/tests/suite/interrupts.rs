@@ -177,7 +177,8 @@ fn while_the_hooks_at_the_sessions_end_run() {
     let configured = |nap: &str| {
         let scratch = Scratch::new();
         let begun = scratch.path("begun");
-        let command = format!("trap '' TERM INT; touch '{}'; (setsid sleep {nap} &); sleep {nap}; sleep {nap}", begun.display());
+        let command =
+            format!("trap '' TERM INT; touch '{}'; (setsid sleep {nap} &); sleep {nap}; sleep {nap}", begun.display());
         let hook = format!("[[hooks]]\nevent = \"SessionEnd\"\ncommand = \"{command}\"\ntimeout_ms = 600000\n");
         scratch.configure(&hook);
         (scratch, begun)

@@ -69,7 +69,11 @@ impl Turn {
         }
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
-        stream::mode(&mut entries, path, unusual_mode(&repository.top.join(path)).filter(|_| matches!(now, Image::File { .. })));
+        stream::mode(
+            &mut entries,
+            path,
+            unusual_mode(&repository.top.join(path)).filter(|_| matches!(now, Image::File { .. })),
+        );
         for command in self.commands.drain(..) {
             stream::command(&mut entries, self.commands_kept, &command);
             self.commands_kept += 1;
