@@ -82,6 +82,8 @@ struct Screen {
     untaken: usize,
     is_stopping: bool,
     has_input_ended: bool,
+    /// Whether somebody sat at a terminal when it began: of one that was closed since, nobody could tell any more.
+    is_typed: bool,
     /// The cost at which the next notice is due.
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
@@ -113,6 +115,7 @@ impl Screen {
             untaken: 0,
             is_stopping: false,
             has_input_ended: false,
+            is_typed: std::io::stdin().is_terminal(),
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
@@ -155,7 +158,9 @@ impl Screen {
                     while let Ok(notice) = notices.try_recv() {
                         self.notice(&notice);
                     }
-                    self.ask(question);
+                    if self.ask(question) {
+                        return self.exit_code();
+                    }
                 }
                 line = lines.recv(), if !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
@@ -233,7 +238,7 @@ impl Screen {
 
     /// What leaving in order means. A person saw what happened; a script sees only this.
     fn exit_code(&self) -> u8 {
-        if std::io::stdin().is_terminal() {
+        if self.is_typed {
             return 0;
         }
         match self.turns.gravest() {
@@ -331,10 +336,10 @@ impl Screen {
         false
     }
 
-    fn ask(&mut self, question: Question) {
+    /// Returns whether to leave.
+    fn ask(&mut self, question: Question) -> bool {
         if self.has_input_ended {
-            let _ = question.1.send(ApprovalAnswer::Nobody);
-            return;
+            return self.without_answer(question);
         }
         self.view.end_line();
         forget_half_typed_line();
@@ -348,6 +353,7 @@ impl Screen {
         }
         self.prompt(ANSWER);
         self.question = Some(question);
+        false
     }
 
     fn asker(&self, question: &ApprovalQuestion) -> Asker {
@@ -388,18 +394,21 @@ impl Screen {
         }
     }
 
-    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming.
-    /// Behind a pipe nobody is left who could ever answer.
+    /// Returns whether to leave.
     fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
-        if self.question.is_some() && std::io::stdin().is_terminal() {
+        self.question.take().is_some_and(|question| self.without_answer(question))
+    }
+
+    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming. Behind
+    /// a pipe nobody is left who could ever answer.
+    fn without_answer(&mut self, (_, answer): Question) -> bool {
+        if self.is_typed {
             self.view.tell("the question stays open");
-            return true;
-        }
-        if let Some((_, answer)) = self.question.take() {
+        } else {
             let _ = answer.send(ApprovalAnswer::Nobody);
         }
-        false
+        self.is_typed
     }
 
     /// Without a limit on money somebody should see where it goes.
@@ -418,7 +427,7 @@ impl Screen {
     }
 
     fn prompt(&mut self, text: &str) {
-        if std::io::stdin().is_terminal() {
+        if self.is_typed {
             self.view.prompt(text);
         } else {
             self.view.end_line();
