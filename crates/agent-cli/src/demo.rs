@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
         show_changes(&repository)?;
     }
     let fixed = judge(&repository, &mut view)?;
-    if view.lost_output() {
+    if view.output_failed() {
         return Err(Failure::internal("write what happened: some of it could not be written"));
     }
     let is_good = code == OutcomeKind::Success.exit_code() && fixed && violations.is_empty();

@@ -169,6 +169,10 @@ impl Screen {
                     None => {}
                 },
             }
+            if let Some(why) = self.view.lost_output() {
+                self.view.error(&why);
+                return OutcomeKind::Failed.exit_code();
+            }
             // Whoever pipes lines in wants them all answered first.
             if self.has_input_ended && self.is_idle && self.untaken == 0 {
                 return self.exit_code();
@@ -243,7 +247,6 @@ impl Screen {
         }
         match self.turns.gravest() {
             Some(kind) if kind != OutcomeKind::Success => kind.exit_code(),
-            _ if self.view.lost_output() => OutcomeKind::Failed.exit_code(),
             _ if self.had_unusable_line => UNUSABLE_INPUT,
             _ => 0,
         }
