@@ -105,6 +105,7 @@ async fn drive(
         None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
     };
     let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
+    let supervisor = supervisor.max_wall_time_ms(settings.limits.max_wall_time_ms);
     let task = tokio::spawn(supervisor.run());
     if let Some(prompt) = prompt {
         agent.input(prompt);
