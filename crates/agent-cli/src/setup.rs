@@ -5,6 +5,7 @@ use crate::config_file::{Author, config_home, state_home};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
+use crate::limits;
 use crate::provider::Chosen;
 use crate::sandbox;
 use crate::settings::Settings;
@@ -13,8 +14,8 @@ use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::{Rebuilt, ToolPrint};
-use agent_core::link::Agent;
-use agent_core::permission::{Rule, RuleSource};
+use agent_core::link::{Agent, SIGNAL_TOOL};
+use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::{Helper, Processes};
@@ -81,6 +82,7 @@ pub(crate) fn open(
             // What was answered for the session holds for as long as the session does.
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
             config.permissions.allow.extend(answered.cloned());
+            stay_denied(&old.config.permissions, &mut config.permissions);
             let differs = old.config != config;
             if differs {
                 say_differences(&old.config, &config);
@@ -233,17 +235,39 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
         say(&text);
     }
     let changed = ToolChanges::between(old, new);
-    for (word, names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+    for (word, mut names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+        // It comes and goes with whoever sits in front.
+        names.retain(|name| name != SIGNAL_TOOL);
         if !names.is_empty() {
             say(&format!("agent: tools that are {word} since: {}", names.join(", ")));
         }
     }
-    if old.limits != new.limits {
-        say("agent: going on with other limits than before");
+    for text in limits::changed(&old.limits, &new.limits) {
+        say(&format!("agent: {text}"));
+    }
+    for rule in old.permissions.deny.iter().filter(|rule| !is_among(&new.permissions.deny, rule)) {
+        say(&format!("agent: no longer denied: `{rule}`, a rule{} before", rule.source().phrase()));
     }
     if old.permissions.mode != new.permissions.mode {
         say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
     }
+}
+
+/// What the command line of an earlier run forbade stays forbidden in its session: nobody takes a word back by not repeating it. A rule that
+/// is gone from a file was taken out by somebody.
+fn stay_denied(old: &Permissions, new: &mut Permissions) {
+    for rule in old.deny.iter().filter(|rule| rule.source() == RuleSource::CommandLine) {
+        if !is_among(&new.deny, rule) {
+            say(&format!("agent: still denied in this session: `{rule}`"));
+            new.deny.push(rule.clone());
+        }
+    }
+}
+
+/// Whether the rule is there, whoever said it.
+fn is_among(rules: &[Rule], rule: &Rule) -> bool {
+    let said = rule.to_string();
+    rules.iter().any(|other| other.to_string() == said)
 }
 
 /// Which tools are not what they were.

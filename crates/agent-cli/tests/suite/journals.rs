@@ -288,5 +288,5 @@ fn what_the_tools_are_is_told_when_it_is_different() {
     let model = Model::script([Step::text("On.")]);
     let ended = scratch.run(&model, &["-p", "and?", "--continue", "--max-turns", "7"]);
     ended.assert_code(0).assert_says("tools that are new since: grep").assert_says("tools that are gone since: search");
-    ended.assert_says("other limits");
+    ended.assert_says("limit on model calls: 7 (before: 500)");
 }
