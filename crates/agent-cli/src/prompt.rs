@@ -14,7 +14,7 @@ use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, Tint, inline, one_line};
+use crate::terminal::{PasteMarks, Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
@@ -37,6 +37,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
         return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
     }
     let settings = Settings::resolve(&options, Seat::Interactive)?;
+    setup::check_named(&settings, &options)?;
     let chosen = provider::choose(&settings).await?;
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
@@ -49,6 +50,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
+    let _marks = PasteMarks::ask();
     let left = screen.run(&mut notices, &mut signals, lines::read(), questions).await;
     handle.detach();
     let (ended, cut_short) = signals::ended(task, &mut signals, || {
@@ -319,13 +321,14 @@ impl Screen {
             }
             "/help" => {
                 self.view.tell("what you type while it works is sent with the next results");
+                self.view.tell("a line is a message; several lines are one when they are pasted");
                 self.view.tell("/compact  summarises the conversation to make room");
                 self.view.tell("/more     raises every limit by what it was at the start, and goes on");
                 self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
                 self.view.tell("Ctrl-C    stops the turn, twice leaves");
                 self.prompt_if_idle();
             }
-            unknown if unknown.starts_with('/') && !unknown.contains(' ') => {
+            unknown if is_command(unknown) => {
                 self.view.tell(&format!("there is no command {unknown}; /help lists them"));
                 self.prompt_if_idle();
             }
@@ -436,6 +439,11 @@ impl Screen {
             self.view.end_line();
         }
     }
+}
+
+/// Whether a line can only be meant as a command. A path is none.
+fn is_command(line: &str) -> bool {
+    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
 }
 
 /// What stands half typed, or half pasted, when a question appears must not become its answer.
