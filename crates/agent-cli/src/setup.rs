@@ -98,6 +98,26 @@ pub(crate) fn open(
     Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, processes, repository })
 }
 
+/// Fails when a session is named that has to be there and is not: whoever mistyped an id need not set a key first to hear of it.
+pub(crate) fn check_named(settings: &Settings, options: &Options) -> Result<(), Failure> {
+    if !options.must_exist {
+        return Ok(());
+    }
+    let store = store(&settings.directory)?;
+    match &options.session_id {
+        Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
+        None => newest(&store, settings).map(|_| ()),
+    }
+}
+
+fn newest(store: &SessionStore, settings: &Settings) -> Result<String, Failure> {
+    let newest = store.newest().map_err(|error| failed(&error))?;
+    let newest = newest.map(|newest| newest.id);
+    newest.ok_or_else(|| {
+        Failure::input(format!("go on with a session: there is none for {}", settings.directory.display()))
+    })
+}
+
 /// Whether the options name a session that is there.
 pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Failure> {
     Ok(match &options.session_id {
@@ -321,15 +341,7 @@ impl Kept {
             return Ok(Self::No);
         }
         let store = store(&settings.directory)?;
-        let id = if options.continue_newest {
-            let newest = store.newest().map_err(|error| failed(&error))?;
-            let newest = newest.ok_or_else(|| {
-                Failure::input(format!("go on with a session: there is none for {}", settings.directory.display()))
-            })?;
-            Some(newest.id)
-        } else {
-            options.session_id.clone()
-        };
+        let id = if options.continue_newest { Some(newest(&store, settings)?) } else { options.session_id.clone() };
         let Some(id) = id else {
             let id = SessionStore::new_id();
             let journal = store.create(&id).map_err(|error| failed(&error))?;
