@@ -48,6 +48,7 @@ pub(crate) enum Seat {
 
 impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
+        config_file::check_places()?;
         let directory = working_directory(options.directory.as_deref())?;
         let user: UserConfig = match config_file::user_config_path() {
             Some(path) => config_file::read(&path)?,

@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::args::Options;
-use crate::config_file::{Author, config_home, state_home};
+use crate::config_file::{Author, check_places, config_home, state_home};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
@@ -408,6 +408,7 @@ impl Kept {
 
 /// The sessions of a directory.
 pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
+    check_places()?;
     let home = state_home().ok_or_else(|| {
         Failure::config("keep the session: there is no home directory; set AGENT_STATE_HOME or say `--no-session`")
     })?;

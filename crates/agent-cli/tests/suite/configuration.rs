@@ -149,6 +149,33 @@ fn what_a_repository_says_that_is_looser_is_told() {
     assert_eq!(run(&["--permission-mode", "bypass", "--sandbox", "off", "--max-wall-time", "10h"]), [""; 0]);
 }
 
+/// Another place in every directory: what is forbidden there would not hold in the next one.
+#[test]
+fn places_that_are_relative_are_errors() {
+    let relative = [
+        ("AGENT_STATE_HOME", &["AGENT_STATE_HOME"][..]),
+        ("AGENT_CONFIG_HOME", &["AGENT_CONFIG_HOME"]),
+        ("HOME", &["HOME", "AGENT_CONFIG_HOME"]),
+    ];
+    for (name, variables) in relative {
+        let scratch = Scratch::new();
+        let model = Model::script([]);
+        let with = |mut command: Command| {
+            for variable in variables {
+                let value = if *variable == name { "here" } else { "" };
+                command.env(variable, value);
+            }
+            Running::start(&mut command).end()
+        };
+        let words = format!("it is not an absolute path; it comes from {name}");
+        let ended = with(scratch.run_command(&model, &["-p", "x", "--output-format", "json"]));
+        assert_eq!(ended.assert_code(52).assert_says(&words).result()["subtype"], "error_config");
+        with(scratch.agent(&["sessions", "list"])).assert_code(52).assert_says(&words);
+        assert!(with(scratch.agent(&["doctor"])).assert_code(1).out.contains(&words));
+        assert_eq!(fs::read_dir(scratch.path("work")).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn files_that_are_no_files() {
     // What a repository's would have forbidden is not known, so that is an error like the user's own.
