@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// List the tools with their parameters.
     Tools,
+    /// Look at the configuration.
+    Config(ConfigArguments),
     /// Look at what holds commands back on this machine.
     Sandbox(SandboxArguments),
 }
@@ -154,6 +156,27 @@ pub(crate) struct Doctor {
     /// Look at this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print what would hold for a run here with these options, and who says so. Keys are not shown.
+    Show(Box<ConfigShow>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigShow {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) options: Options,
 }
 
 #[derive(Debug, Args)]

@@ -199,6 +199,50 @@ fn files_that_are_no_files() {
 }
 
 #[test]
+fn what_holds_is_shown_with_who_says_so() {
+    let scratch = Scratch::repository();
+    let secret = "http://me:s3cret@127.0.0.1:1/v1?api_key=s3cret";
+    scratch.configure(&format!(
+        "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"{secret}\"\ndeny = [\"bash(rm:*)\"]\n[limits]\nmax_turns = 50\nmax_tool_calls = 9\n"
+    ));
+    scratch.write(".agent/config.toml", "permission_mode = \"plan\"\ndeny = [\"glob\"]\n[limits]\nmax_turns = 5\n");
+    let arguments = ["config", "show", "--max-tool-calls", "7", "--allow", "grep"];
+    let shown = |more: &[&str]| {
+        let mut command = scratch.agent(&[&arguments[..], more].concat());
+        let ended = Running::start(command.env("ANTHROPIC_API_KEY", "sk-secret-secret")).end();
+        assert!(!ended.assert_code(0).out.contains("s3cret") && !ended.out.contains("sk-secret"), "{ended:#?}");
+        ended
+    };
+    let told = shown(&["--json"]).result();
+    let (user, repository, flags) = ("the user's configuration", "the repository's configuration", "command line");
+    for (key, value, source) in [
+        ("provider", json!("openai"), user),
+        ("model", json!("m"), user),
+        ("base_url", json!("http://127.0.0.1:1/v1"), "the configuration"),
+        ("ANTHROPIC_API_KEY", json!("set, not shown"), "environment"),
+        ("OPENAI_API_KEY", json!("not set"), "environment"),
+        ("permission_mode", json!("plan"), repository),
+        ("allow", json!("grep"), "the command line"),
+        ("deny", json!("bash(rm:*)"), user),
+        ("deny", json!("glob"), repository),
+        ("limits.max_turns", json!(5), repository),
+        ("limits.max_tool_calls", json!(7), flags),
+        ("limits.max_failures_in_row", json!(30), "built in for runs, none at the prompt"),
+        ("limits.max_total_tokens", json!(null), "no limit"),
+        ("auto_commit", json!(false), "built in"),
+    ] {
+        let expected = json!({"key": key, "value": value, "source": source});
+        assert!(told["settings"].as_array().unwrap().contains(&expected), "{expected} is not in {told:#}");
+    }
+    let text = shown(&[]).out;
+    let line = text.lines().find(|line| line.starts_with("limits.max_turns ")).unwrap();
+    assert!(line.ends_with(" 5  (the repository's configuration)"), "{text}");
+    // What could not be read for a run cannot be shown.
+    scratch.configure("nonsense = 1\n");
+    scratch.ended(&["config", "show"]).assert_code(52).assert_says("nonsense");
+}
+
+#[test]
 fn the_users_file_is_taken_and_flags_stand_above_it() {
     let scratch = Scratch::repository();
     scratch.configure("model = \"configured\"\npermission_mode = \"accept-edits\"\n[limits]\nmax_turns = 1\n");
