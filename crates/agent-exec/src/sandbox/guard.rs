@@ -1,7 +1,10 @@
 //! What is looked at around every command that may write a workspace: what mounts do not hold.
 
 use super::Sandbox;
+#[cfg(target_os = "linux")]
 use super::kept::Kept;
+#[cfg(not(target_os = "linux"))]
+use super::kept_elsewhere::Kept;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
