@@ -125,6 +125,9 @@ async fn commands_are_what_they_are_without_a_keeper() {
     assert!(matches!(run(&processes, &wrong).await, Err(StartError::WrongFormat { .. })));
     let gone = Command { directory: "/no/such/directory".into(), ..shell("true") };
     assert!(matches!(run(&processes, &gone).await, Err(StartError::NoDirectory { .. })));
+    let nowhere = agent_exec::Helper::program("/no/such/helper".into(), Vec::new());
+    let without = Processes::new().watched_by(nowhere);
+    assert_eq!(run(&without, &shell("exit 5")).await.unwrap().exit, Exit::Code(5), "a helper that is not there");
     let begun = Instant::now();
     run(&processes, &shell("true")).await.unwrap();
     assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
