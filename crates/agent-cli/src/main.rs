@@ -16,6 +16,7 @@ mod kept_rules;
 mod limits;
 mod lines;
 mod printer;
+mod programs;
 mod project;
 mod prompt;
 mod protected;

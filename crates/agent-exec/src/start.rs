@@ -10,7 +10,7 @@ use crate::program;
 use crate::pump::{Drain, Feeder, OnOutput, Pump};
 use crate::run::Streams;
 use crate::sandbox::Sandbox;
-use crate::tree::{MARKER, ProcessTree};
+use crate::tree::{MARKER, ProcessTree, Unkept};
 use agent_core::ports::Command;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, PipeReader, PipeWriter, pipe};
@@ -40,7 +40,7 @@ pub(crate) struct Surroundings<'a> {
     /// The program that starts another one without a controlling terminal, where that is wanted.
     pub(crate) new_session: Option<&'a Path>,
     pub(crate) sandbox: Option<&'a Sandbox>,
-    /// Who keeps the processes of a command together where no sandbox does.
+    /// Who keeps the processes of a command together where no sandbox does, and no other command runs that is not kept.
     pub(crate) helper: Option<&'a Helper>,
 }
 
@@ -68,6 +68,8 @@ pub(crate) fn start<'a>(
     let own_path = command.environment.iter().rev();
     let own_path = own_path.filter_map(|(name, value)| (name == "PATH").then_some(OsStr::new(value))).next();
     let program = program::find(&command.program, own_path.or_else(|| environment.value("PATH")))?;
+    let unkept = surroundings.keeper().and_then(|_| Unkept::claim());
+    let surroundings = if unkept.is_some() { Surroundings { helper: None, ..surroundings } } else { surroundings };
     let marker = crate::tree::new_marker();
     let prepared = prepare(command, &program, surroundings);
     let Kept { command: mut prepared, keeper, input } = keep(prepared, command, surroundings, &marker)?;
@@ -96,7 +98,9 @@ pub(crate) fn start<'a>(
     let prepared = tokio::process::Command::from(prepared);
     let holds_namespace = sandbox.is_some_and(Sandbox::has_namespace);
     let prepares_itself = sandbox.is_some() || keeper.is_some();
-    let spawned = ProcessTree::spawn(marker, holds_namespace, || spawn(prepared, sandbox.is_some(), prepares_itself));
+    let spawned = ProcessTree::spawn(marker, unkept, keeper.is_some(), holds_namespace, || {
+        spawn(prepared, sandbox.is_some(), prepares_itself)
+    });
     let (mut child, tree) = spawned.map_err(|error| classify(error, program.clone(), &command.directory))?;
     let (tree, input) = begin(tree, keeper, input)?;
 

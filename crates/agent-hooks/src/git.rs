@@ -92,8 +92,9 @@ impl<'a> Git<'a> {
     async fn call(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<CommandOutput, GitError> {
         let mut environment: Vec<(String, String)> =
             ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        if let Some(home) = &self.config.home {
-            environment.push(("HOME".to_owned(), home.to_string_lossy().into_owned()));
+        let places = [("HOME", &self.config.home), ("XDG_CONFIG_HOME", &self.config.config_home)];
+        for (name, place) in places.into_iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
+            environment.push((name.to_owned(), place.to_string_lossy().into_owned()));
         }
         environment.extend(self.environment.iter().cloned());
         let command = Command {

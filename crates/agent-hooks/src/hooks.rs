@@ -51,6 +51,8 @@ struct Memory {
     settings: Option<(Vec<Stamp>, Settings)>,
     /// Whether it was looked for what another agent, which did not come to its end, left to be committed.
     looked_back: bool,
+    /// Whether it was looked for turns that are too old.
+    has_forgotten: bool,
 }
 
 impl Memory {
@@ -95,6 +97,7 @@ impl RepositoryHooks {
             unstored: BTreeSet::new(),
             settings: None,
             looked_back: false,
+            has_forgotten: false,
         });
         Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
     }
@@ -176,12 +179,21 @@ impl RepositoryHooks {
         let mut notes = Vec::new();
         let records = self.memory().unstored.clone();
         for record in records {
-            match checkpoint::store(&self.git(repository, cancel), repository, &record).await {
-                Ok(()) => self.memory().stored(&record),
+            match checkpoint::store(&self.git(repository, cancel), &record).await {
+                Ok(()) => {
+                    self.memory().stored(&record);
+                    notes.extend(self.forget(repository, cancel).await);
+                }
                 Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
             }
         }
         notes
+    }
+
+    /// Forgets turns that are too many or too old, and says which cannot be.
+    async fn forget(&self, repository: &Repository, cancel: &dyn CancelSignal) -> Option<String> {
+        let is_first = !std::mem::replace(&mut self.memory().has_forgotten, true);
+        checkpoint::forget_oldest(&self.git(repository, cancel), repository, is_first).await
     }
 
     /// A path of the workspace, as the repository names it.

@@ -23,6 +23,7 @@ mod survey;
 mod table;
 
 pub(crate) use marker::{MARKER, marker_of_process, new_marker};
+pub(crate) use registry::Unkept;
 pub(crate) use signal::{become_subreaper, ticks_since_boot};
 
 #[cfg(target_os = "linux")]
@@ -45,6 +46,8 @@ pub(crate) struct ProcessTree {
     /// Who starts the program and adopts its orphans, in a process between it and us; what is said of the program below is true of that one.
     #[cfg(target_os = "linux")]
     keeper: Option<Leash>,
+    /// Why there is none, where there could be.
+    unkept: Option<Unkept>,
 }
 
 /// What identifies a tree.
@@ -88,11 +91,13 @@ impl ProcessTree {
     /// Starts a program and takes charge of its processes.
     pub(crate) fn spawn(
         marker: String,
+        unkept: Option<Unkept>,
+        is_kept: bool,
         holds_namespace: bool,
         spawn: impl FnOnce() -> io::Result<Child>,
     ) -> io::Result<(Child, Self)> {
         let born = ticks_since_boot();
-        let run = registry::Run { born, marker: marker.clone() };
+        let run = registry::Run { born, marker: marker.clone(), is_kept };
         let (child, pid) = registry::register(run, || {
             let child = spawn()?;
             let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
@@ -104,6 +109,7 @@ impl ProcessTree {
             is_ended: false,
             #[cfg(target_os = "linux")]
             keeper: None,
+            unkept,
         };
         Ok((child, tree))
     }
@@ -169,6 +175,7 @@ impl Drop for ProcessTree {
             end(&self.root, Duration::ZERO);
         }
         registry::forget(self.root.pid);
+        drop(self.unkept.take());
     }
 }
 
