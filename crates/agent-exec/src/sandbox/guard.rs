@@ -97,9 +97,11 @@ impl Guarded {
 
     /// It has ended, and all it started. What there is to say about what it made, as sentences.
     pub(crate) async fn end(mut self) -> Vec<String> {
-        let Some(sandbox) = self.0.take() else { return Vec::new() };
-        let look = move || sandbox.guard().map(Guard::end).unwrap_or_default();
-        // Where the runtime is shutting down nobody hears it, and it is done.
+        if self.0.is_none() {
+            return Vec::new();
+        }
+        // Where the runtime is shutting down this is dropped unheard, and done.
+        let look = move || self.0.take().and_then(|sandbox| sandbox.guard().map(Guard::end)).unwrap_or_default();
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 }
