@@ -221,14 +221,12 @@ pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Res
 
 /// The text of a configuration file, or nothing when there is none.
 pub(crate) fn text_of(path: &Path) -> Result<Option<String>, Failure> {
-    read_capped(path)
-        .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+    read_capped(path).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
 }
 
 /// What the text of a configuration file says.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, Failure> {
-    toml::from_str(text)
-        .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+    toml::from_str(text).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
 }
 
 /// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.

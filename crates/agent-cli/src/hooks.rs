@@ -38,10 +38,9 @@ pub(crate) fn check(named: &Named<HookEntry>) -> Result<UserHook, String> {
 
 /// For people: what a trusted workspace runs.
 pub(crate) fn shown(config: &RepositoryConfig) -> Vec<String> {
-    let hooks = config
-        .hooks
-        .iter()
-        .map(|named| format!("the hook `{}` at {}, of {}", named.entry.command, named.entry.event, named.file.display()));
+    let hooks = config.hooks.iter().map(|named| {
+        format!("the hook `{}` at {}, of {}", named.entry.command, named.entry.event, named.file.display())
+    });
     hooks.collect()
 }
 

@@ -81,7 +81,9 @@ impl RepositoryConfig {
     pub(crate) fn check_programs(&self) -> Result<(), Failure> {
         match self.unusable.as_slice() {
             [] => Ok(()),
-            unusable => Err(Failure::config(format!("{}; it is trusted, and nothing is left out", unusable.join("; ")))),
+            unusable => {
+                Err(Failure::config(format!("{}; it is trusted, and nothing is left out", unusable.join("; "))))
+            }
         }
     }
 

@@ -80,8 +80,8 @@ async fn drive(
         mode: settings.permissions.mode,
         sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
-    let config = LifecycleConfig::headless(commitments);
-    let (supervisor, agent, mut notices) = Supervisor::new((runner, handle, notices), config);
+    let session = (runner, handle, notices);
+    let (supervisor, agent, mut notices) = Supervisor::new(session, LifecycleConfig::headless(commitments));
     let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
     let task = tokio::spawn(supervisor.run());
     agent.input(prompt);
@@ -122,15 +122,16 @@ async fn drive(
             while let Ok(notice) = notices.try_recv() {
                 printer.notice(&notice);
             }
-            let remarks = guesses(&before.ledger, session.ledger());
-            remarks.iter().for_each(|remark| printer.say(remark));
+            guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
             let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
             match cut_short {
                 Some(signal) => result.cut_short(signal),
                 None => result,
             }
         }
-        None => RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id),
+        None => {
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        }
         Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }

@@ -164,12 +164,7 @@ fn users_mode(options: &Options, user: &UserConfig) -> PermissionMode {
 }
 
 /// What of a repository's settings is looser than what the user said, and so changes nothing.
-fn looser(
-    repository: &RepositoryConfig,
-    options: &Options,
-    user: &UserConfig,
-    limits: &Limits,
-) -> Vec<&'static str> {
+fn looser(repository: &RepositoryConfig, options: &Options, user: &UserConfig, limits: &Limits) -> Vec<&'static str> {
     let mode = users_mode(options, user);
     let is_looser = |wanted: &PermissionMode| *wanted != mode && mode.stricter(*wanted) == mode;
     let mut said = Vec::new();

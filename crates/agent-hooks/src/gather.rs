@@ -48,8 +48,11 @@ impl Found {
                 }
             },
         };
-        let has_carriage_returns =
-            work.candidates.iter().flat_map(Candidate::images).any(|image| image.bytes().is_some_and(|bytes| bytes.contains(&b'\r')));
+        let has_carriage_returns = work
+            .candidates
+            .iter()
+            .flat_map(Candidate::images)
+            .any(|image| image.bytes().is_some_and(|bytes| bytes.contains(&b'\r')));
         let is_staged = |path: &str| staged.contains_key(path);
         let conversions = if attributes::may_convert(repository, work.settings, &paths, is_staged, has_carriage_returns)
         {

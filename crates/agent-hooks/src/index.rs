@@ -172,7 +172,8 @@ impl<'a> Slot<'a> {
 /// Without what the system said, times and sizes are zero.
 fn write_entry(body: &mut Vec<u8>, path: &str, new: NewEntry<'_>) -> Option<()> {
     let start = body.len();
-    let (before, behind) = new.stat.map_or_else(|| (vec![0; MODE_AT], vec![0; ID_AT - MODE_AT - 4]), |stat| stat.parts());
+    let (before, behind) =
+        new.stat.map_or_else(|| (vec![0; MODE_AT], vec![0; ID_AT - MODE_AT - 4]), |stat| stat.parts());
     body.extend_from_slice(&before);
     body.extend_from_slice(&new.entry.mode.to_be_bytes());
     body.extend_from_slice(&behind);

@@ -38,10 +38,7 @@ impl FileStat {
     pub(crate) fn parts(&self) -> (Vec<u8>, Vec<u8>) {
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
         let Self { changed, modified, device, number, user, group, size } = *self;
-        (
-            bytes(&[changed.0, changed.1, modified.0, modified.1, device, number]),
-            bytes(&[user, group, size]),
-        )
+        (bytes(&[changed.0, changed.1, modified.0, modified.1, device, number]), bytes(&[user, group, size]))
     }
 }
 

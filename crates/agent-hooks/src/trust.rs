@@ -97,7 +97,9 @@ impl TrustStore {
         match self.programs(place) {
             Some(trusted) if differing(&trusted, programs).next().is_none() => Standing::Trusted,
             Some(_) => Standing::Changed,
-            None if found == [OLD_HEAD.as_bytes(), place.identity.as_bytes(), b"\n", path].concat() => Standing::Outdated,
+            None if found == [OLD_HEAD.as_bytes(), place.identity.as_bytes(), b"\n", path].concat() => {
+                Standing::Outdated
+            }
             None if found.strip_suffix(path).is_some_and(|head| head.ends_with(b"\n")) => Standing::Replaced,
             None => Standing::Untrusted,
         }
@@ -276,7 +278,11 @@ mod tests {
         ] {
             assert_eq!(standing(&changed), Standing::Changed, "{what}");
         }
-        assert_eq!(standing(&named::<1, 0>([("inner/config.toml", &[])])), Standing::Trusted, "nothing to run is nothing new");
+        assert_eq!(
+            standing(&named::<1, 0>([("inner/config.toml", &[])])),
+            Standing::Trusted,
+            "nothing to run is nothing new"
+        );
         // What is trusted in one place stays when another is added.
         let inner = named([("inner/config.toml", &["run 3"])]);
         home.store.trust(&place, &inner).unwrap();
@@ -292,7 +298,8 @@ mod tests {
         let home = Home::new();
         let place = home.place();
         home.trust(&place);
-        let old = [OLD_HEAD.as_bytes(), place.identity.as_bytes(), b"\n", place.path.as_os_str().as_encoded_bytes()].concat();
+        let old =
+            [OLD_HEAD.as_bytes(), place.identity.as_bytes(), b"\n", place.path.as_os_str().as_encoded_bytes()].concat();
         fs::write(home.store.record_of(&place), old).unwrap();
         assert_eq!(home.standing(&home.work()), Standing::Outdated);
         home.trust(&place);
@@ -373,7 +380,10 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert_eq!(home.standing(&home.work()), Standing::Untrusted);
-        assert!(home.store.revoke(&place).is_err() && home.store.trust(&place, &programs()).is_err(), "it is said, not passed over");
+        assert!(
+            home.store.revoke(&place).is_err() && home.store.trust(&place, &programs()).is_err(),
+            "it is said, not passed over"
+        );
     }
 
     #[cfg(unix)]

@@ -187,10 +187,11 @@ fn passed_over(turn: &str, why: &str) -> String {
 
 /// Whether the turn changed a file: calls that were denied or failed keep something too.
 fn has_effect(change: &Change, repository: &Repository) -> bool {
-    !change.unkept.is_empty() || change.before.iter().any(|(path, before)| match change.after.get(path) {
-        Some(after) => after != before,
-        None => Image::take(&repository.top.join(path)) != *before,
-    })
+    !change.unkept.is_empty()
+        || change.before.iter().any(|(path, before)| match change.after.get(path) {
+            Some(after) => after != before,
+            None => Image::take(&repository.top.join(path)) != *before,
+        })
 }
 
 /// How far back each path goes.

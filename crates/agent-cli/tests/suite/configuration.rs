@@ -135,7 +135,8 @@ fn a_repository_cannot_raise_a_limit() {
 #[test]
 fn what_a_repository_says_that_is_looser_is_told() {
     let scratch = Scratch::repository();
-    let all = "permission_mode = \"bypass\"\nsandbox = \"off\"\n[limits]\nmax_wall_time = \"9h\"\nmax_repetitions = 9\n";
+    let all =
+        "permission_mode = \"bypass\"\nsandbox = \"off\"\n[limits]\nmax_wall_time = \"9h\"\nmax_repetitions = 9\n";
     scratch.write(".agent/config.toml", all);
     let run = |arguments: &[&str]| {
         let ended = scratch.run(&Model::script([Step::text("Done.")]), &[&["-p", "x"], arguments].concat());

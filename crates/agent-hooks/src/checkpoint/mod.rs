@@ -69,7 +69,11 @@ impl Turn {
         }
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
-        stream::mode(&mut entries, path, unusual_mode(&repository.top.join(path)).filter(|_| matches!(now, Image::File { .. })));
+        stream::mode(
+            &mut entries,
+            path,
+            unusual_mode(&repository.top.join(path)).filter(|_| matches!(now, Image::File { .. })),
+        );
         for command in self.commands.drain(..) {
             stream::command(&mut entries, self.commands_kept, &command);
             self.commands_kept += 1;
@@ -189,7 +193,7 @@ fn folder(repository: &Repository) -> PathBuf {
 }
 
 /// A name that sorts by time.
-fn new_name() -> String {
+pub(crate) fn new_name() -> String {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     format!("{now_ms:013}-{}", std::process::id())
 }

@@ -178,9 +178,8 @@ pub(super) async fn forget_oldest(
 /// What is to be forgotten of the turns, once that is worth a process.
 fn too_old(mut names: Vec<String>, kept: usize, days: u64) -> Vec<String> {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    let is_older = |name: &String, days: u64| {
-        began_ms(name).is_some_and(|began| began.saturating_add(days * MS_PER_DAY) < now_ms)
-    };
+    let is_older =
+        |name: &String, days: u64| began_ms(name).is_some_and(|began| began.saturating_add(days * MS_PER_DAY) < now_ms);
     names.sort_unstable();
     let too_many = if names.len() > kept + SLACK { names.len() - kept } else { 0 };
     let aged = if names.first().is_some_and(|name| is_older(name, days + SLACK_DAYS)) {
@@ -203,7 +202,9 @@ async fn delete(git: &Git<'_>, names: &[String]) -> Result<(), GitError> {
 /// The names of all turns, where references are files.
 fn on_disk(repository: &Repository) -> Option<Vec<String>> {
     let entries = fs::read_dir(repository.git_dir.join(TURNS)).ok()?;
-    Some(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    // Where a git that was killed left its lock, that is no turn.
+    Some(names.filter(|name| !name.ends_with(".lock")).collect())
 }
 
 fn missing() -> GitError {

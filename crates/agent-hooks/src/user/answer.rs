@@ -97,7 +97,9 @@ fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> 
 /// would be passed over.
 fn before_answer(stdout: &str) -> Option<&'static str> {
     let text = stdout.trim_start_matches('\u{feff}').trim_start();
-    let starts = text.match_indices('{').filter(|(at, _)| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n')));
+    let starts = text
+        .match_indices('{')
+        .filter(|(at, _)| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n')));
     let is_answer = |text: &str| {
         let read = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>().next();
         matches!(read, Some(Ok(fields)) if FIELDS.iter().any(|name| fields.contains_key(*name)))
@@ -274,7 +276,7 @@ mod tests {
         for (before, what) in [
             ("\u{feff}", "a byte order mark"),
             ("checking …\n", "something else"),
-            ("{checking}\n{\"a\":1}\n", "something else"),
+            ("[checking]\n{\"a\":1}\n", "something else"),
             ("\u{feff}\nok\n", "something else"),
         ] {
             for point in [HookPoint::PreToolUse, HookPoint::UserPromptSubmit] {
