@@ -60,7 +60,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let (end, session) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
     screen.view.last_hooks(&mut notices);
     screen.view.end_line();
-    screen.view.spent(session.ledger());
+    screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
         screen.view.tell(&format!("go on with: {}", resume_command(&id, &options)));
     }

@@ -9,9 +9,9 @@ use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
 use crate::terminal::say;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
-use agent_core::lifecycle::{Commitment, LifecycleConfig};
+use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::session::{Outcome, OutcomeKind, Session};
-use agent_runner::{End, Notice, Supervised, Supervisor};
+use agent_runner::{End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,23 +54,36 @@ async fn begin(
     prompt: Option<String>,
     words: &[String],
     options: &Options,
-) -> Result<(Opened, String, Settings), Failure> {
-    let prompt = task(prompt, words).await?;
+) -> Result<(Opened, Option<String>, Settings), Failure> {
+    let names_session = options.continue_newest || options.session_id.is_some();
+    let prompt = match task(prompt, words).await {
+        Err(failure) if !names_session => return Err(failure),
+        prompt => prompt,
+    };
     let settings = Settings::resolve(options, Seat::Headless)?;
+    let prompt = match prompt {
+        Err(failure) if !setup::is_kept(&settings, options)? => return Err(failure),
+        prompt => prompt,
+    };
     let chosen = provider::choose(&settings).await?;
     let opened = setup::open(&settings, options, chosen, None)?;
-    Ok((opened, prompt, settings))
+    match prompt {
+        Ok(prompt) => Ok((opened, Some(prompt), settings)),
+        // A run that was left has its task.
+        Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Shows what happens until the agent comes to rest, or until a signal.
 async fn drive(
-    (opened, prompt, settings): (Opened, String, Settings),
+    (opened, prompt, settings): (Opened, Option<String>, Settings),
     commitments: Vec<Commitment>,
     printer: &mut Printer,
     mut signals: mpsc::UnboundedReceiver<Signal>,
     started: Instant,
 ) -> RunResult {
-    let Opened { runner, handle, notices, id, model, tool_names, before, processes, .. } = opened;
+    let Opened { runner, handle, notices, id, model, tool_names, before, processes, unfinished, .. } = opened;
     printer.init(Init {
         session_id: id.clone(),
         model,
@@ -81,10 +94,52 @@ async fn drive(
         sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
     let session = (runner, handle, notices);
-    let (supervisor, agent, mut notices) = Supervisor::new(session, LifecycleConfig::headless(commitments));
+    let (supervisor, agent, mut notices) = match unfinished.filter(|_| commitments.is_empty()) {
+        Some(left) => {
+            printer.say(&going_on(left.lifecycle()));
+            Supervisor::resume(session, left)
+        }
+        None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
+    };
     let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
     let task = tokio::spawn(supervisor.run());
-    agent.input(prompt);
+    if let Some(prompt) = prompt {
+        agent.input(prompt);
+    }
+    let signalled = watch(&agent, printer, &mut signals, &mut notices).await;
+    agent.detach();
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        agent.detach();
+    })
+    .await;
+    match ended {
+        Some(Ok(Supervised { end, session, outcome, .. })) => {
+            // What the hooks at the session's end came to.
+            while let Ok(notice) = notices.try_recv() {
+                printer.notice(&notice);
+            }
+            guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
+            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
+            match cut_short {
+                Some(signal) => result.cut_short(signal),
+                None => result,
+            }
+        }
+        None => {
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        }
+        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
+    }
+}
+
+/// Shows what happens until the agent rests, or it is to be left at once: whether a signal came, and which.
+async fn watch(
+    agent: &SupervisorHandle,
+    printer: &mut Printer,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    notices: &mut Notices,
+) -> Option<Signal> {
     let mut signalled = None;
     loop {
         tokio::select! {
@@ -110,29 +165,18 @@ async fn drive(
             }
         }
     }
-    agent.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
-        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
-        agent.detach();
-    })
-    .await;
-    match ended {
-        Some(Ok(Supervised { end, session, outcome, .. })) => {
-            // What the hooks at the session's end came to.
-            while let Ok(notice) = notices.try_recv() {
-                printer.notice(&notice);
-            }
-            guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
-            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
-            match cut_short {
-                Some(signal) => result.cut_short(signal),
-                None => result,
-            }
-        }
-        None => {
-            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
-        }
-        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
+    signalled
+}
+
+/// That a run goes on which was left before it came to rest.
+fn going_on(lifecycle: &Lifecycle) -> String {
+    let (bound, rounds) = (lifecycle.commitments().len(), lifecycle.rounds());
+    match bound {
+        0 => String::from("going on with the run that was left"),
+        1 => format!("going on with the run that was left: 1 commitment, {rounds} reports of what is missing so far"),
+        _ => format!(
+            "going on with the run that was left: {bound} commitments, {rounds} reports of what is missing so far"
+        ),
     }
 }
 

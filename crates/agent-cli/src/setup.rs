@@ -13,6 +13,7 @@ use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::{Rebuilt, ToolPrint};
+use agent_core::link::Agent;
 use agent_core::permission::{Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
@@ -34,6 +35,8 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
+    /// The agent over the session, when it was left before it came to rest.
+    pub(crate) unfinished: Option<Agent>,
     /// What runs commands besides the tools, as the tools run theirs.
     pub(crate) processes: Processes,
     /// Is told where turns begin, for `agent undo`.
@@ -73,7 +76,7 @@ pub(crate) fn open(
     let (builder, id, resumed) = kept.attach(builder, &settings.directory);
     users.is_of(&id);
     let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let before = match resumed {
+    let (before, unfinished) = match resumed {
         Some(old) => {
             // What was answered for the session holds for as long as the session does.
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
@@ -86,11 +89,21 @@ pub(crate) fn open(
             if differs || config.hooks.contains(&HookPoint::SessionStart) {
                 handle.reconfigure(config);
             }
-            old.before
+            (old.before, old.unfinished)
         }
-        None => Before::default(),
+        None => (Before::default(), None),
     };
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before, processes, repository })
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, processes, repository })
+}
+
+/// Whether the options name a session that is there.
+pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Failure> {
+    Ok(match &options.session_id {
+        _ if options.no_session => false,
+        _ if options.continue_newest => true,
+        Some(id) => store(&settings.directory)?.path(id).map_err(|error| failed(&error))?.exists(),
+        None => false,
+    })
 }
 
 /// A new session that is not begun, with its id: an attempt of a job.
@@ -275,6 +288,7 @@ enum Kept {
 struct Resumed {
     config: SessionConfig,
     before: Before,
+    unfinished: Option<Agent>,
 }
 
 impl Kept {
@@ -346,9 +360,9 @@ impl Kept {
             Self::No => (identify(builder, ""), String::new(), None),
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
             Self::Old { id, journal, rebuilt } => {
-                let Rebuilt { session, next_seq, begun, .. } = *rebuilt;
-                let before = Before::of(&session);
-                let resumed = Resumed { config: session.config().clone(), before };
+                let Rebuilt { session, agent, next_seq, begun, .. } = *rebuilt;
+                let (before, unfinished) = (Before::of(&session), agent.filter(Agent::is_unfinished));
+                let resumed = Resumed { config: session.config().clone(), before, unfinished };
                 let builder = identify(builder, &id).journal(Box::new(journal));
                 (builder.resume(session, next_seq).begun(begun), id, Some(resumed))
             }

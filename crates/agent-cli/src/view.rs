@@ -207,9 +207,9 @@ impl View {
     }
 
     /// What was used, in one line.
-    pub(crate) fn spent(&mut self, ledger: &Ledger) {
+    pub(crate) fn spent(&mut self, ledger: &Ledger, has_open_cost: bool) {
         let usage = ledger.usage;
-        let cost = if ledger.unpriced_calls > 0 {
+        let cost = if ledger.unpriced_calls > 0 || has_open_cost {
             String::from("unknown")
         } else {
             format!("{} USD", Usd(ledger.cost_nano_usd))

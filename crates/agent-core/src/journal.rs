@@ -2,7 +2,7 @@
 //!
 //! The first record is the [`Header`]; every other is an event with its time, or a note that an effect is about to begin. Replaying the
 //! events through a session made from the header gives the same session, because the machine reads nothing else. Refused events are
-//! recorded too, and refused again.
+//! recorded too, and refused again. Where an agent's lifecycle is driven over the session, how it was made and what it took stand there, too.
 //!
 //! [`Replayer`] takes records one by one, in little memory; [`replay`] takes them all. [`Format`] reads the lines that this and earlier
 //! versions wrote.
@@ -15,6 +15,7 @@ pub use format::{Format, FormatError};
 pub use replay::{Begun, Rebuilt, ReplayError, Replayed, Replayer, replay};
 
 use crate::conversation::CallId;
+use crate::lifecycle::{self, LifecycleConfig};
 use crate::session::{Action, Event, SessionConfig, Ticket};
 use crate::tool::ToolSpec;
 use alloc::boxed::Box;
@@ -44,6 +45,18 @@ pub enum Entry {
     Event(Event),
     /// Something that the last event asked for is about to begin. Replaying passes over it.
     ActionStarted(ActionStarted),
+    /// Of the agent's lifecycle over the session. The session knows nothing of it.
+    Lifecycle(LifecycleEntry),
+}
+
+/// What a record says of an agent's lifecycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum LifecycleEntry {
+    /// A new one begins here, made so. One that was there before is over.
+    Began(Box<LifecycleConfig>),
+    /// Something happened that the lifecycle took. What it refuses is not recorded.
+    Event(lifecycle::Event),
 }
 
 /// How a session was made.
@@ -211,4 +224,4 @@ impl ActionStarted {
 }
 
 /// The format that this version writes. It reads the earlier ones, too.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;

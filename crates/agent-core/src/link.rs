@@ -9,8 +9,10 @@
 //!
 //! Pure functions. A driver calls them and decides nothing.
 
+mod agent;
 mod outcome;
 
+pub use agent::Agent;
 pub use outcome::Turns;
 
 use crate::conversation::{Arguments, Round};

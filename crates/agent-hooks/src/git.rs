@@ -2,8 +2,7 @@
 
 use crate::config::HooksConfig;
 use agent_core::hook::HookError;
-use agent_core::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit};
-use async_trait::async_trait;
+use agent_core::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit, NeverCancelled};
 use std::path::Path;
 
 /// Output kept of one call.
@@ -62,7 +61,7 @@ impl<'a> Git<'a> {
 
     /// The same git, which is not stopped any more: for the steps that belong together.
     pub(crate) fn uninterrupted(&self) -> Self {
-        Self { cancel: &Never, environment: self.environment.clone(), ..*self }
+        Self { cancel: &NeverCancelled, environment: self.environment.clone(), ..*self }
     }
 
     /// Runs git and returns what it wrote.
@@ -134,20 +133,6 @@ fn failure(arguments: &[&str], output: &CommandOutput) -> GitError {
 fn failed(arguments: &[&str], found: &str) -> GitError {
     let subcommand = arguments.iter().copied().find(|argument| !argument.starts_with('-'));
     GitError::Failed { subcommand: subcommand.unwrap_or_default().to_owned(), found: found.to_owned() }
-}
-
-/// A signal that never fires.
-pub(crate) struct Never;
-
-#[async_trait]
-impl CancelSignal for Never {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
-    }
 }
 
 /// Each of these takes a way to run a program, or to reach another repository, from the repository's configuration.

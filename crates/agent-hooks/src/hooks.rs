@@ -8,7 +8,7 @@ use crate::config::HooksConfig;
 use crate::draft;
 use crate::format::{FormatError, Formatter};
 use crate::formatting::{Changed, Formatted, format_all, is_configured};
-use crate::git::{Git, GitError, Never};
+use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::index_lock;
 use crate::paths;
@@ -17,7 +17,7 @@ use crate::repository::{Discovery, Repository, Stamp};
 use crate::watch::{self, HeadWatch};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
-use agent_core::ports::{CancelSignal, CommandRunner, Hook};
+use agent_core::ports::{CancelSignal, CommandRunner, Hook, NeverCancelled};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
@@ -326,7 +326,7 @@ impl Hook for RepositoryHooks {
         if self.memory().watch.must_ask_git()
             && let Discovery::Found(repository) = Discovery::look(&self.config.workspace)
             // Without an answer, the commits so far count as new: no harm.
-            && let Ok(head) = watch::head_commit(&self.git(&repository, &Never)).await
+            && let Ok(head) = watch::head_commit(&self.git(&repository, &NeverCancelled)).await
         {
             self.memory().watch.started_at(head);
         }

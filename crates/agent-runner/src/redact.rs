@@ -2,6 +2,8 @@
 
 use agent_core::conversation::Arguments;
 use agent_core::hook::HookReport;
+use agent_core::journal::LifecycleEntry;
+use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, LifecycleConfig};
 use agent_core::llm::{Delta, ResponseBlock};
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Event, SessionConfig};
@@ -67,6 +69,56 @@ impl Redactor {
             | Event::DeadlineReached { .. } => {}
         }
         event
+    }
+
+    /// The event of a lifecycle without secrets.
+    pub(crate) fn lifecycle_event(&self, mut event: lifecycle::Event) -> lifecycle::Event {
+        if self.secrets.is_empty() {
+            return event;
+        }
+        match &mut event {
+            lifecycle::Event::InputReceived { text } | lifecycle::Event::Signalled { summary: text, .. } => {
+                self.text(text);
+            }
+            lifecycle::Event::CheckCompleted { report: CheckReport { end, output }, .. } => {
+                self.text(output);
+                if let CheckEnd::Broke { found } | CheckEnd::NotStarted { found } = end {
+                    self.text(found);
+                }
+            }
+            // The command has to run as it is; what is recorded and told of it is redacted there.
+            lifecycle::Event::CommitmentAdded { commitment } => self.text(&mut commitment.promise),
+            lifecycle::Event::ModeChanged { .. }
+            | lifecycle::Event::TurnEnded { .. }
+            | lifecycle::Event::CancelRequested
+            | lifecycle::Event::TimedOut { .. }
+            | lifecycle::Event::BudgetExceeded
+            | lifecycle::Event::SessionEnded
+            | lifecycle::Event::Dismissed
+            | lifecycle::Event::CleanupCompleted { .. } => {}
+        }
+        event
+    }
+
+    /// A lifecycle's configuration as it may be told of. Commands have to run as they are.
+    pub(crate) fn lifecycle_config(&self, mut config: LifecycleConfig) -> LifecycleConfig {
+        config.commitments.iter_mut().for_each(|bound| self.text(&mut bound.promise));
+        config
+    }
+
+    /// A lifecycle's record as it may be kept: commands that hold a secret cannot be run again from there.
+    pub(crate) fn lifecycle_entry(&self, mut entry: LifecycleEntry) -> LifecycleEntry {
+        match &mut entry {
+            LifecycleEntry::Began(config) => config.commitments.iter_mut().for_each(|bound| self.commitment(bound)),
+            LifecycleEntry::Event(lifecycle::Event::CommitmentAdded { commitment }) => self.commitment(commitment),
+            _ => {}
+        }
+        entry
+    }
+
+    fn commitment(&self, commitment: &mut Commitment) {
+        self.text(&mut commitment.promise);
+        self.text(&mut commitment.assertion.command);
     }
 
     /// A system prompt is made of files that may hold anything.

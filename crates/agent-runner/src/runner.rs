@@ -10,7 +10,7 @@ use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{Action, Event, Session, SessionConfig, State, Step};
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Drives one session. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
@@ -51,6 +51,12 @@ impl Runner {
                 Message::Progress(event, room) => {
                     drop(room);
                     self.take(event).await?;
+                }
+                Message::Record(at_ms, entry) => self.append(&Record { seq: self.next_seq, at_ms, entry }).await?,
+                Message::Sync(done) => {
+                    self.sync().await?;
+                    // Whoever does not wait any more has stopped what was to follow.
+                    let _ = done.send(());
                 }
                 // The hooks of the end run first. Whoever asks a second time does not want to wait for them.
                 Message::Detach if self.session.runs_hooks_on_leave() => {
@@ -189,6 +195,10 @@ pub(crate) enum Message {
     Event(Event),
     /// What a call reports, with the room that it takes until it is seen.
     Progress(Event, OwnedSemaphorePermit),
+    /// What is to stand in the journal besides the session's own, and when it happened.
+    Record(u64, Entry),
+    /// Told when everything that was recorded so far is on the disk; dropped when it will never be.
+    Sync(oneshot::Sender<()>),
     Detach,
 }
 
@@ -244,6 +254,18 @@ impl Handle {
     pub fn detach(&self) {
         // A runner that has ended is detached already.
         let _ = self.inbox.send(Message::Detach);
+    }
+
+    /// Has this stand in the journal, before everything that is sent later.
+    pub(crate) fn record(&self, at_ms: u64, entry: Entry) {
+        let _ = self.inbox.send(Message::Record(at_ms, entry));
+    }
+
+    /// What is told when everything that was sent so far is on the disk, or dropped when that will never be.
+    pub(crate) fn durable(&self) -> oneshot::Receiver<()> {
+        let (done, told) = oneshot::channel();
+        let _ = self.inbox.send(Message::Sync(done));
+        told
     }
 
     pub(crate) fn event(&self, event: Event) {

@@ -6,7 +6,10 @@
 //! ```
 //!
 //! As decision-free as the [`Runner`]: what is sent to the session, what is checked, how often, and when it is over follows from the
-//! lifecycle's table. The lifecycle is not journalled: the session is, with every report of what was missing as a message in it.
+//! lifecycle's table.
+//!
+//! What the lifecycle takes is recorded in the session's journal, by way of the session's inbox: so it stands there before whatever the
+//! session is told because of it, and checks begin when it is on the disk. [`Supervisor::resume`] goes on from there.
 
 use crate::checks::Checker;
 use crate::notice::{Notice, Notices};
@@ -14,10 +17,11 @@ use crate::redact::Redactor;
 use crate::runner::{End, Handle, Runner};
 use crate::tool_calls::GRACE_MS;
 use agent_core::conversation::Item;
-use agent_core::lifecycle::{Action, Commitment, Event, Lifecycle, LifecycleConfig, TaskMode};
-use agent_core::link::{self, Turns};
+use agent_core::journal::{Entry, LifecycleEntry};
+use agent_core::lifecycle::{self, Action, Commitment, Event, Lifecycle, LifecycleConfig, TaskMode};
+use agent_core::link::{self, Agent};
 use agent_core::ports::CommandRunner;
-use agent_core::session::{Outcome, Session, Trigger};
+use agent_core::session::{Outcome, Session};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,33 +35,50 @@ pub struct Supervisor {
     overseen: Overseen,
     inbox: mpsc::UnboundedReceiver<Message>,
     session_notices: Notices,
+    /// Whether the agent's life begins with this run.
+    is_new: bool,
 }
 
 impl Supervisor {
     /// Puts an agent over a session as [`Builder::build`](crate::Builder::build) made it. The notices are the session's and the agent's.
     #[must_use]
     pub fn new(session: (Runner, Handle, Notices), config: LifecycleConfig) -> (Self, SupervisorHandle, Notices) {
+        let config = session.0.redactor.lifecycle_config(config);
+        Self::over(session, Agent::new(config), true)
+    }
+
+    /// Goes on with an agent that was left, as its session's journal tells of it ([`Rebuilt::agent`](agent_core::journal::Rebuilt::agent)),
+    /// over that session, which is resumed, too. Messages that the session has not taken are given to it again; checks that had not ended
+    /// run again; what the session came to since is looked at.
+    #[must_use]
+    pub fn resume(session: (Runner, Handle, Notices), agent: Agent) -> (Self, SupervisorHandle, Notices) {
+        Self::over(session, agent, false)
+    }
+
+    fn over(session: (Runner, Handle, Notices), agent: Agent, is_new: bool) -> (Self, SupervisorHandle, Notices) {
         let (runner, handle, session_notices) = session;
         let (sender, inbox) = mpsc::unbounded_channel();
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let checker =
             Checker { commands: None, directory: String::from("/"), clock: Arc::clone(&runner.performer.clock) };
         let overseen = Overseen {
-            lifecycle: Lifecycle::new(config),
+            agent,
             session: handle,
             session_gone: CancellationToken::new(),
             checker,
             redactor: runner.redactor.clone(),
             inbox: sender.downgrade(),
             notices,
-            inputs_taken: 0,
-            turns: Turns::default(),
             checks: None,
             timer: None,
             tasks: TaskTracker::new(),
             is_released: false,
         };
-        (Self { runner, overseen, inbox, session_notices }, SupervisorHandle { inbox: sender }, notices_receiver)
+        (
+            Self { runner, overseen, inbox, session_notices, is_new },
+            SupervisorHandle { inbox: sender },
+            notices_receiver,
+        )
     }
 
     /// Who runs the commands that check commitments, and in which directory. Without, no commitment can be checked.
@@ -70,11 +91,15 @@ impl Supervisor {
 
     /// Drives the agent until it has ended or the host detaches. Nothing that was started is left running.
     pub async fn run(self) -> Supervised {
-        let Self { runner, mut overseen, mut inbox, mut session_notices } = self;
+        let Self { runner, mut overseen, mut inbox, mut session_notices, is_new } = self;
+        match is_new {
+            true => overseen.begin(),
+            false => overseen.go_on(&runner.session),
+        }
         let mut running = pin!(runner.run());
         let mut ended = None;
         let mut is_left = false;
-        while !overseen.lifecycle.is_over() {
+        while !overseen.agent.lifecycle().is_over() {
             tokio::select! {
                 biased;
                 message = inbox.recv() => match message {
@@ -110,8 +135,8 @@ impl Supervisor {
                 overseen.notify(notice);
             }
         }
-        let outcome = overseen.turns.outcome(overseen.lifecycle.outcome());
-        Supervised { end, session, lifecycle: overseen.lifecycle, outcome }
+        let outcome = overseen.agent.outcome();
+        Supervised { end, session, lifecycle: overseen.agent.into_lifecycle(), outcome }
     }
 }
 
@@ -130,7 +155,7 @@ pub struct Supervised {
 
 /// The agent while its session runs.
 struct Overseen {
-    lifecycle: Lifecycle,
+    agent: Agent,
     session: Handle,
     /// Fires when the session's runner has ended.
     session_gone: CancellationToken,
@@ -139,9 +164,6 @@ struct Overseen {
     /// Held weakly: when nobody else could send any more, nothing can come.
     inbox: mpsc::WeakUnboundedSender<Message>,
     notices: mpsc::UnboundedSender<Notice>,
-    /// Messages that the session has taken.
-    inputs_taken: u64,
-    turns: Turns,
     /// Stops the checks when it is dropped.
     checks: Option<DropGuard>,
     /// Stops the timer when it is dropped.
@@ -152,18 +174,41 @@ struct Overseen {
 }
 
 impl Overseen {
+    fn begin(&mut self) {
+        let config = Box::new(self.agent.lifecycle().config().clone());
+        self.record(self.checker.clock.now_ms(), LifecycleEntry::Began(config));
+    }
+
+    /// What was asked and not answered is asked again.
+    fn go_on(&mut self, session: &Session) {
+        let given: Vec<String> = self.agent.given().map(String::from).collect();
+        let is_all_said = given.is_empty() && session.pending_input().next().is_none();
+        if is_all_said && self.agent.lifecycle().state() == lifecycle::State::Working {
+            // A signal stands in the session's history before it is recorded as one.
+            last_signals(session).into_iter().for_each(|signalled| self.take(signalled));
+        }
+        given.into_iter().for_each(|text| self.session.input(text));
+        for action in self.agent.lifecycle().outstanding() {
+            self.perform(action);
+        }
+    }
+
+    fn record(&self, at_ms: u64, entry: LifecycleEntry) {
+        self.session.record(at_ms, Entry::Lifecycle(self.redactor.lifecycle_entry(entry)));
+    }
+
     /// What the session shows goes on to the host, and what of it concerns the agent to its lifecycle.
     fn session_says(&mut self, notice: Notice) {
         let events = match &notice {
             Notice::Transition(step) => {
-                self.inputs_taken += u64::from(step.on == Trigger::UserInput);
+                self.agent.session_moved(step);
                 Vec::new()
             }
             Notice::RoundClosed(item) => match item.as_ref() {
                 Item::Round(round) => link::signals(round),
                 Item::Input(_) | Item::Answer(_) => Vec::new(),
             },
-            Notice::Prompt { outcome: Some(outcome), .. } => vec![link::turn_ended(outcome, self.inputs_taken)],
+            Notice::Prompt { outcome: Some(outcome), .. } => vec![self.agent.turn_ended(outcome)],
             _ => Vec::new(),
         };
         let turn = match &notice {
@@ -180,22 +225,19 @@ impl Overseen {
         self.take_of_turn(event, None);
     }
 
-    /// One event: redacted, stepped, performed. The outcome of a turn counts when the lifecycle takes its end.
-    fn take_of_turn(&mut self, mut event: Event, turn: Option<&Outcome>) {
-        if let Event::CheckCompleted { report, .. } = &mut event {
-            self.redactor.text(&mut report.output);
-        }
+    /// One event: redacted, stepped, recorded, performed. What is refused is not recorded: it is often what the lifecycle has no use for.
+    fn take_of_turn(&mut self, event: Event, turn: Option<&Outcome>) {
+        let event = self.redactor.lifecycle_event(event);
         let finished = match &event {
             Event::CheckCompleted { commitment, report, .. } => {
                 Some(Notice::CheckFinished { commitment: *commitment, report: report.clone() })
             }
             _ => None,
         };
-        match self.lifecycle.step(self.checker.clock.now_ms(), event) {
+        let at_ms = self.checker.clock.now_ms();
+        match self.agent.step(at_ms, event.clone(), turn) {
             Ok(step) => {
-                if let Some(outcome) = turn {
-                    self.turns.add(outcome);
-                }
+                self.record(at_ms, LifecycleEntry::Event(event));
                 if let Some(finished) = finished {
                     self.notify(finished);
                 }
@@ -215,12 +257,21 @@ impl Overseen {
         match action {
             // The session was told.
             Action::SendInput { .. } | Action::CancelTurn => {}
-            Action::SendGapReport { text, round } => self.notify(Notice::GapReport { text, round }),
+            Action::SendGapReport { mut text, round } => {
+                self.redactor.text(&mut text);
+                self.notify(Notice::GapReport { text, round });
+            }
             Action::RunChecks { ticket, checks } => {
                 let stop = CancellationToken::new();
                 let Some(inbox) = self.inbox.upgrade() else { return };
                 let (checker, notices) = (self.checker.clone(), self.notices.clone());
-                self.tasks.spawn(checker.run(checks, ticket, inbox, notices, stop.clone()));
+                let (stopped, durable) = (stop.clone(), self.session.durable());
+                self.tasks.spawn(async move {
+                    // A command runs when it is on the disk that it was asked for; it does not when that will never be.
+                    if let Some(Ok(())) = stopped.run_until_cancelled(durable).await {
+                        checker.run(checks, ticket, inbox, notices, stopped).await;
+                    }
+                });
                 self.checks = Some(stop.drop_guard());
             }
             Action::CancelChecks { .. } => self.checks = None,
@@ -238,7 +289,7 @@ impl Overseen {
             }
             Action::StopTimer { .. } => self.timer = None,
             Action::ReportOutcome { outcome } => {
-                let run = self.turns.outcome(Some(&outcome));
+                let run = self.agent.outcome();
                 self.notify(Notice::Rested { agent: outcome, run });
             }
             Action::CleanUp { ticket } => {
@@ -296,6 +347,17 @@ impl Overseen {
         // A host that does not listen any more still gets its work done.
         let _ = self.notices.send(notice);
     }
+}
+
+/// The signals of the last answer that called tools, when nothing was said to the model since.
+fn last_signals(session: &Session) -> Vec<Event> {
+    let items: Vec<_> = session.conversation().iter().collect();
+    let round = items.iter().rev().take(2).take_while(|item| !matches!(item.as_ref(), Item::Input(_)));
+    let round = round.into_iter().find_map(|item| match item.as_ref() {
+        Item::Round(round) => Some(link::signals(round)),
+        Item::Input(_) | Item::Answer(_) => None,
+    });
+    round.unwrap_or_default()
 }
 
 /// What arrives at a supervisor.

@@ -6,6 +6,7 @@ use super::{write, write_json};
 use crate::failure::Failure;
 use crate::terminal::{escaped, one_line};
 use agent_core::budget::Usd;
+use agent_core::lifecycle::{self, CheckReport, Commitment, CommitmentId, Lifecycle};
 use agent_core::session::Action;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -19,6 +20,8 @@ struct Explanation {
     outcome: Option<&'static str>,
     exit_code: Option<u8>,
     error: Option<String>,
+    /// The agent over the session, where it has the last word.
+    agent: Option<AgentTold>,
     /// What was asked and is not answered.
     outstanding: Vec<String>,
     records: u64,
@@ -32,6 +35,23 @@ struct Explanation {
     denials: Vec<DenialTold>,
     states: Vec<StateTold>,
     rows: Vec<RowTold>,
+}
+
+#[derive(Serialize)]
+struct AgentTold {
+    state: String,
+    /// How often it was told what is missing since its last message.
+    rounds: u32,
+    commitments: Vec<CommitmentTold>,
+}
+
+#[derive(Serialize)]
+struct CommitmentTold {
+    promise: String,
+    /// Nothing while it was not checked since the last claim.
+    kept: Option<bool>,
+    /// How its check ended.
+    found: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -50,6 +70,9 @@ struct StateTold {
 
 #[derive(Serialize)]
 struct RowTold {
+    /// Which machine, where it is not the session: `lifecycle`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<&'static str>,
     from: String,
     on: String,
     to: String,
@@ -71,8 +94,12 @@ pub(crate) fn explain(arguments: &args::Explain) -> Result<u8, Failure> {
 impl Explanation {
     fn of(session_id: String, story: &Story) -> Self {
         let session = story.replayer.session();
-        let (ledger, outcome) = (session.ledger(), session.outcome());
-        let outstanding = session.outstanding();
+        let (ledger, outcome) = (session.ledger(), story.replayer.outcome());
+        let mut outstanding: Vec<&'static str> =
+            session.outstanding().iter().filter_map(|open| awaited(&open.action)).collect();
+        let over = story.lifecycle();
+        let checks = over.is_some_and(|over| over.state() == lifecycle::State::Verifying);
+        outstanding.extend(checks.then_some("the checks of its commitments"));
         let denials = outcome.iter().flat_map(|outcome| &outcome.denials);
         let denials =
             denials.map(|denial| DenialTold { tool: denial.call.name.to_string(), reason: denial.reason.clone() });
@@ -82,7 +109,9 @@ impl Explanation {
             tokens: spent.tokens,
             cost_usd: Usd(spent.cost_nano_usd).to_string(),
         };
+        let of_lifecycle = |fired| RowTold { machine: Some("lifecycle"), ..row(fired) };
         let mut rows: Vec<RowTold> = story.rows.iter().map(row).collect();
+        rows.extend(story.lifecycle_rows.iter().map(of_lifecycle));
         rows.sort_by_key(|row| std::cmp::Reverse(row.times));
         Self {
             session_id,
@@ -90,7 +119,8 @@ impl Explanation {
             outcome: outcome.as_ref().map(|outcome| outcome.kind.subtype()),
             exit_code: outcome.as_ref().map(|outcome| outcome.kind.exit_code()),
             error: outcome.as_ref().and_then(|outcome| outcome.error.clone()),
-            outstanding: outstanding.iter().filter_map(|open| awaited(&open.action)).map(String::from).collect(),
+            agent: over.map(AgentTold::of),
+            outstanding: outstanding.into_iter().map(String::from).collect(),
             records: story.records,
             duration_ms: story.ended_ms.saturating_sub(story.started_ms),
             model_calls: ledger.model_calls,
@@ -114,6 +144,9 @@ impl Explanation {
         };
         if let Some(error) = &self.error {
             let _ = writeln!(out, "because: {}", one_line(error, 200));
+        }
+        if let Some(agent) = &self.agent {
+            agent.tell(&mut out);
         }
         let _ = writeln!(
             out,
@@ -144,12 +177,44 @@ impl Explanation {
         }
         let _ = writeln!(out, "\n{:>6}  row", "times");
         for told in self.rows.iter().take(ROWS_SHOWN) {
-            let _ = writeln!(out, "{:>6}  {} + {} => {}", told.times, told.from, told.on, told.to);
+            let machine = told.machine.map(|machine| format!("{machine}: ")).unwrap_or_default();
+            let _ = writeln!(out, "{:>6}  {machine}{} + {} => {}", told.times, told.from, told.on, told.to);
         }
         if self.rows.len() > ROWS_SHOWN {
             let _ = writeln!(out, "        and {} more; `--json` has all", self.rows.len() - ROWS_SHOWN);
         }
         out
+    }
+}
+
+impl AgentTold {
+    fn of(over: &Lifecycle) -> Self {
+        let told = |(number, commitment): (usize, &Commitment)| {
+            let report = over.verification().and_then(|last| last.report(CommitmentId(number)));
+            CommitmentTold {
+                promise: commitment.promise.clone(),
+                kept: report.map(CheckReport::is_kept),
+                found: report.map(|report| report.end.to_string()),
+            }
+        };
+        let commitments = over.commitments().iter().enumerate().map(told).collect();
+        Self { state: format!("{:?}", over.state()), rounds: over.rounds(), commitments }
+    }
+
+    /// An agent that nothing binds has no more to tell than its session.
+    fn tell(&self, out: &mut String) {
+        if self.commitments.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "its agent is {}; it was told {} times what is missing", self.state, self.rounds);
+        for CommitmentTold { promise, kept, found } in &self.commitments {
+            let (promise, found) = (one_line(promise, 100), found.as_deref().unwrap_or_default());
+            let _ = match kept {
+                Some(true) => writeln!(out, "  kept: {promise}"),
+                Some(false) => writeln!(out, "  not kept: {promise} ({})", one_line(found, 100)),
+                None => writeln!(out, "  not checked: {promise}"),
+            };
+        }
     }
 }
 
@@ -169,7 +234,7 @@ const fn awaited(action: &Action) -> Option<&'static str> {
 }
 
 fn row<S: std::fmt::Debug, T: std::fmt::Debug>(((from, on, to), times): (&(S, T, S), &u64)) -> RowTold {
-    RowTold { from: format!("{from:?}"), on: format!("{on:?}"), to: format!("{to:?}"), times: *times }
+    RowTold { machine: None, from: format!("{from:?}"), on: format!("{on:?}"), to: format!("{to:?}"), times: *times }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a tenth of a second is shown")]

@@ -9,6 +9,7 @@ use crate::terminal::{escaped, say};
 use crate::view::call_line;
 use agent_core::budget::Usd;
 use agent_core::conversation::{Answer, Block, Item, Round};
+use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
 use agent_core::session::Session;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -63,10 +64,30 @@ pub(super) fn head(id: &str, story: &Story) -> String {
         ledger.usage.total_tokens(),
         Usd(ledger.cost_nano_usd),
     );
+    if let Some(ended) = story.ended() {
+        let _ = writeln!(out, "ended      {ended}");
+    }
+    if let Some(over) = story.lifecycle() {
+        let _ = writeln!(out, "agent      {}", agent(over));
+    }
     if let Some(parent) = &header.parent {
         let _ = writeln!(out, "branch of  {} at record {}", escaped(&parent.session_id), parent.seq);
     }
     out
+}
+
+/// Where the agent over a session stands, and what is known of its commitments.
+pub(super) fn agent(over: &Lifecycle) -> String {
+    let (state, commitments, rounds) = (over.state(), over.commitments().len(), over.rounds());
+    let is_kept = |number: &usize| {
+        let report = over.verification().and_then(|last| last.report(CommitmentId(*number)));
+        report.is_some_and(CheckReport::is_kept)
+    };
+    let kept = (0..commitments).filter(is_kept).count();
+    match commitments {
+        0 => format!("{state:?}"),
+        _ => format!("{state:?}, {kept} of {commitments} commitments kept, {rounds} reports of what was missing"),
+    }
 }
 
 /// The conversation, a line or more for each thing that was said or done.

@@ -11,6 +11,7 @@ use crate::terminal::escaped;
 use agent_core::conversation::{Answer, Item};
 use agent_core::diagram::{Format, render};
 use agent_core::journal::Replayed;
+use agent_core::lifecycle;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Session, State};
 use agent_core::table::Label;
@@ -63,6 +64,13 @@ fn step(out: &mut String, state: &mut State, told: &Told<'_>) {
         }
         Replayed::Begun { ticket, .. } => {
             let _ = write!(rows, " {ticket}");
+        }
+        Replayed::LifecycleBegan => {}
+        Replayed::LifecycleStep(lifecycle::Step { transition: row, .. }) => {
+            let _ = write!(rows, "<br>{} + {} → {}", row.from.name(), row.on.name(), row.to.name());
+        }
+        Replayed::LifecycleRefused(rejected) => {
+            let _ = write!(rows, "<br>{}", text(&rejected.to_string()));
         }
     }
     let (seq, name) = (told.seq, text(&told.name));

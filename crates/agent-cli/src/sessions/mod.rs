@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::settings::working_directory;
 use crate::setup::store;
 use crate::terminal::{escaped, inline, one_line, print, print_json, say};
-use agent_core::journal::{Entry, Record};
+use agent_core::journal::{Entry, LifecycleEntry, Record};
 use agent_runner::journal::{Said, SessionStore, StoreError};
 use args::{Branch, List, One, Place, Sessions, SessionsCommand};
 use std::fmt::Write as _;
@@ -133,6 +133,8 @@ fn name(record: &Record) -> String {
         Entry::Header(_) => String::from("Header"),
         Entry::Event(event) => event.name().to_owned(),
         Entry::ActionStarted(started) => escaped(&format!("{} begins", started.name())),
+        Entry::Lifecycle(LifecycleEntry::Began(_)) => String::from("Lifecycle begins"),
+        Entry::Lifecycle(LifecycleEntry::Event(event)) => format!("Lifecycle {}", event.name()),
         _ => String::from("(unknown)"),
     }
 }

@@ -6,8 +6,9 @@ use super::story::{Story, Told};
 use super::write;
 use crate::failure::Failure;
 use crate::terminal::{escaped, say};
-use agent_core::journal::Replayed;
-use agent_core::session::{Action, Session};
+use agent_core::journal::{Entry, Record, Replayed, Replayer};
+use agent_core::lifecycle;
+use agent_core::session::Action;
 use std::fmt::Write as _;
 
 /// Prints the trace: each record, and the rows it fired.
@@ -27,7 +28,8 @@ pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
     twin.check(&story)?;
     if arguments.to.is_some() {
         let session = story.replayer.session();
-        let _ = writeln!(trace, "\n{:?}", session.state());
+        let over = story.lifecycle().map(|over| format!(", its agent {:?}", over.state())).unwrap_or_default();
+        let _ = writeln!(trace, "\n{:?}{over}", session.state());
         trace.push_str(&conversation(session));
     }
     write(&trace)?;
@@ -51,6 +53,16 @@ fn line(out: &mut String, told: &Told<'_>) {
         }
         Replayed::Begun { ticket, .. } => {
             let _ = write!(out, " {ticket}");
+        }
+        Replayed::LifecycleBegan => {}
+        Replayed::LifecycleStep(lifecycle::Step { transition: row, .. }) => {
+            let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
+            if row.spent_ms > 0 && row.from != row.to {
+                let _ = write!(out, "  after {} ms", row.spent_ms);
+            }
+        }
+        Replayed::LifecycleRefused(rejected) => {
+            let _ = write!(out, "\n        {}", escaped(&rejected.to_string()));
         }
     }
     out.push('\n');
@@ -87,32 +99,41 @@ pub(crate) fn verify(arguments: &One) -> Result<u8, Failure> {
     Ok(u8::from(!story.differences.is_empty()))
 }
 
-/// The session once more, told the same events: what it is asked and where it ends has to be the same to the byte.
+/// The session once more, told the same records: what it is asked and where it ends has to be the same to the byte.
 #[derive(Default)]
 struct Twin {
-    session: Option<Session>,
+    replayer: Option<Replayer>,
     /// The first record at which they were not the same.
     parted: Option<u64>,
 }
 
 impl Twin {
     fn step(&mut self, told: &Told<'_>) {
-        let Some(event) = told.event else { return };
-        let session = self.session.get_or_insert_with(|| Session::new(told.header.config.clone()));
-        let same = match (session.step(told.at_ms, event.clone()), told.did) {
-            (Ok(step), Replayed::Step(other)) => {
-                same_bytes(&step.transitions, &other.transitions) && same_actions(&step.actions, &other.actions)
-            }
-            (Err(rejected), Replayed::Refused(other)) => rejected == **other,
-            _ => false,
-        };
-        if !same && self.parted.is_none() {
+        if self.parted.is_none() && !self.takes_the_same(told) {
             self.parted = Some(told.seq);
         }
     }
 
+    fn takes_the_same(&mut self, told: &Told<'_>) -> bool {
+        if self.replayer.is_none() {
+            let entry = Entry::Header(Box::new(told.header.clone()));
+            self.replayer = Replayer::new(Record { seq: 0, at_ms: told.at_ms, entry }).ok();
+        }
+        let took = self.replayer.as_mut().map(|twin| twin.take(told.record.clone()));
+        match (took, told.did) {
+            (Some(Ok(Replayed::Step(step))), Replayed::Step(other)) => {
+                same_bytes(&step.transitions, &other.transitions) && same_actions(&step.actions, &other.actions)
+            }
+            (Some(Ok(Replayed::LifecycleStep(step))), Replayed::LifecycleStep(other)) => same_bytes(&step, other),
+            (Some(Ok(did)), other) => did == *other,
+            (Some(Err(_)) | None, _) => false,
+        }
+    }
+
     fn check(&self, story: &Story) -> Result<(), Failure> {
-        let ends_alike = self.session.as_ref().is_none_or(|session| same_bytes(session, story.replayer.session()));
+        let (one, other) = (self.replayer.as_ref(), &story.replayer);
+        let ends_alike =
+            one.is_none_or(|one| same_bytes(one.session(), other.session()) && one.agent() == other.agent());
         match self.parted {
             None if ends_alike => Ok(()),
             Some(seq) => Err(Failure::internal(format!("replay: record {seq} did something else the second time"))),

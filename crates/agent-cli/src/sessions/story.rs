@@ -4,7 +4,9 @@ use super::name;
 use crate::failure::Failure;
 use agent_core::budget::Ledger;
 use agent_core::journal::{ActionStarted, Entry, Header, Record, Replayed, Replayer};
-use agent_core::session::{Event, State, Step, Ticket, Trigger};
+use agent_core::lifecycle::{self, Lifecycle};
+use agent_core::link::Agent;
+use agent_core::session::{State, Step, Ticket, Trigger};
 use agent_runner::journal::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,6 +22,8 @@ pub(super) struct Story {
     pub(super) ended_ms: u64,
     /// How often each row fired.
     pub(super) rows: BTreeMap<(State, Trigger, State), u64>,
+    /// The same of the lifecycle over the session.
+    pub(super) lifecycle_rows: BTreeMap<(lifecycle::State, lifecycle::Trigger, lifecycle::State), u64>,
     /// By state: what was spent there.
     pub(super) spent: BTreeMap<State, Spent>,
     pub(super) retries: u64,
@@ -50,7 +54,7 @@ pub(super) struct Told<'a> {
     pub(super) seq: u64,
     pub(super) at_ms: u64,
     pub(super) name: String,
-    pub(super) event: Option<&'a Event>,
+    pub(super) record: &'a Record,
     pub(super) did: &'a Replayed,
     pub(super) header: &'a Header,
 }
@@ -92,6 +96,7 @@ impl Story {
             started_ms: at_ms,
             ended_ms: at_ms,
             rows: BTreeMap::new(),
+            lifecycle_rows: BTreeMap::new(),
             spent: BTreeMap::new(),
             retries: 0,
             refused: 0,
@@ -107,24 +112,36 @@ impl Story {
         let did = self.replayer.take(record).map_err(Failure::input)?;
         self.records += 1;
         self.ended_ms = self.ended_ms.max(at_ms);
-        let event = match &kept.entry {
-            Entry::Event(event) => Some(event),
-            Entry::ActionStarted(started) => {
-                self.note(seq, started, &did);
-                None
-            }
-            _ => None,
-        };
-        if event.is_some() {
-            self.miss(seq);
+        match &kept.entry {
+            Entry::Event(_) => self.miss(seq),
+            Entry::ActionStarted(started) => self.note(seq, started, &did),
+            _ => {}
         }
         match &did {
             Replayed::Step(step) => self.step(state, &before, step),
             Replayed::Refused(_) => self.refused += 1,
-            Replayed::Begun { .. } => {}
+            Replayed::LifecycleStep(lifecycle::Step { transition, .. }) => {
+                *self.lifecycle_rows.entry((transition.from, transition.on, transition.to)).or_default() += 1;
+            }
+            Replayed::LifecycleRefused(rejected) => {
+                let text = format!("{} is refused by the lifecycle now; it was taken", rejected.event);
+                self.differences.push(Difference { seq, text });
+            }
+            Replayed::Begun { .. } | Replayed::LifecycleBegan => {}
         }
-        tell(&Told { seq, at_ms, name, event, did: &did, header: self.replayer.header() });
+        tell(&Told { seq, at_ms, name, record: &kept, did: &did, header: self.replayer.header() });
         Ok(())
+    }
+
+    /// How the last run ended, in the words of the exit codes; nothing while it is going on.
+    pub(super) fn ended(&self) -> Option<String> {
+        let outcome = self.replayer.outcome()?;
+        Some(format!("{} (exit code {})", outcome.kind.subtype(), outcome.kind.exit_code()))
+    }
+
+    /// The lifecycle that has the last word about the session, if there is one.
+    pub(super) fn lifecycle(&self) -> Option<&Lifecycle> {
+        self.replayer.agent().filter(|agent| !agent.is_passed_over()).map(Agent::lifecycle)
     }
 
     fn step(&mut self, state: State, before: &Ledger, step: &Step) {

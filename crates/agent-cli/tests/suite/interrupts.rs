@@ -145,7 +145,7 @@ fn twice_leaves_at_once() {
 /// What a call cost that nobody waited for is not known, unless its price is nothing.
 #[test]
 fn the_cost_of_a_call_that_was_left_open() {
-    for (price, cost) in [(None, serde_json::Value::Null), (Some(3), json!(0.0))] {
+    for (price, cost) in [(None, serde_json::Value::Null), (Some(3), serde_json::Value::Null), (Some(0), json!(0.0))] {
         let scratch = Scratch::new();
         if let Some(price) = price {
             scratch.configure(&format!("[models.scripted-model]\ninput_usd = {price}\noutput_usd = {price}\n"));

@@ -89,10 +89,10 @@ fn replay_tells_every_record_and_where_it_stood() {
     {
         assert!(trace.contains(words), "`{words}` is not in {trace}");
     }
-    let to = scratch.ended(&["replay", "one", "--to", "3"]);
+    let to = scratch.ended(&["replay", "one", "--to", "5"]);
     let shown = &to.assert_code(0).out;
     assert!(
-        shown.contains("CallingLlm\n\nyou (not answered yet)\n  Look at it, please.")
+        shown.contains("CallingLlm, its agent Working\n\nyou (not answered yet)\n  Look at it, please.")
             && !shown.contains("ToolsPrepared"),
         "{shown}"
     );

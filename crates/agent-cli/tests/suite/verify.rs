@@ -103,3 +103,70 @@ fn the_machine_is_drawn() {
         assert!(ended.assert_code(0).out.contains("Verifying"), "{format}");
     }
 }
+
+#[test]
+fn what_was_not_kept_is_told_by_everything_that_reads_the_journal() {
+    let model = Model::always(Step::text("Done."));
+    let scratch = Scratch::repository();
+    let named = ["--session-id", "one", "--verify", "test -f fixed.txt", "--verify", "true"];
+    scratch.run(&model, &[EDITS, &named].concat()).assert_code(63);
+    let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
+    for words in [
+        "the last run ended: verification_failed (exit code 63)",
+        "because: 1 of 2 commitments not kept after 3 reports",
+        "its agent is Reaped; it was told 3 times what is missing",
+        "not kept: test -f fixed.txt (ended with exit code 1)",
+        "  kept: true",
+        "lifecycle: Verifying + ChecksFailed => Working",
+    ] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    let told: serde_json::Value =
+        serde_json::from_str(&scratch.ended(&["explain", "one", "--json"]).assert_code(0).out).unwrap();
+    assert_eq!((&told["outcome"], &told["exit_code"]), (&json!("verification_failed"), &json!(63)));
+    assert_eq!((&told["agent"]["rounds"], &told["agent"]["commitments"][0]["kept"]), (&json!(3), &json!(false)));
+    for arguments in [&["sessions", "show", "one"][..], &["sessions", "export", "one"]] {
+        let shown = scratch.ended(arguments).assert_code(0).out.clone();
+        assert!(shown.contains("ended      verification_failed (exit code 63)"), "{shown}");
+        assert!(shown.contains("agent      Reaped, 1 of 2 commitments kept, 3 reports"), "{shown}");
+    }
+    let trace = scratch.ended(&["replay", "one"]).assert_code(0).out.clone();
+    assert!(trace.contains("Lifecycle CheckCompleted") && trace.contains("Verifying + ChecksFailedForGood => Reaped"));
+    let page = scratch.ended(&["sessions", "export", "one", "--format", "html"]).assert_code(0).out.clone();
+    assert!(page.contains("Verifying + ChecksFailedForGood → Reaped"));
+    scratch.ended(&["sessions", "verify", "one"]).assert_code(0);
+    scratch.ended(&["replay", "one", "--against-current"]).assert_code(0);
+}
+
+/// The second look at the commitment hangs until the program is gone; the third finds it kept.
+#[test]
+fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
+    let model = Model::always(Step::text("Done."));
+    let scratch = Scratch::repository();
+    scratch.write("looks.sh", "echo x >> looks; [ $(wc -l < looks) -ge 2 ] && { test -f go || sleep 4714.1; }\n");
+    let arguments = [&["run", "--session-id", "one"], EDITS, &["--verify", "sh looks.sh"]].concat();
+    let running = Running::start(scratch.agent(&arguments).args(model.flags(Wire::Anthropic)));
+    crate::support::eventually("the second look", || lives("sleep 4714.1"));
+    running.signal("KILL");
+    running.end();
+    let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
+    for words in
+        ["waiting for: the checks of its commitments", "its agent is Verifying", "it was told 1 times", "not checked"]
+    {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    scratch.write("go", "");
+    let asked = model.requests().len();
+    let mut running =
+        Running::start(&mut scratch.run_command(&model, &["--session-id", "one", "--output-format", "json"]));
+    running.close_stdin();
+    let ended = running.end();
+    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 reports").result()["result"], "Done.");
+    assert_eq!(model.requests().len(), asked, "the model had said that it is done");
+    let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
+    assert!(screen.contains("success (exit code 0)") && screen.contains("it was told 1 times"), "{screen}");
+    // Now there is nothing left to go on with.
+    let mut running = Running::start(&mut scratch.run_command(&model, &["--session-id", "one"]));
+    running.close_stdin();
+    running.end().assert_code(42).assert_says("read the task");
+}

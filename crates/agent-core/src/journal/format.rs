@@ -5,6 +5,7 @@
 //! | 1 | the first |
 //! | 2 | the header has `tools` and may have `parent`; `ActionStarted` is an entry; in files, each line begins with its checksum |
 //! | 3 | the user's hooks: `hooks` in a configuration and in facts about calls, two events and a note; what was there has its form |
+//! | 4 | `Lifecycle` is an entry; what was there has its form |
 //!
 //! A line of version 1 is lifted, as JSON, to the form that all records have since.
 

@@ -1,8 +1,10 @@
 //! Rebuilding a session from its records.
 
-use super::{ActionStarted, Entry, FORMAT_VERSION, Header, Record};
+use super::{ActionStarted, Entry, FORMAT_VERSION, Header, LifecycleEntry, Record};
 use crate::conversation::CallId;
-use crate::session::{Rejected, Session, SessionTable, Step, Ticket};
+use crate::lifecycle;
+use crate::link::Agent;
+use crate::session::{Outcome, Rejected, Session, SessionTable, Step, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -26,6 +28,7 @@ pub fn replay<I: IntoIterator<Item = Record>>(records: I) -> Result<(Header, Ses
 pub struct Replayer {
     header: Header,
     session: Session,
+    agent: Option<Agent>,
     next_seq: u64,
     begun: BTreeSet<(Ticket, Option<CallId>)>,
 }
@@ -38,7 +41,7 @@ impl Replayer {
     pub fn new(record: Record) -> Result<Self, ReplayError> {
         let header = Self::header_of(record)?;
         let session = Session::new(header.config.clone());
-        Ok(Self { header, session, next_seq: 1, begun: BTreeSet::new() })
+        Ok(Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new() })
     }
 
     /// Begins with the first record, on another table, for tests that change rows and look for the difference.
@@ -49,7 +52,7 @@ impl Replayer {
     pub fn with_table(record: Record, table: &'static SessionTable) -> Result<Self, ReplayError> {
         let header = Self::header_of(record)?;
         let session = Session::with_table(header.config.clone(), table);
-        Ok(Self { header, session, next_seq: 1, begun: BTreeSet::new() })
+        Ok(Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new() })
     }
 
     fn header_of(record: Record) -> Result<Header, ReplayError> {
@@ -80,11 +83,17 @@ impl Replayer {
         let other = match record.entry {
             Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
             Entry::Event(event) => match self.session.step_into(record.at_ms, event, step) {
-                Ok(()) => None,
+                Ok(()) => {
+                    if let Some(agent) = &mut self.agent {
+                        step.transitions.iter().for_each(|transition| agent.session_moved(transition));
+                    }
+                    None
+                }
                 // A refusal was a refusal then, too.
                 Err(rejected) => Some(Replayed::Refused(Box::new(rejected))),
             },
             Entry::ActionStarted(started) => Some(self.begin(started)),
+            Entry::Lifecycle(entry) => Some(self.oversee(record.seq, record.at_ms, entry)?),
         };
         self.next_seq += 1;
         Ok(other)
@@ -109,6 +118,23 @@ impl Replayer {
         Replayed::Begun { ticket, was_asked: self.session.is_open(ticket) }
     }
 
+    fn oversee(&mut self, seq: u64, at_ms: u64, entry: LifecycleEntry) -> Result<Replayed, ReplayError> {
+        let event = match entry {
+            LifecycleEntry::Began(config) => {
+                self.agent = Some(Agent::new(*config));
+                return Ok(Replayed::LifecycleBegan);
+            }
+            LifecycleEntry::Event(event) => event,
+        };
+        let agent = self.agent.as_mut().ok_or(ReplayError::NoLifecycle { seq })?;
+        let is_turn = matches!(event, lifecycle::Event::TurnEnded { .. });
+        let turn = if is_turn { self.session.outcome() } else { None };
+        Ok(match agent.step(at_ms, event, turn.as_ref()) {
+            Ok(step) => Replayed::LifecycleStep(step),
+            Err(rejected) => Replayed::LifecycleRefused(Box::new(rejected)),
+        })
+    }
+
     /// How the session was made.
     #[must_use]
     pub const fn header(&self) -> &Header {
@@ -121,6 +147,21 @@ impl Replayer {
         &self.session
     }
 
+    /// The agent over the session as it stands there, if there is one.
+    #[must_use]
+    pub const fn agent(&self) -> Option<&Agent> {
+        self.agent.as_ref()
+    }
+
+    /// How the last run ended: what the agent over the session came to, and without one the session. Nothing while it is going on.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        match self.agent.as_ref().filter(|agent| !agent.is_passed_over()) {
+            Some(agent) => agent.outcome(),
+            None => self.session.outcome(),
+        }
+    }
+
     /// The number of the next record.
     #[must_use]
     pub const fn next_seq(&self) -> u64 {
@@ -130,8 +171,8 @@ impl Replayer {
     /// What a driver needs to go on.
     #[must_use]
     pub fn finish(self) -> Rebuilt {
-        let Self { header, session, next_seq, begun } = self;
-        Rebuilt { header, session, next_seq, begun: Begun { known: Some(begun) } }
+        let Self { header, session, agent, next_seq, begun } = self;
+        Rebuilt { header, session, agent, next_seq, begun: Begun { known: Some(begun) } }
     }
 }
 
@@ -143,6 +184,8 @@ pub struct Rebuilt {
     pub header: Header,
     /// As it was left.
     pub session: Session,
+    /// The agent over it, if there was one, as it was left.
+    pub agent: Option<Agent>,
     /// The number of the next record.
     pub next_seq: u64,
     /// What of the outstanding had begun.
@@ -171,6 +214,12 @@ pub enum Replayed {
         /// Whether the session had asked for it. If not, other rules wrote the journal than those that replay it.
         was_asked: bool,
     },
+    /// A lifecycle began over the session.
+    LifecycleBegan,
+    /// The lifecycle took a step.
+    LifecycleStep(lifecycle::Step),
+    /// The lifecycle refused the event. It took it then: other rules wrote the journal than those that replay it.
+    LifecycleRefused(Box<lifecycle::Rejected>),
 }
 
 /// Which of the outstanding actions had begun when a journal ended.
@@ -219,6 +268,12 @@ pub enum ReplayError {
         expected: u64,
         /// The number that came.
         found: u64,
+    },
+    /// It tells of a lifecycle that never began.
+    #[error("replay the journal: record {seq} is an event of a lifecycle that did not begin")]
+    NoLifecycle {
+        /// Its number.
+        seq: u64,
     },
     /// There is a second header.
     #[error("replay the journal: record {seq} is a second header")]

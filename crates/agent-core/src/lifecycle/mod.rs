@@ -82,7 +82,6 @@ pub struct Lifecycle {
     /// The message that is about to be given to the session.
     input: String,
     is_cancelled: bool,
-    is_budget_spent: bool,
     outcome: Option<Outcome>,
     timer: Option<Ticket>,
     cleanup: Option<Ticket>,
@@ -114,7 +113,6 @@ impl Lifecycle {
             inputs_sent: 0,
             input: String::new(),
             is_cancelled: false,
-            is_budget_spent: false,
             outcome: None,
             timer: None,
             cleanup: None,
@@ -182,6 +180,31 @@ impl Lifecycle {
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
+    }
+
+    /// Messages given to the session since the agent was made.
+    #[must_use]
+    pub const fn inputs_sent(&self) -> u64 {
+        self.inputs_sent
+    }
+
+    /// Whether something goes on of which the agent is going to hear: its turn, or its checks.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(self.state, State::Working | State::Verifying)
+    }
+
+    /// What the agent was told when it was made. Commitments that were added since are in [`commitments`](Self::commitments).
+    #[must_use]
+    pub const fn config(&self) -> &LifecycleConfig {
+        &self.config
+    }
+
+    /// What was asked and is not answered, with the same tickets, so that a driver can go on after a restart: the checks that have not
+    /// ended, the timer from its start, the cleanup.
+    #[must_use]
+    pub fn outstanding(&self) -> Vec<Action> {
+        self.render_outstanding()
     }
 
     /// The last transitions and the time spent in each state.

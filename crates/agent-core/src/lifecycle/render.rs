@@ -2,8 +2,9 @@
 
 use super::Lifecycle;
 use super::action::Action;
-use super::table::ActionKind;
+use super::table::{ActionKind, State};
 use super::verification::{Verification, checks};
+use alloc::vec::Vec;
 use core::mem;
 
 impl Lifecycle {
@@ -40,6 +41,26 @@ impl Lifecycle {
                 Some(Action::CleanUp { ticket })
             }
             ActionKind::ReleaseSession => Some(Action::ReleaseSession),
+        }
+    }
+
+    pub(super) fn render_outstanding(&self) -> Vec<Action> {
+        let open = self.verification.as_ref().filter(|open| open.is_open);
+        let checks =
+            open.map(|open| Action::RunChecks { ticket: open.ticket, checks: open.unanswered(&self.commitments) });
+        let timer = self.timer.zip(self.time_limit_ms());
+        let timer = timer.map(|(ticket, delay_ms)| Action::StartTimer { ticket, delay_ms });
+        let cleanup = self.cleanup.map(|ticket| Action::CleanUp { ticket });
+        checks.into_iter().chain(timer).chain(cleanup).collect()
+    }
+
+    /// How long the agent may be where it is.
+    const fn time_limit_ms(&self) -> Option<u64> {
+        match self.state {
+            State::Idle => self.config.max_idle_ms,
+            State::Working => self.config.max_work_ms,
+            State::Waiting => self.config.max_wait_ms,
+            State::Verifying | State::Done | State::Reaped | State::Ended => None,
         }
     }
 

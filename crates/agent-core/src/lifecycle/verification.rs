@@ -41,6 +41,11 @@ impl Verification {
         self.is_open && matches!(self.reports.get(commitment.0), Some(None))
     }
 
+    /// The checks that have not ended.
+    pub(super) fn unanswered(&self, commitments: &[Commitment]) -> Vec<Check> {
+        checks(commitments).into_iter().filter(|check| self.expects(check.commitment)).collect()
+    }
+
     /// Whether only one check has not ended.
     pub(super) fn expects_one(&self) -> bool {
         self.reports.iter().filter(|report| report.is_none()).count() == 1

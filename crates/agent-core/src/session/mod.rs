@@ -231,6 +231,18 @@ impl Session {
         self.render_outstanding()
     }
 
+    /// Whether a model was asked, has not answered, and may ask money for it: more is spent than the ledger says.
+    #[must_use]
+    pub fn has_open_cost(&self) -> bool {
+        let is_free = |id: &str| {
+            let model = self.config.models.iter().find(|model| *model.id == *id);
+            model.and_then(|model| model.price).is_some_and(|price| price.is_nothing())
+        };
+        self.outstanding().iter().any(|open| {
+            if let Action::SendLlmRequest { request, .. } = &open.action { !is_free(&request.model) } else { false }
+        })
+    }
+
     /// Whether something with this ticket was asked and is not answered.
     #[must_use]
     pub fn is_open(&self, ticket: Ticket) -> bool {

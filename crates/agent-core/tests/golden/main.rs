@@ -1,7 +1,7 @@
 //! Serialised forms that were written once must be read for ever, and must not change unnoticed.
 //!
-//! Three scripted stories, one a machine, bring about every kind of event and action. What they write now is compared with what is kept under
-//! `journal/v3` and `machines/v2`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//! Scripted stories, one a machine and one of two machines together, bring about every kind of event and action. What they write now is compared with what is kept under
+//! `journal/v4` and `machines/v2`, named after the versions of the forms. `UPDATE=1` writes the files anew:
 //!
 //! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
@@ -9,6 +9,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod agent;
 mod hooks;
 mod job;
 mod kept;
@@ -70,6 +71,28 @@ fn a_journal_of_every_earlier_version_is_read() {
 }
 
 #[test]
+fn a_kept_journal_tells_of_the_agent_over_its_session() {
+    let records: Vec<Record> = read_lines(&kept::read("journal", "agent.jsonl"));
+    let agent = agent::replayed(records);
+    let outcome = agent.outcome().unwrap();
+    assert_eq!((outcome.kind.exit_code(), agent.lifecycle().rounds()), (63, 1));
+    assert_eq!(
+        outcome.error.unwrap(),
+        "1 of 2 commitments not kept after 1 reports: `cargo test` ended with exit code 101"
+    );
+}
+
+#[test]
+fn a_journal_with_the_users_hooks_is_read_since_they_are_there() {
+    for version in 3..journal::FORMAT_VERSION {
+        let text = kept::read_of("journal", version, "hooks.jsonl");
+        let format = Format::of(lines(&text)[0]).unwrap();
+        let records: Vec<Record> = lines(&text).iter().map(|line| format.read(line).unwrap()).collect();
+        assert_eq!(records, read_lines::<Record>(&kept::read("journal", "hooks.jsonl")), "version {version}");
+    }
+}
+
+#[test]
 fn a_machine_of_every_earlier_version_is_read() {
     for version in 1..snapshot::FORMAT_VERSION {
         check_earlier::<Session>(version, "session.machines.jsonl");
@@ -89,14 +112,14 @@ fn check_earlier<M: Machine + PartialEq + Debug>(version: u32, name: &str) {
 
 #[test]
 fn a_journal_of_tomorrow_is_refused_by_its_number_whatever_else_is_in_it() {
-    let line = r#"{"seq":0,"entry":{"Header":{"format_version":4,"everything":"is different"}}}"#;
+    let line = r#"{"seq":0,"entry":{"Header":{"format_version":5,"everything":"is different"}}}"#;
     let error = Format::of(line).unwrap_err();
-    assert_eq!(error, FormatError::Unknown { found: 4 });
+    assert_eq!(error, FormatError::Unknown { found: 5 });
     assert_eq!(
         error.to_string(),
-        "it has format 4, this program reads formats 1 to 3: use the program that wrote it, or a newer one"
+        "it has format 5, this program reads formats 1 to 4: use the program that wrote it, or a newer one"
     );
-    assert_eq!(Format::of(&line.replace(":4", ":0")), Err(FormatError::Unknown { found: 0 }));
+    assert_eq!(Format::of(&line.replace(":5", ":0")), Err(FormatError::Unknown { found: 0 }));
     assert!(matches!(Format::of(r#"{"seq":0,"entry":{"Event":"Started"}}"#), Err(FormatError::Form { .. })));
 }
 
@@ -125,6 +148,8 @@ fn every_kind_of_event_and_action_is_kept() {
     let journals = both("journal", ["session.jsonl", "hooks.jsonl"]);
     words::check_all_kinds::<core_session::Event>(&session::events(&journals));
     words::check_all_kinds::<journal::ActionStarted>(&session::begun(&journals));
+    words::check_all_kinds::<journal::Entry>(&agent::entries());
+    words::check_all_kinds::<journal::LifecycleEntry>(&agent::lifecycle_entries());
     let actions = both("machines", ["session.actions.jsonl", "hooks.actions.jsonl"]);
     words::check_all_kinds::<core_session::Action>(&actions);
     words::check_all_kinds::<agent_core::lifecycle::Event>(&lifecycle::events());
@@ -181,6 +206,7 @@ fn check_damage<M: Machine + Debug>(name: &str, state: &str) {
 fn everything() -> Vec<Kept> {
     let mut all = session::written();
     all.extend(hooks::written());
+    all.push(agent::written());
     all.extend(lifecycle::written());
     all.extend(job::written());
     all.push(Kept::new("machines", "words.txt", words::all()));

@@ -35,7 +35,12 @@ pub(super) async fn run(
     };
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
     let (verdict, spent) = match finish(agent, &stop, &leave).await {
-        Ok((_, session)) => (Verdict::of_session(session.outcome().as_ref()), Spent::of_session(session.ledger())),
+        Ok((_, session)) => {
+            let mut spent = Spent::of_session(session.ledger());
+            // What was left open costs something that nobody will learn.
+            spent.unpriced_calls += u64::from(session.has_open_cost());
+            (Verdict::of_session(session.outcome().as_ref()), spent)
+        }
         Err(error) => (broken(error), Spent::default()),
     };
     Event::AttemptEnded { ticket, verdict, spent, session_id }

@@ -166,7 +166,7 @@ async fn another_format_is_refused_as_such_whatever_else_is_in_it() {
         let content = with_sums(&content);
         fs::write(&path, &content).unwrap();
         let error = FileJournal::resume(&path).unwrap_err();
-        assert!(error.to_string().contains("it has format 9, this program reads formats 1 to 3: use the"), "{error}");
+        assert!(error.to_string().contains("it has format 9, this program reads formats 1 to 4: use the"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), content, "a file of another format was changed");
     }
     // A number that nobody wrote is no format of tomorrow.

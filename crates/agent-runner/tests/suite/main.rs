@@ -25,6 +25,7 @@ mod scenarios;
 mod scenes;
 mod session_index;
 mod supervisor;
+mod supervisor_resume;
 mod support;
 mod tools;
 mod turn;

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 /// A journal with every kind of event.
-const JOURNAL: &str = include_str!("../../../tests/golden/journal/v3/session.jsonl");
+const JOURNAL: &str = include_str!("../../../tests/golden/journal/v4/session.jsonl");
 
 /// Whether the quick way read it. What it reads has to be what the usual way reads.
 fn is_usual(line: &str) -> bool {
