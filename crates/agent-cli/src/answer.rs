@@ -5,11 +5,21 @@ use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
 use agent_core::tool::Subject;
 
+/// Who asks. A hook asks about each such call anew, whatever rules say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    Policy,
+    Hook,
+}
+
 /// What a line says, or why it is no answer: what is not clearly a yes or a no is asked again.
-pub(crate) fn read(line: &str, question: &ApprovalQuestion) -> Result<ApprovalAnswer, String> {
+pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Result<ApprovalAnswer, String> {
     let allow = |scope, arguments| Ok(ApprovalAnswer::Allow { scope, arguments });
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match (word, rest.trim()) {
+        ("a" | "all" | "s" | "session" | "r" | "rule", _) if asker == Asker::Hook => {
+            Err(String::from("a hook asks, and would again whatever a rule says: y or n"))
+        }
         ("y" | "yes", "") => allow(ApprovalScope::Once, None),
         ("a" | "all", "") => match question.call.name.parse() {
             Ok(rule) => allow(ApprovalScope::Session(rule), None),
@@ -55,9 +65,12 @@ pub(crate) fn suggested(question: &ApprovalQuestion) -> Option<Rule> {
 }
 
 /// What can be answered, a line each.
-pub(crate) fn choices(question: &ApprovalQuestion, kept_in: &str) -> Vec<String> {
+pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str) -> Vec<String> {
     let tool = inline(&question.call.name);
     let mut lines = vec![String::from("  y = yes, n REASON = no, and why, e {…} = yes, with these arguments instead")];
+    if asker == Asker::Hook {
+        return lines;
+    }
     let (rule, or) = match suggested(question) {
         Some(rule) => (format!("`{}`", inline(&rule.to_string())), ", or RULE"),
         None => (String::from("RULE"), ""),
@@ -121,7 +134,7 @@ mod tests {
     fn answers_are_read_and_the_rest_is_not() {
         let question = command("git status", Some(&["git status"]));
         let rule = |text: &str| text.parse::<Rule>().unwrap();
-        let scope = |line: &str| match read(line, &question) {
+        let scope = |line: &str| match read(line, &question, Asker::Policy) {
             Ok(ApprovalAnswer::Allow { scope, arguments: None }) => scope,
             other => panic!("{line}: {other:?}"),
         };
@@ -129,18 +142,21 @@ mod tests {
         assert_eq!(scope("a"), ApprovalScope::Session(rule("bash")));
         assert_eq!(scope("s"), ApprovalScope::Session(rule("bash(git status)")));
         assert_eq!(scope("r bash(git:*)"), ApprovalScope::Always(rule("bash(git:*)")));
-        let edited = read("e {\"command\": \"ls\"}", &question).unwrap();
+        let edited = read("e {\"command\": \"ls\"}", &question, Asker::Policy).unwrap();
         assert!(
             matches!(edited, ApprovalAnswer::Allow { arguments: Some(_), scope: ApprovalScope::Once }),
             "{edited:?}"
         );
-        assert_eq!(read("n not now", &question), Ok(ApprovalAnswer::Deny { reason: "not now".into() }));
+        assert_eq!(read("n not now", &question, Asker::Hook), Ok(ApprovalAnswer::Deny { reason: "not now".into() }));
         for line in ["", "Y", "yes please", "s bash(rm:*)", "r edit_file", "s bash(", "e", "e {", "e []", "s bash(git)"]
         {
-            assert!(read(line, &question).is_err(), "{line}");
+            assert!(read(line, &question, Asker::Policy).is_err(), "{line}");
         }
-        assert!(read("s", &command("$(x)", None)).is_err());
+        for line in ["s", "a", "r", "s bash", "all"] {
+            assert!(read(line, &question, Asker::Hook).unwrap_err().contains("a hook asks"), "{line}");
+        }
+        assert!(read("s", &command("$(x)", None), Asker::Policy).is_err());
         // A tool as a whole covers what no pattern could.
-        assert!(read("s bash", &command("$(x)", None)).is_ok());
+        assert!(read("s bash", &command("$(x)", None), Asker::Policy).is_ok());
     }
 }

@@ -14,25 +14,35 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) options: Options,
     #[command(flatten)]
-    pub(crate) unattended: Unattended,
+    pub(crate) committed: Committed,
 }
 
-/// What only a run that nobody watches takes: said elsewhere it is refused with a word about why.
+/// What only a run of one task takes: said elsewhere it is refused with a word about why.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Unattended {
+pub(crate) struct Committed {
     #[arg(long, value_name = "CMD", hide = true)]
     verify: Vec<String>,
+    #[arg(long, value_name = "DURATION", hide = true)]
+    verify_timeout: Option<String>,
 }
 
-impl Unattended {
-    pub(crate) fn refuse(&self) -> Result<(), Failure> {
-        if self.verify.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::usage(
+impl Committed {
+    pub(crate) fn refuse_at_prompt(&self) -> Result<(), Failure> {
+        self.refuse(
             "`--verify` belongs to `agent run`: at the prompt you decide what is done, and say what is missing; \
              `agent run --continue --verify CMD` goes on with a session under a commitment",
-        ))
+        )
+    }
+
+    pub(crate) fn refuse_for_job(&self) -> Result<(), Failure> {
+        self.refuse(
+            "`--verify` belongs to `agent run`: a job tries again when an attempt fails, and judges none by a command; \
+             say in its description what has to pass, or use `agent run --verify CMD`",
+        )
+    }
+
+    fn refuse(&self, why: &str) -> Result<(), Failure> {
+        if self.verify.is_empty() && self.verify_timeout.is_none() { Ok(()) } else { Err(Failure::usage(why)) }
     }
 }
 
@@ -171,7 +181,7 @@ pub(crate) struct Resume {
     #[command(flatten)]
     pub(crate) options: Options,
     #[command(flatten)]
-    pub(crate) unattended: Unattended,
+    pub(crate) committed: Committed,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use crate::args::{ProviderName, Sandbox};
 use crate::failure::Failure;
 use crate::units;
 use agent_core::permission::{PermissionMode, Rule};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -135,7 +135,7 @@ impl Amount {
 }
 
 /// A formatter: for which files, and how it is called.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormatterEntry {
     pub(crate) extensions: Vec<String>,
@@ -158,7 +158,7 @@ const fn default_formatter_timeout_ms() -> u64 {
 }
 
 /// A hook: when it runs, on what, and what.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HookEntry {
     pub(crate) event: String,
@@ -173,7 +173,7 @@ pub(crate) struct HookEntry {
 }
 
 /// What comes of a hook that fails.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OnFailureWord {
     #[default]
@@ -216,13 +216,17 @@ pub(crate) fn user_config_path() -> Option<PathBuf> {
 
 /// Reads a configuration file. One that is not there is empty.
 pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let text = match read_capped(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Ok(T::default()),
-        Err(error) => return Err(Failure::config(format!("read the configuration {}: {error}", path.display()))),
-    };
-    toml::from_str(&text)
-        .map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+    text_of(path)?.map_or_else(|| Ok(T::default()), |text| parse(path, &text))
+}
+
+/// The text of a configuration file, or nothing when there is none.
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>, Failure> {
+    read_capped(path).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+}
+
+/// What the text of a configuration file says.
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, Failure> {
+    toml::from_str(text).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
 }
 
 /// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.

@@ -93,7 +93,7 @@ async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Fai
     handle.detach();
     let (_, session) = task.await.map_err(Failure::internal)?;
     view.end_line();
-    view.spent(session.ledger());
+    view.spent(session.ledger(), session.has_open_cost());
     view.tell(&format!("the session's journal: {id}"));
     Ok(match signalled {
         Some(Signal::Interrupt) => INTERRUPTED,

@@ -103,8 +103,12 @@ impl Report {
             self.good(&format!("repository configuration {} (may only tighten)", path.display()));
         }
         config.broken.iter().chain(&config.refused).for_each(|wrong| self.bad(wrong));
-        if trust::is_trusted(directory) {
-            self.note("the workspace is trusted: programs that its repository names or configures are used");
+        match trust::of(directory, &config) {
+            Ok(trust) if trust.is_given => {
+                self.note("the workspace is trusted: programs that its repository names or configures are used");
+            }
+            Ok(trust) => trust.told.iter().for_each(|told| self.note(&format!("not used: {told}"))),
+            Err(failure) => self.bad(&failure.message),
         }
         if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
             self.note("it is not in a git repository: nothing is committed");

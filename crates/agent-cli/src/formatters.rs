@@ -2,6 +2,7 @@
 
 use crate::config_file::{FormatterEntry, UserConfig};
 use crate::failure::Failure;
+use crate::programs::Named;
 use crate::repository_config::RepositoryConfig;
 use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile, recipes};
 use std::path::{Path, PathBuf};
@@ -20,13 +21,13 @@ pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure
 
 /// Those of a trusted workspace.
 pub(crate) fn of_workspace(config: &RepositoryConfig, root: &Path) -> Vec<FormatterConfig> {
-    let named = config.formatters.iter().map(|(file, entry)| formatter(entry, program_of(file, entry)));
+    let named = config.formatters.iter().map(|named| formatter(&named.entry, program_of(named)));
     named.chain(recipes(std::env::var_os("PATH").as_deref(), root)).collect()
 }
 
 /// For people: what a trusted workspace uses.
 pub(crate) fn shown(config: &RepositoryConfig, root: &Path) -> Vec<String> {
-    let files = config.formatters.iter().map(|(file, _)| format!(", of {}", file.display()));
+    let files = config.formatters.iter().map(|named| format!(", of {}", named.file.display()));
     let origins = files.chain(std::iter::repeat(String::from(", as the repository configures it")));
     let formatters = of_workspace(config, root).into_iter().zip(origins);
     let shown = formatters.map(|(formatter, origin)| {
@@ -38,9 +39,8 @@ pub(crate) fn shown(config: &RepositoryConfig, root: &Path) -> Vec<String> {
 }
 
 /// A relative path is one in the folder that the configuration is for.
-fn program_of(file: &Path, entry: &FormatterEntry) -> PathBuf {
-    let folder = file.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
-    folder.join(&entry.program)
+pub(crate) fn program_of(named: &Named<FormatterEntry>) -> PathBuf {
+    named.folder().join(&named.entry.program)
 }
 
 fn formatter(entry: &FormatterEntry, program: PathBuf) -> FormatterConfig {

@@ -25,7 +25,8 @@ pub(crate) const fn next_notice(nano_usd: u64) -> u64 {
 
 const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
 
-/// Says once of each limit that four fifths of it are used. Time is not in the ledger, and what a call costs at most is reserved before it.
+/// Says once of each limit that four fifths of it are used. Time is not in the ledger: the runner tells of it. What a call costs at most is reserved
+/// before it.
 #[derive(Debug, Default)]
 pub(crate) struct Near {
     limits: Limits,

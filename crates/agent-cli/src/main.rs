@@ -16,6 +16,7 @@ mod kept_rules;
 mod limits;
 mod lines;
 mod printer;
+mod programs;
 mod project;
 mod prompt;
 mod protected;
@@ -67,7 +68,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         None => {
             let options = cli.options;
-            cli.unattended.refuse()?;
+            cli.committed.refuse_at_prompt()?;
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
                 return Err(Failure::usage("`--fork-session` goes with `--continue` or `--session-id`"));
             }
@@ -77,8 +78,8 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Job(arguments)) => job::dispatch(arguments).await,
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
         Some(Command::Resume(arguments)) => {
-            let Resume { id, options, unattended } = arguments;
-            unattended.refuse()?;
+            let Resume { id, options, committed } = arguments;
+            committed.refuse_at_prompt()?;
             if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
                 return Err(Failure::usage("resume goes on with one session: say its id, or nothing for the newest"));
             }

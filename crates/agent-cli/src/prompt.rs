@@ -3,7 +3,7 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
-use crate::answer;
+use crate::answer::{self, Asker};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
@@ -17,13 +17,15 @@ use crate::signals::{self, Signal};
 use crate::terminal::{Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::conversation::CallId;
 use agent_core::link::Turns;
-use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Basis, Decision, Ruling};
 use agent_core::ports::Approver;
 use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use async_trait::async_trait;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,7 +41,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
     let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
-    let signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
+    let mut signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
@@ -47,12 +49,19 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
-    let left = screen.run(&mut notices, signals, lines::read(), questions).await;
+    let left = screen.run(&mut notices, &mut signals, lines::read(), questions).await;
     handle.detach();
-    let (end, session) = task.await.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        screen.view.tell("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        handle.detach();
+    })
+    .await;
+    let left = cut_short.map_or(left, |signal| Failure::stopped(signal).code);
+    let Some(ended) = ended else { return Ok(left) };
+    let (end, session) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
     screen.view.last_hooks(&mut notices);
     screen.view.end_line();
-    screen.view.spent(session.ledger());
+    screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
         screen.view.tell(&format!("go on with: {}", resume_command(&id, &options)));
     }
@@ -77,6 +86,8 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Question>,
+    /// Calls about which a hook wants a person to be asked.
+    asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
     limits: Limits,
     raises: u64,
@@ -105,6 +116,7 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
+            asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
             turns: Turns::default(),
@@ -117,7 +129,7 @@ impl Screen {
     async fn run(
         &mut self,
         notices: &mut agent_runner::Notices,
-        mut signals: mpsc::UnboundedReceiver<Signal>,
+        signals: &mut mpsc::UnboundedReceiver<Signal>,
         mut lines: mpsc::UnboundedReceiver<Line>,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
@@ -138,6 +150,10 @@ impl Screen {
                         if self.typed(&line) {
                             return self.exit_code();
                         }
+                    }
+                    // Why it is asked was told before.
+                    while let Ok(notice) = notices.try_recv() {
+                        self.notice(&notice);
                     }
                     self.ask(question);
                 }
@@ -182,6 +198,9 @@ impl Screen {
                     _ => {}
                 }
             }
+            Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
+                self.asked_by_hook.insert(call.clone());
+            }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
             Notice::Prompt { outcome, .. } => {
@@ -191,6 +210,7 @@ impl Screen {
                 self.ended(outcome.as_ref());
                 (self.is_idle, self.is_stopping) = (true, false);
                 self.question = None;
+                self.asked_by_hook.clear();
                 self.prompt("> ");
             }
             Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
@@ -262,7 +282,7 @@ impl Screen {
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
         if let Some((question, answer)) = self.question.take() {
-            match answer::read(line, &question) {
+            match answer::read(line, &question, self.asker(&question)) {
                 // An approval that was withdrawn meanwhile needs no answer.
                 Ok(given) => drop(answer.send(self.keeping(given))),
                 Err(why) => {
@@ -323,11 +343,15 @@ impl Screen {
         self.style.say(Tint::Bold, &format!("may this run? {}", call_line(&asked.call)));
         self.style.say(Tint::Dim, &format!("  {}", answer::shown_arguments(&asked.call)));
         self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
-        for line in answer::choices(asked, &kept_rules::place()) {
+        for line in answer::choices(asked, self.asker(asked), &kept_rules::place()) {
             self.style.say(Tint::Dim, &line);
         }
         self.prompt(ANSWER);
         self.question = Some(question);
+    }
+
+    fn asker(&self, question: &ApprovalQuestion) -> Asker {
+        if self.asked_by_hook.contains(&question.call.id) { Asker::Hook } else { Asker::Policy }
     }
 
     /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.

@@ -1,11 +1,11 @@
 //! What of a workspace other programs act on by themselves: it is found when a session begins, and neither tools nor commands in a sandbox
 //! write it.
 //!
-//! Absent: what is made later. A command that makes a repository of its own, or a file with such a name, may write it until the session
-//! ends.
+//! What is made later is told after the command that made it ([`Later`]). Absent: keeping commands from writing that, too.
 
 use crate::project;
-use agent_exec::Environment;
+use crate::terminal::{escaped, say};
+use agent_exec::{Environment, Watch};
 use agent_tools::protected_names;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
@@ -23,9 +23,13 @@ pub(crate) struct Found {
 /// The files and directories of a workspace with a protected name, such as the `.git` of a submodule. Those near the root come first, and
 /// of a very large workspace only those.
 pub(crate) fn find(workspace: &Path) -> Found {
+    find_within(workspace, MOST_DIRECTORIES, usize::MAX)
+}
+
+fn find_within(workspace: &Path, most_directories: usize, mut entries_left: usize) -> Found {
     let names: BTreeSet<&str> = protected_names().into_iter().collect();
     let mut waiting = VecDeque::from([workspace.to_path_buf()]);
-    let (mut paths, mut left) = (Vec::new(), MOST_DIRECTORIES);
+    let (mut paths, mut left) = (Vec::new(), most_directories);
     while let Some(directory) = waiting.pop_front() {
         if left == 0 || paths.len() >= MOST_PATHS {
             return Found { paths, is_all: false };
@@ -34,6 +38,10 @@ pub(crate) fn find(workspace: &Path) -> Found {
         let mut inside = Vec::new();
         let mut is_cache = false;
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            if entries_left == 0 {
+                return Found { paths, is_all: false };
+            }
+            entries_left -= 1;
             let name = entry.file_name();
             if is_protected(&names, &name) {
                 paths.push(entry.path());
@@ -58,6 +66,37 @@ fn is_protected(names: &BTreeSet<&str>, name: &OsStr) -> bool {
     names.contains(&*name) || name.ends_with(".code-workspace")
 }
 
+/// Looks for what commands make of it later, and tells the user.
+pub(crate) struct Later {
+    pub(crate) workspace: PathBuf,
+}
+
+impl Watch for Later {
+    fn find(&self) -> Vec<PathBuf> {
+        find_within(&self.workspace, MOST_DIRECTORIES_AGAIN, MOST_ENTRIES_AGAIN).paths
+    }
+
+    /// Nobody else has a use for it, and in a trusted workspace it names programs to run.
+    fn sets_aside(&self, path: &Path) -> bool {
+        is_named(path, ".agent")
+    }
+
+    fn tell(&self, remark: &str) {
+        say(&escaped(&format!("agent: sandbox: {remark}")));
+    }
+}
+
+/// What of it is set aside when a command makes or replaces it: where git and this program look before anybody has looked at it.
+pub(crate) fn kept(workspace: &Path, found: &[PathBuf]) -> Vec<PathBuf> {
+    let at_root = [".git", ".agent"].map(|name| workspace.join(name));
+    let is_kept = |path: &&PathBuf| is_named(path, ".git") || is_named(path, ".agent");
+    at_root.into_iter().chain(found.iter().filter(is_kept).cloned()).collect()
+}
+
+fn is_named(path: &Path, name: &str) -> bool {
+    path.file_name().is_some_and(|found| found.eq_ignore_ascii_case(name))
+}
+
 /// The directory in the workspace whose files git runs as hooks, where it was told another one than its own.
 pub(crate) fn hooks(workspace: &Path) -> Option<PathBuf> {
     let folders = project::folders(workspace);
@@ -78,6 +117,9 @@ pub(crate) fn hooks(workspace: &Path) -> Option<PathBuf> {
 
 /// Enough for all but the largest projects, and searched in a few hundredths of a second.
 const MOST_DIRECTORIES: usize = 4_000;
+/// After every command it is searched again, which must cost next to nothing.
+const MOST_DIRECTORIES_AGAIN: usize = 1_000;
+const MOST_ENTRIES_AGAIN: usize = 20_000;
 /// Each is a mount of every sandboxed command.
 const MOST_PATHS: usize = 200;
 
@@ -130,6 +172,7 @@ mod tests {
         let many: Vec<String> = (0..=MOST_PATHS).map(|number| format!("{number}/.envrc")).collect();
         let root = tree(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(find(root.path()).paths.len(), MOST_PATHS);
+        assert_eq!(find_within(root.path(), MOST_DIRECTORIES, 5).paths.len(), 0, "it did not come to the files");
     }
 
     #[test]

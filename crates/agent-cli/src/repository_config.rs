@@ -2,15 +2,19 @@
 //!
 //! 1. What it forbids holds, or nothing does: a file that cannot be read, or a rule in it, is an error and not left out.
 //! 2. What it may not say is left out, and takes no other part with it.
-//! 3. Programs that it names are used only in a workspace that the user trusts.
+//! 3. Programs that it names are used only in a workspace that the user trusts, and there all of them or none: a guard that cannot be read is
+//!    not left out.
 
 use crate::args::Sandbox;
-use crate::config_file::{FormatterEntry, HookEntry, LimitsConfig, read};
+use crate::config_file::{FormatterEntry, HookEntry, LimitsConfig, parse, text_of};
 use crate::failure::Failure;
+use crate::hooks;
+use crate::programs::{self, Named};
 use crate::project;
 use crate::settings::limits_of;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -22,10 +26,12 @@ pub(crate) struct RepositoryConfig {
     /// The strictest sandbox that was asked for.
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) limits: Vec<Limits>,
-    /// Programs that it names, with the file that does; for trusted workspaces only.
-    pub(crate) formatters: Vec<(PathBuf, FormatterEntry)>,
+    /// Programs that it names; for trusted workspaces only.
+    pub(crate) formatters: Vec<Named<FormatterEntry>>,
     /// The same of hooks.
-    pub(crate) hooks: Vec<(PathBuf, HookEntry)>,
+    pub(crate) hooks: Vec<Named<HookEntry>>,
+    /// What of both cannot be used.
+    pub(crate) unusable: Vec<String>,
     /// Files that were found.
     pub(crate) paths: Vec<PathBuf>,
     /// What it may not say, and so was left out.
@@ -48,17 +54,19 @@ impl RepositoryConfig {
         let mut config = Self::default();
         for folder in project::folders(directory) {
             let path = folder.join(".agent").join("config.toml");
-            match inside(folder, &path).and_then(|()| read::<Table>(&path)) {
-                Ok(table) => {
-                    if path.exists() {
-                        config.paths.push(path.clone());
-                    }
-                    config.take(&path, table);
-                }
-                Err(failure) => config.broken.push(failure.message),
+            if let Err(failure) = inside(folder, &path).and_then(|()| config.read(&path)) {
+                config.broken.push(failure.message);
             }
         }
         config
+    }
+
+    fn read(&mut self, path: &Path) -> Result<(), Failure> {
+        if let Some(text) = text_of(path)? {
+            self.paths.push(path.to_path_buf());
+            self.take(path, parse(path, &text)?, &text);
+        }
+        Ok(())
     }
 
     /// Refuses a configuration that may forbid what nobody can read.
@@ -69,10 +77,20 @@ impl RepositoryConfig {
         }
     }
 
-    fn take(&mut self, path: &Path, table: Table) {
+    /// Refuses programs that cannot be used, where they would be.
+    pub(crate) fn check_programs(&self) -> Result<(), Failure> {
+        match self.unusable.as_slice() {
+            [] => Ok(()),
+            unusable => {
+                Err(Failure::config(format!("{}; it is trusted, and nothing is left out", unusable.join("; "))))
+            }
+        }
+    }
+
+    fn take(&mut self, path: &Path, table: Table, text: &str) {
         for (key, value) in table {
             let said = |why: &str| format!("use `{key}` of {}: {why}", path.display());
-            match self.take_entry(path, &key, value) {
+            match self.take_entry(path, &key, value, text) {
                 Ok(()) => {}
                 Err(Wrong::Refused(why)) => self.refused.push(said(&why)),
                 Err(Wrong::Broken(why)) => self.broken.push(said(&why)),
@@ -80,7 +98,7 @@ impl RepositoryConfig {
         }
     }
 
-    fn take_entry(&mut self, path: &Path, key: &str, value: Value) -> Result<(), Wrong> {
+    fn take_entry(&mut self, path: &Path, key: &str, value: Value, text: &str) -> Result<(), Wrong> {
         match key {
             "permission_mode" => self.modes.push(value.try_into().map_err(broken)?),
             "sandbox" => {
@@ -95,16 +113,17 @@ impl RepositoryConfig {
                 let rules: Vec<Rule> = value.try_into().map_err(broken)?;
                 self.deny.extend(rules);
             }
-            "formatters" => {
-                let entries: Vec<FormatterEntry> =
-                    value.try_into().map_err(|error: toml::de::Error| Wrong::Refused(error.message().to_owned()))?;
-                self.formatters.extend(entries.into_iter().map(|entry| (path.to_path_buf(), entry)));
-            }
-            "hooks" => {
-                let entries: Vec<HookEntry> =
-                    value.try_into().map_err(|error: toml::de::Error| Wrong::Refused(error.message().to_owned()))?;
-                self.hooks.extend(entries.into_iter().map(|entry| (path.to_path_buf(), entry)));
-            }
+            "formatters" => match programs::formatters(path, text) {
+                Ok(named) => self.formatters.extend(named),
+                Err(why) => self.unusable.push(why),
+            },
+            "hooks" => match programs::hooks(path, text) {
+                Ok(named) => {
+                    self.unusable.extend(named.iter().filter_map(|named| hooks::check(named).err()));
+                    self.hooks.extend(named);
+                }
+                Err(why) => self.unusable.push(why),
+            },
             _ => {
                 return Err(Wrong::Refused(String::from(
                     "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, lower `limits`, `formatters`, and `hooks`",
@@ -120,13 +139,16 @@ fn broken(error: toml::de::Error) -> Wrong {
     Wrong::Broken(error.message().to_owned())
 }
 
-/// A repository must not have files from elsewhere read, and quoted in errors, by a link.
+/// A repository must not have files from elsewhere read, and quoted in errors, by a link; and a link that leads nowhere is not the same as no file.
 fn inside(folder: &Path, path: &Path) -> Result<(), Failure> {
+    let failed = |why: &str| Err(Failure::config(format!("read the configuration {}: {why}", path.display())));
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     match path.canonicalize() {
-        Ok(real) if !real.starts_with(folder) => {
-            Err(Failure::config(format!("read the configuration {}: it is a link out of the project", path.display())))
+        Ok(real) if !real.starts_with(folder) => failed("it is a link out of the project"),
+        Err(error) if error.kind() == ErrorKind::NotFound && path.ancestors().take(2).any(is_link) => {
+            failed("it is a link that leads nowhere")
         }
-        // What cannot be found or followed is said by the attempt to read it.
+        // What else cannot be followed is said by the attempt to read it.
         Ok(_) | Err(_) => Ok(()),
     }
 }

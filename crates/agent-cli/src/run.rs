@@ -132,17 +132,29 @@ async fn drive(
         }
     }
     agent.detach();
-    match task.await {
-        Ok(Supervised { end, session, outcome, .. }) => {
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        agent.detach();
+    })
+    .await;
+    match ended {
+        Some(Ok(Supervised { end, session, outcome, .. })) => {
             // What the hooks at the session's end came to.
             while let Ok(notice) = notices.try_recv() {
                 printer.notice(&notice);
             }
             let remarks = guesses(&before.ledger, session.ledger());
             remarks.iter().for_each(|remark| printer.say(remark));
-            conclude(&end, &session, outcome, signalled, &id, &before.ledger, started)
+            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
+            match cut_short {
+                Some(signal) => result.cut_short(signal),
+                None => result,
+            }
         }
-        Err(error) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
+        None => {
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        }
+        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }
 
@@ -230,6 +242,18 @@ impl RunResult {
             permission_denials: Vec::new(),
             terminal_state: String::from("Ready"),
         }
+    }
+
+    /// The same, when a signal stopped the hooks at the session's end.
+    fn cut_short(self, signal: Signal) -> Self {
+        let failure = Failure::stopped(signal);
+        let error = format!("{}, and the hooks at the session's end were stopped", failure.message);
+        Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
+    }
+
+    /// The same of a session that nobody waited for: what it cost is not known.
+    fn of_session(self, session_id: String) -> Self {
+        Self { session_id, total_cost_usd: None, ..self }
     }
 }
 

@@ -10,6 +10,7 @@ use agent_exec::{
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The sandbox of a session, and a word about it. None where none is wanted, or none can be had and nobody insists.
 pub(crate) fn for_session(
@@ -38,7 +39,8 @@ pub(crate) fn for_session(
             if !options.quiet {
                 say(&escaped(&format!("agent: sandbox: {sandbox}")));
             }
-            Ok(Some(sandbox))
+            let later = protected::Later { workspace: place.directory.to_path_buf() };
+            Ok(Some(sandbox.watched_by(Arc::new(later))))
         }
         Err(why) if by_user.is_some() || repository.is_some_and(|wanted| wanted != Wanted::Off) => {
             Err(Failure::config(format!(
@@ -74,11 +76,21 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
 fn policy(access: Access, place: Place<'_>, found: Vec<PathBuf>, writable: Vec<PathBuf>) -> Policy {
     let directory = place.directory;
+    let mut kept = protected::kept(directory, &found);
+    kept.extend(place.hooks.map(Path::to_path_buf));
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
     protected.extend(found);
     protected.extend(place.hooks.map(Path::to_path_buf));
     protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
-    Policy { access, workspace: directory.to_path_buf(), protected, writable }
+    Policy {
+        access,
+        workspace: directory.to_path_buf(),
+        protected,
+        kept,
+        // Nobody else looks at it, so it is in nobody's way. A `.git` in which there is nothing would be.
+        placeholders: vec![directory.join(".agent")],
+        writable,
+    }
 }
 
 /// Whether a folder of this program's own lies in a directory. It is made there: commands could make one that is not there, and say in it what

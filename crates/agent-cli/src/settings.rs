@@ -1,6 +1,6 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
-use crate::args::{Options, ProviderName};
+use crate::args::{Options, ProviderName, Sandbox};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::formatters;
@@ -10,7 +10,7 @@ use crate::protected;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox::{self, Place};
 use crate::tape::Tape;
-use crate::terminal::say;
+use crate::terminal::{inline, say};
 use crate::trust;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
@@ -53,7 +53,7 @@ impl Settings {
             Some(path) => config_file::read(&path)?,
             None => UserConfig::default(),
         };
-        let repository = repository_config(&directory)?;
+        let (repository, is_trusted) = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
             Seat::Headless => Limits {
@@ -70,6 +70,9 @@ impl Settings {
         overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
         overlay(&mut limits, &from_options(options));
         // A repository may narrow what everybody else said, and nothing else.
+        looser(&repository, options, &user, &limits).iter().for_each(|key| {
+            say(&format!("agent: not used: `{key}` of the repository: it is looser than what holds without it"));
+        });
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
         let git_hooks = protected::hooks(&directory);
@@ -79,13 +82,13 @@ impl Settings {
         let mut formatters = Vec::new();
         if is_wanted(options.format_on_edit, user.format_on_edit) {
             formatters = formatters::of_user(&user)?;
-            if trust::is_trusted(&directory) {
+            if is_trusted {
                 formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
             }
         }
         let mut hooks = hooks::of_user(&user)?;
-        if trust::is_trusted(&directory) {
-            hooks.extend(hooks::of_workspace(&repository)?);
+        if is_trusted {
+            hooks.extend(hooks::of_workspace(&repository, &directory)?);
         }
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
@@ -128,21 +131,16 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     }
 }
 
-/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error.
-fn repository_config(directory: &Path) -> Result<RepositoryConfig, Failure> {
+/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error. And whether its programs are used.
+fn repository_config(directory: &Path) -> Result<(RepositoryConfig, bool), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {
-        say(&format!("agent: not used: {}", refused));
+        say(&format!("agent: not used: {}", inline(refused)));
     }
-    let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
-    let named: Vec<&str> = named.into_iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| key).collect();
-    if !named.is_empty() && !trust::is_trusted(directory) {
-        for key in named {
-            say(&format!("agent: not used: `{key}` of the repository: it is not trusted (`agent trust --show`)"));
-        }
-    }
-    Ok(config)
+    let trust = trust::of(directory, &config)?;
+    trust.told.iter().for_each(|told| say(&format!("agent: not used: {}", inline(told))));
+    Ok((config, trust.is_given))
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
@@ -152,12 +150,42 @@ fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfi
         [said(by_user, RuleSource::User), said(by_flag, RuleSource::CommandLine)].concat()
     };
     let permissions = Permissions {
-        mode: options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default(),
+        mode: users_mode(options, user),
         allow: both(&user.allow, &options.allow),
         deny: both(&user.deny, &options.deny),
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
     modes.tightened(None, said(&repository.deny, RuleSource::Repository))
+}
+
+/// What the user says of the permission mode.
+fn users_mode(options: &Options, user: &UserConfig) -> PermissionMode {
+    options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default()
+}
+
+/// What of a repository's settings is looser than what the user said, and so changes nothing.
+fn looser(repository: &RepositoryConfig, options: &Options, user: &UserConfig, limits: &Limits) -> Vec<&'static str> {
+    let mode = users_mode(options, user);
+    let is_looser = |wanted: &PermissionMode| *wanted != mode && mode.stricter(*wanted) == mode;
+    let mut said = Vec::new();
+    said.extend(repository.modes.iter().any(is_looser).then_some("permission_mode"));
+    let sandbox = options.sandbox.or(user.sandbox).unwrap_or(Sandbox::WorkspaceWrite);
+    said.extend(repository.sandbox.is_some_and(|wanted| wanted > sandbox).then_some("sandbox"));
+    for wanted in &repository.limits {
+        let wide = |small: Option<u32>| small.map(u64::from);
+        let pairs = [
+            ("max_turns", limits.max_model_calls, wanted.max_model_calls),
+            ("max_tool_calls", limits.max_tool_calls, wanted.max_tool_calls),
+            ("max_total_tokens", limits.max_total_tokens, wanted.max_total_tokens),
+            ("max_budget_usd", limits.max_cost_nano_usd, wanted.max_cost_nano_usd),
+            ("max_wall_time", limits.max_wall_time_ms, wanted.max_wall_time_ms),
+            ("max_failures_in_row", wide(limits.max_failures_in_row), wide(wanted.max_failures_in_row)),
+            ("max_repetitions", wide(limits.max_repetitions), wide(wanted.max_repetitions)),
+        ];
+        let is_looser = |(_, limit, wanted): &(_, Option<u64>, Option<u64>)| limit.is_some() && wanted > limit;
+        said.extend(pairs.into_iter().filter(is_looser).map(|(key, ..)| key));
+    }
+    said
 }
 
 fn from_options(options: &Options) -> Limits {

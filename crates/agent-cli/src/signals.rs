@@ -1,6 +1,7 @@
 //! Signals as the program understands them.
 
 use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinHandle};
 
 /// What was asked for from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,4 +43,27 @@ pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(Signal::Interrupt).is_ok() {} },
     );
     Ok(receiver)
+}
+
+/// Waits until a session has ended that is being left. A first signal has the hooks at its end cut short; after a second nobody waits: then there
+/// is no end to tell. The signal is the last one.
+pub(crate) async fn ended<T>(
+    mut task: JoinHandle<T>,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    mut cut_short: impl FnMut(),
+) -> (Option<Result<T, JoinError>>, Option<Signal>) {
+    let mut signalled = None;
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut task => return (Some(ended), signalled),
+            Some(signal) = signals.recv() => {
+                if signalled.replace(signal).is_some() {
+                    task.abort();
+                    return (None, signalled);
+                }
+                cut_short();
+            }
+        }
+    }
 }

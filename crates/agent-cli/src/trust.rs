@@ -1,12 +1,14 @@
 //! `agent trust`: in a workspace that the user trusts, programs are used that the repository names or configures, and nowhere else.
 //!
-//! What is trusted is where a project begins: the root of the repository that the directory lies in, or the directory itself.
+//! What is trusted is where a project begins, the root of the repository that the directory lies in, or the directory itself; and what is named
+//! there at the time. Other programs, or a script with other content, are not, until the user was shown them.
 
-use crate::args::Trust;
+use crate::args::Trust as Arguments;
 use crate::config_file::{UserConfig, read, state_home, user_config_path};
 use crate::failure::Failure;
 use crate::formatters;
 use crate::hooks;
+use crate::programs;
 use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::settings::working_directory;
@@ -15,13 +17,46 @@ use agent_hooks::{Place, Standing, TrustStore};
 use std::io::{IsTerminal as _, stdin};
 use std::path::Path;
 
-/// Whether the user trusts the project that a directory lies in.
-pub(crate) fn is_trusted(directory: &Path) -> bool {
-    store().is_some_and(|store| store.is_trusted(&project::root(directory)))
+/// Whether the programs are used that a project names, and what there is to say about it.
+#[derive(Debug, Default)]
+pub(crate) struct Trust {
+    pub(crate) is_given: bool,
+    pub(crate) told: Vec<String>,
+}
+
+/// Whether the user trusts the project that a directory lies in, with what it names.
+///
+/// # Errors
+/// Where the user trusts it, or did before it changed, and what it names cannot be used.
+pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, Failure> {
+    let known = store().zip(Place::at(&project::root(directory)).ok());
+    let programs = programs::named(directory, config);
+    let standing = known.as_ref().map_or(Standing::Untrusted, |(store, place)| store.standing(place, &programs));
+    let is_given = standing == Standing::Trusted;
+    let mut told = Vec::new();
+    match standing {
+        Standing::Trusted | Standing::Changed | Standing::Outdated => config.check_programs()?,
+        _ => told.extend(config.unusable.iter().cloned()),
+    }
+    match standing {
+        Standing::Trusted => {}
+        Standing::Changed => {
+            told.push(format!("programs of the repository: {CHANGED}"));
+            let trusted = known.and_then(|(store, place)| store.programs(&place)).unwrap_or_default();
+            told.extend(programs::differences(&trusted, &programs));
+        }
+        Standing::Outdated => told.push(format!("programs of the repository: {OUTDATED}")),
+        _ => {
+            let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
+            let named = named.into_iter().filter(|(_, is_empty)| !is_empty);
+            told.extend(named.map(|(key, _)| format!("`{key}` of the repository: it is not trusted ({SHOWS})")));
+        }
+    }
+    Ok(Trust { is_given, told })
 }
 
 /// `agent trust`: exit code 0 when the workspace is trusted afterwards, or was to be trusted no longer; 1 when it is not trusted.
-pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let directory = working_directory(arguments.directory.as_deref())?;
     let root = project::root(&directory);
     let failed = |error: std::io::Error| Failure::internal(format!("trust {}: {error}", root.display()));
@@ -34,8 +69,16 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
         say(&format!("agent: {}: {word}", inline(&root.display().to_string())));
         return Ok(0);
     }
-    let standing = store.standing(&place);
-    let shown = describe(&directory, &root, standing)?;
+    let config = RepositoryConfig::find(&directory);
+    config.check()?;
+    config.check_programs()?;
+    let programs = programs::named(&directory, &config);
+    let standing = store.standing(&place, &programs);
+    let mut shown = describe(&config, &root, standing)?;
+    if standing == Standing::Changed {
+        let differences = programs::differences(&store.programs(&place).unwrap_or_default(), &programs);
+        differences.iter().for_each(|line| shown.push_str(&format!("{}\n", inline(line))));
+    }
     print(&shown).map_err(|error| Failure::internal(format!("show what trust enables: {error}")))?;
     if arguments.show || standing == Standing::Trusted {
         return Ok(u8::from(standing != Standing::Trusted));
@@ -44,26 +87,25 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
         say("agent: not trusted");
         return Ok(1);
     }
-    store.trust(&place).map_err(failed)?;
+    store.trust(&place, &programs).map_err(failed)?;
     say("agent: trusted from now on; `agent trust --revoke` takes it back");
     Ok(0)
 }
 
 /// What trust would enable, or enables.
-fn describe(directory: &Path, root: &Path, standing: Standing) -> Result<String, Failure> {
+fn describe(config: &RepositoryConfig, root: &Path, standing: Standing) -> Result<String, Failure> {
     let user: UserConfig = user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| read(&path))?;
-    let config = RepositoryConfig::find(directory);
-    config.check()?;
-    let (standing, would) = match standing {
-        Standing::Trusted => ("trusted", "it uses"),
-        Standing::Replaced => {
-            ("not trusted: another directory was, that is not there any more", "trusted, it would use")
-        }
-        _ => ("not trusted", "trusted, it would use"),
+    let said = match standing {
+        Standing::Trusted => String::from("trusted"),
+        Standing::Changed => format!("not trusted: {CHANGED}"),
+        Standing::Outdated => format!("not trusted: {OUTDATED}"),
+        Standing::Replaced => String::from("not trusted: another directory was, that is not there any more"),
+        _ => String::from("not trusted"),
     };
-    let mut text = format!("{}: {standing}\n", inline(&root.display().to_string()));
-    let mut programs = formatters::shown(&config, root);
-    programs.extend(hooks::shown(&config));
+    let would = if standing == Standing::Trusted { "it uses" } else { "trusted, it would use" };
+    let mut text = format!("{}: {said}\n", inline(&root.display().to_string()));
+    let mut programs = formatters::shown(config, root);
+    programs.extend(hooks::shown(config));
     if programs.is_empty() {
         text.push_str(&format!(
             "trusted, it {would} no program of the repository's, nor one that the repository configures\n"
@@ -86,7 +128,7 @@ fn is_agreed() -> Result<bool, Failure> {
     if !stdin().is_terminal() {
         return Err(Failure::usage("nobody can be asked here: `--yes` trusts, `--show` only shows"));
     }
-    say("agent: trust it, with what will be in it later? [y/N]");
+    say("agent: trust it with this? [y/N]");
     let mut answer = String::new();
     stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("read the answer: {error}")))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
@@ -97,5 +139,8 @@ fn store() -> Option<TrustStore> {
     state_home().map(|home| TrustStore::new(home.join("trust")))
 }
 
+const SHOWS: &str = "`agent trust --show`";
+const CHANGED: &str = "they are not what was trusted; `agent trust` asks again";
+const OUTDATED: &str = "an older version trusted the directory, and did not keep with what; `agent trust` asks again";
 const NEVER: &str = "trusted or not, a repository cannot allow calls, loosen the permission mode, the sandbox or limits, or choose the \
     provider or model; git's hooks, filters and helper programs are not run\n";

@@ -3,10 +3,9 @@
 use crate::args::Undo;
 use crate::failure::Failure;
 use crate::terminal::{inline, print, say};
-use agent_core::ports::CancelSignal;
+use agent_core::ports::NeverCancelled;
 use agent_exec::Processes;
 use agent_hooks::{HooksConfig, UndoError, Undone, undo, undo_begun};
-use async_trait::async_trait;
 use std::path::Path;
 
 /// Takes turns back, says what became of every file, and returns the exit code: 0 if all of them are as before.
@@ -19,7 +18,7 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
         .canonicalize()
         .map_err(|error| Failure::input(format!("undo in {}: {error}", directory.display())))?;
     let turns = usize::try_from(arguments.turns).unwrap_or(usize::MAX);
-    let undone = undo(&HooksConfig::new(directory), &Processes::new(), turns, &Never).await;
+    let undone = undo(&HooksConfig::new(directory), &Processes::new(), turns, &NeverCancelled).await;
     let undone = undone.map_err(|error| failed(&error))?;
     tell(&undone, turns).map_err(|error| Failure::internal(format!("say what was undone: {error}")))?;
     Ok(u8::from(!undone.left.is_empty()))
@@ -32,7 +31,7 @@ pub(crate) async fn begun(
     only_look: bool,
 ) -> Result<Option<Undone>, Failure> {
     let config = HooksConfig::new(directory.to_owned());
-    match undo_begun(&config, &Processes::new(), is_meant, only_look, &Never).await {
+    match undo_begun(&config, &Processes::new(), is_meant, only_look, &NeverCancelled).await {
         Ok(undone) => Ok(Some(undone)),
         Err(UndoError::NoTurn) => Ok(None),
         Err(error) => Err(failed(&error)),
@@ -79,18 +78,4 @@ fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
     };
     say(&format!("agent: {number} taken back; commits stay; `agent undo` again takes the undo back"));
     Ok(())
-}
-
-/// Nobody stops it but by ending the process, and then the files' former content is kept.
-struct Never;
-
-#[async_trait]
-impl CancelSignal for Never {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
-    }
 }

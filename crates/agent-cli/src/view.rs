@@ -118,6 +118,9 @@ impl View {
                 self.notes(&report.notes);
             }
             Notice::Spent(ledger) => self.say_what_is_near(ledger),
+            Notice::TimeNear { used_ms, limit_ms } => {
+                self.tell(&format!("{} of {} of time are used", duration(*used_ms), duration(*limit_ms)));
+            }
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
                 self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
@@ -204,9 +207,9 @@ impl View {
     }
 
     /// What was used, in one line.
-    pub(crate) fn spent(&mut self, ledger: &Ledger) {
+    pub(crate) fn spent(&mut self, ledger: &Ledger, has_open_cost: bool) {
         let usage = ledger.usage;
-        let cost = if ledger.unpriced_calls > 0 {
+        let cost = if ledger.unpriced_calls > 0 || has_open_cost {
             String::from("unknown")
         } else {
             format!("{} USD", Usd(ledger.cost_nano_usd))
@@ -338,6 +341,14 @@ pub(crate) fn call_line(call: &ToolCall) -> String {
 /// What of a call's arguments tells most.
 pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
     ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
+}
+
+fn duration(ms: u64) -> String {
+    match ms {
+        0..10_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        10_000..600_000 => format!("{} s", ms / 1_000),
+        _ => format!("{} min", ms / 60_000),
+    }
 }
 
 fn short(id: &str) -> &str {

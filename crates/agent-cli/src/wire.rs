@@ -6,7 +6,7 @@ use agent_core::conversation::{Block, Item};
 use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::{Basis, PermissionMode};
-use agent_core::session::{Action, Denial, Session, Transition};
+use agent_core::session::{Denial, Session, Transition};
 use agent_exec::{Access, Sandbox};
 use agent_runner::Notice;
 use serde::Serialize;
@@ -398,7 +398,8 @@ impl DenialReport {
     }
 }
 
-/// What was used since a state of the ledger. The cost is not known when a call without a price was made, or is still open.
+/// What was used since a state of the ledger. The cost is not known when a call without a price was made, or one is
+/// still open.
 pub(crate) fn used(before: &Ledger, session: &Session) -> (u64, Option<f64>, UsageReport) {
     let after = session.ledger();
     let (a, b) = (&after.usage, &before.usage);
@@ -408,21 +409,9 @@ pub(crate) fn used(before: &Ledger, session: &Session) -> (u64, Option<f64>, Usa
         cache_read_tokens: a.cache_read_tokens - b.cache_read_tokens,
         cache_write_tokens: a.cache_write_tokens - b.cache_write_tokens,
     };
-    let is_priced = after.unpriced_calls == before.unpriced_calls && !has_open_call_without_price(session);
+    let is_priced = after.unpriced_calls == before.unpriced_calls && !session.has_open_cost();
     let cost_usd = is_priced.then(|| (after.cost_nano_usd - before.cost_nano_usd) as f64 / 1e9);
     (after.model_calls - before.model_calls, cost_usd, UsageReport::of(&usage))
-}
-
-/// Whether a model was asked and has not answered whose price nobody knows.
-fn has_open_call_without_price(session: &Session) -> bool {
-    let models = &session.config().models;
-    let open = session.outstanding();
-    let asked = open.iter().filter_map(|open| match &open.action {
-        Action::SendLlmRequest { request, .. } => Some(&request.model),
-        _ => None,
-    });
-    let is_priced = |id: &str| models.iter().any(|model| *model.id == *id && model.price.is_some());
-    asked.into_iter().any(|id| !is_priced(id))
 }
 
 /// Every word that a result can have for what it came to.

@@ -184,7 +184,15 @@ async fn what_does_not_validate_leaves_a_record_too() {
 #[tokio::test]
 async fn wrong_usage_is_no_job() {
     let place = Place::new();
-    for arguments in [&[] as &[&str], &["--continue", "x"], &["--output-format", "stream-json", "x"]] {
+    for arguments in [
+        &[] as &[&str],
+        &["--continue", "x"],
+        &["--fork-session", "x"],
+        &["--output-format", "stream-json", "x"],
+        &["--include-partial-messages", "x"],
+        &["--verify", "true", "x"],
+        &["--verify-timeout", "1m", "x"],
+    ] {
         let mut command = place.command(&["job", "run"]);
         command.args(arguments);
         assert_eq!(end(command).await.status.code(), Some(2));

@@ -114,6 +114,12 @@ impl Price {
             .saturating_add(self.cache_write_nano_usd.saturating_mul(usage.cache_write_tokens))
     }
 
+    /// Whether nothing is asked for any use.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        let Self { input_nano_usd, output_nano_usd, cache_read_nano_usd, cache_write_nano_usd } = *self;
+        (input_nano_usd | output_nano_usd | cache_read_nano_usd | cache_write_nano_usd) == 0
+    }
+
     /// The most that a call with so many tokens can cost, in billionths of a US dollar.
     #[must_use]
     pub const fn reservation_nano_usd(&self, input_tokens: u64, output_tokens: u64) -> u64 {

@@ -86,6 +86,21 @@ pub trait CancelSignal: Send + Sync {
     async fn cancelled(&self);
 }
 
+/// The signal of something that nobody stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NeverCancelled;
+
+#[async_trait]
+impl CancelSignal for NeverCancelled {
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    async fn cancelled(&self) {
+        core::future::pending::<()>().await;
+    }
+}
+
 /// Acts around the tools: the user's own hooks, a verdict before a call, and the work after a batch that may have changed files.
 ///
 /// Every method has a default that does nothing. When the signal fires, a hook stops and returns an error.
@@ -245,7 +260,7 @@ pub trait Clock: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use super::{CancelSignal, ProgressSink, ToolContext};
+    use super::{CancelSignal, NeverCancelled, ProgressSink, ToolContext};
     use alloc::boxed::Box;
     use alloc::format;
     use alloc::sync::Arc;
@@ -265,6 +280,14 @@ mod tests {
 
     impl ProgressSink for Given {
         fn report(&self, _text: &str) {}
+    }
+
+    #[test]
+    fn nobody_stops_what_is_never_cancelled() {
+        use core::task::{Context, Poll, Waker};
+        assert!(!NeverCancelled.is_cancelled());
+        let mut waiting = NeverCancelled.cancelled();
+        assert_eq!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending);
     }
 
     #[test]

@@ -5,24 +5,10 @@
 //! cargo run --release -p agent-exec --example overhead
 //! ```
 
-use agent_core::ports::{CancelSignal, Command};
+use agent_core::ports::{Command, NeverCancelled};
 use agent_exec::{Access, Environment, Helper, Mechanism, Policy, Processes, Sandbox, Streams};
-use async_trait::async_trait;
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
-
-struct Never;
-
-#[async_trait]
-impl CancelSignal for Never {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
-    }
-}
 
 /// One way to run it.
 enum Way {
@@ -44,6 +30,8 @@ fn main() -> ExitCode {
         access: Access::WorkspaceWrite,
         workspace: std::env::current_dir().unwrap_or_default(),
         protected: Vec::new(),
+        kept: Vec::new(),
+        placeholders: Vec::new(),
         writable: Vec::new(),
     };
     for (name, mechanism) in [("bubblewrap", Mechanism::Bubblewrap), ("Landlock", Mechanism::Landlock)] {
@@ -96,7 +84,7 @@ async fn once(way: &Way) -> bool {
                 timeout_ms: 10_000,
                 output_limit_bytes: 1_000,
             };
-            processes.run_streaming(&command, Streams::Merged, &Never, &|_| {}).await.is_ok()
+            processes.run_streaming(&command, Streams::Merged, &NeverCancelled, &|_| {}).await.is_ok()
         }
     }
 }

@@ -44,5 +44,5 @@ pub use harden::keep_to_itself;
 pub use helper::{Helper, help, help_with};
 pub use pump::OnOutput;
 pub use run::{Finished, Processes, Streams, SystemRunner};
-pub use sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable};
+pub use sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable, Watch};
 pub use tree::LIMIT_OF_ENDING;

@@ -22,6 +22,18 @@ pub(crate) fn limit_this_process() {
     let _ = fs::write("/proc/self/oom_score_adj", oom_score());
 }
 
+/// Limits this process and what it starts. The kernel's choice falls on what it starts meanwhile, and not on itself.
+#[cfg(target_os = "linux")]
+pub(crate) fn limit_children_of<T>(start: impl FnOnce() -> T) -> T {
+    let own = fs::read("/proc/self/oom_score_adj");
+    limit_this_process();
+    let started = start();
+    if let Ok(own) = own {
+        let _ = fs::write("/proc/self/oom_score_adj", own);
+    }
+    started
+}
+
 #[cfg(target_os = "linux")]
 fn lower(process: Option<Pid>) {
     let mut wanted = vec![(Resource::Core, 0)];

@@ -7,9 +7,9 @@ use crate::helper::launch::not_started;
 use crate::helper::{Helper, watch};
 use crate::program;
 use crate::pump::OnOutput;
-use crate::sandbox::Sandbox;
-use crate::start::{Started, Surroundings, start};
-use crate::tree::{Ended, become_subreaper};
+use crate::sandbox::{Guarded, Sandbox};
+use crate::start::{Started, Surroundings, classify, start};
+use crate::tree::{Ended, Said, become_subreaper};
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
 use async_trait::async_trait;
 use std::os::unix::process::ExitStatusExt as _;
@@ -61,6 +61,9 @@ impl Processes {
     }
 
     /// Ends what these programs leave behind also when this process is killed: the helper watches for that. Without one, they live on then.
+    ///
+    /// On Linux, outside of a sandbox, every program is also started by a helper of its own, which adopts what gets away from it: whose
+    /// a process is that has no parents, session and environment any more is known then, also where other programs run.
     #[must_use]
     pub fn watched_by(mut self, helper: Helper) -> Self {
         self.helper = Some(Arc::new(helper));
@@ -113,9 +116,12 @@ impl Processes {
             environment: &self.environment,
             new_session: self.new_session.as_deref().map(PathBuf::as_path),
             sandbox: self.sandbox.as_ref(),
+            helper: self.helper.as_deref(),
         };
-        // The order of these matters when the future is dropped: the tree is ended before the child is given up.
-        let Started { mut pump, mut child, mut tree } = start(command, surroundings, streams, on_output)?;
+        // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at
+        // after that.
+        let guarded = Guarded::begin(self.sandbox.as_ref());
+        let Started { mut pump, mut child, mut tree, program } = start(command, surroundings, streams, on_output)?;
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);
         let ending = pump.alongside(ending).await;
@@ -123,9 +129,11 @@ impl Processes {
             Ending::ByItself(exit) => {
                 tree.root_is_reaped();
                 pump.settle(PATIENCE_FOR_EOF).await;
-                let ended = match tree.may_have_survivors() {
-                    true => pump.alongside(tree.end()).await,
-                    false => Ended::default(),
+                let ended = match tree.said() {
+                    Some(Said::Refused(error)) => return Err(classify(error, program, &command.directory)),
+                    Some(Said::Ended(ended)) => ended,
+                    None if tree.may_have_survivors() => pump.alongside(tree.end()).await,
+                    None => Ended::default(),
                 };
                 (exit, ended)
             }
@@ -138,7 +146,8 @@ impl Processes {
         };
         pump.settle(PATIENCE_FOR_EOF).await;
         let (stdout, stderr) = pump.finish();
-        let finished = Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors };
+        let remarks = guarded.end().await;
+        let finished = Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors, remarks };
         match &self.sandbox {
             Some(sandbox) => finished.of_sandboxed(sandbox.has_namespace()),
             None => Ok(finished),
@@ -159,11 +168,15 @@ impl CommandRunner for Processes {
             .run_streaming(command, Streams::Separate, cancel, &|_| {})
             .await
             .map_err(|error| CommandError { program: command.program.clone(), found: error.to_string() })?;
+        let mut stderr = finished.stderr.clone().into_bytes();
+        for remark in &finished.remarks {
+            stderr.extend_from_slice(format!("[{remark}]\n").as_bytes());
+        }
         Ok(CommandOutput {
             exit: finished.exit,
             dropped_bytes: finished.stdout.dropped_bytes + finished.stderr.dropped_bytes,
             stdout: finished.stdout.into_bytes(),
-            stderr: finished.stderr.into_bytes(),
+            stderr,
         })
     }
 }
@@ -190,6 +203,8 @@ pub struct Finished {
     pub left_behind: usize,
     /// Processes that could not be ended: they belong to another user, or the kernel holds them.
     pub survivors: usize,
+    /// What it made although a sandbox should keep it from that, and what was done about it; sentences for people and models.
+    pub remarks: Vec<String>,
 }
 
 impl Finished {
@@ -214,6 +229,7 @@ impl Finished {
             stderr: Captured::default(),
             left_behind: 0,
             survivors: 0,
+            remarks: Vec::new(),
         }
     }
 }

@@ -2,26 +2,35 @@
 
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::helper::Helper;
+#[cfg(target_os = "linux")]
+use crate::helper::keep::Leash;
 use crate::lasting::on_lasting_thread;
 use crate::program;
 use crate::pump::{Drain, Feeder, OnOutput, Pump};
 use crate::run::Streams;
 use crate::sandbox::Sandbox;
-use crate::tree::{MARKER, ProcessTree};
+use crate::tree::{MARKER, ProcessTree, Unkept};
 use agent_core::ports::Command;
 use std::ffi::OsStr;
-use std::io::{ErrorKind, PipeReader, pipe};
+use std::io::{ErrorKind, PipeReader, PipeWriter, pipe};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command as StdCommand, Stdio};
-use tokio::process::Child;
+use tokio::process::{Child, ChildStdin};
+
+/// Nowhere else there is a keeper.
+#[cfg(not(target_os = "linux"))]
+type Leash = std::convert::Infallible;
 
 /// A program that runs.
 pub(crate) struct Started<'a> {
     pub(crate) pump: Pump<'a>,
     pub(crate) child: Child,
     pub(crate) tree: ProcessTree,
+    /// What was started.
+    pub(crate) program: PathBuf,
 }
 
 /// In what a program is started.
@@ -31,6 +40,15 @@ pub(crate) struct Surroundings<'a> {
     /// The program that starts another one without a controlling terminal, where that is wanted.
     pub(crate) new_session: Option<&'a Path>,
     pub(crate) sandbox: Option<&'a Sandbox>,
+    /// Who keeps the processes of a command together where no sandbox does, and no other command runs that is not kept.
+    pub(crate) helper: Option<&'a Helper>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Who keeps the processes of the command together.
+    fn keeper(&self) -> Option<&'a Helper> {
+        self.helper.filter(|_| cfg!(target_os = "linux") && self.sandbox.is_none())
+    }
 }
 
 /// Starts it.
@@ -44,13 +62,15 @@ pub(crate) fn start<'a>(
     let own_path = command.environment.iter().rev();
     let own_path = own_path.filter_map(|(name, value)| (name == "PATH").then_some(OsStr::new(value))).next();
     let program = program::find(&command.program, own_path.or_else(|| environment.value("PATH")))?;
+    let unkept = surroundings.keeper().and_then(|_| Unkept::claim());
+    let surroundings = if unkept.is_some() { Surroundings { helper: None, ..surroundings } } else { surroundings };
     let marker = crate::tree::new_marker();
-    let mut prepared = prepare(command, &program, surroundings);
-    prepared
-        .env_clear()
-        .envs(environment.iter())
-        .envs(command.environment.iter().map(|(name, value)| (name, value)))
-        .env(MARKER, &marker);
+    let prepared = prepare(command, &program, surroundings);
+    let Kept { command: mut prepared, keeper, input } = keep(prepared, command, surroundings, &marker)?;
+    prepared.env_clear().envs(environment.iter()).envs(command.environment.iter().map(|(name, value)| (name, value)));
+    if keeper.is_none() {
+        prepared.env(MARKER, &marker);
+    }
     if let Some(sandbox) = sandbox {
         prepared.env("TMPDIR", sandbox.scratch());
     }
@@ -71,29 +91,90 @@ pub(crate) fn start<'a>(
 
     let prepared = tokio::process::Command::from(prepared);
     let holds_namespace = sandbox.is_some_and(Sandbox::has_namespace);
-    let spawned = ProcessTree::spawn(marker, holds_namespace, || spawn(prepared, sandbox.is_some()));
-    let (mut child, tree) = spawned.map_err(|error| classify(error, program, &command.directory))?;
+    let prepares_itself = sandbox.is_some() || keeper.is_some();
+    let spawned = ProcessTree::spawn(marker, unkept, keeper.is_some(), holds_namespace, || {
+        spawn(prepared, sandbox.is_some(), prepares_itself)
+    });
+    let (mut child, tree) = spawned.map_err(|error| classify(error, program.clone(), &command.directory))?;
+    let (tree, input) = begin(tree, keeper, input)?;
 
     let limit = command.output_limit_bytes;
     let drain = |reader| drain(reader, limit);
     Ok(Started {
         pump: Pump {
-            feeder: Feeder::new(child.stdin.take(), &command.stdin),
+            feeder: Feeder::new(child.stdin.take().or(input), &command.stdin),
             stdout: drain(stdout)?,
             stderr: stderr.map(drain).transpose()?,
             on_output,
         },
         child,
         tree,
+        program,
     })
 }
 
-/// Spawns it and lets go of the writing ends in here, or the pipes would never end.
-fn spawn(mut prepared: tokio::process::Command, hangs_on_us: bool) -> std::io::Result<Child> {
+/// A command as it is to be spawned, perhaps with a keeper in its place.
+struct Kept {
+    command: StdCommand,
+    keeper: Option<Leash>,
+    /// Both ends of the pipe to the program's input, where a keeper hands it over.
+    input: Option<(PipeReader, PipeWriter)>,
+}
+
+#[cfg(target_os = "linux")]
+fn keep(
+    prepared: StdCommand,
+    command: &Command,
+    surroundings: Surroundings<'_>,
+    marker: &str,
+) -> Result<Kept, StartError> {
+    let Some(helper) = surroundings.keeper() else {
+        return Ok(Kept { command: prepared, keeper: None, input: None });
+    };
+    // What is prepared hides it.
+    if command.arguments.iter().any(|argument| argument.contains('\0')) {
+        return Err(StartError::NulByte);
+    }
+    let (prepared, leash) = crate::helper::keep::command(helper, &prepared, marker)?;
+    let input = if command.stdin.is_empty() { None } else { Some(pipe()?) };
+    Ok(Kept { command: prepared, keeper: Some(leash), input })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keep(command: StdCommand, _: &Command, _: Surroundings<'_>, _: &str) -> Result<Kept, StartError> {
+    Ok(Kept { command, keeper: None, input: None })
+}
+
+/// Lets a keeper start its program; gives the writing end of the program's input.
+#[cfg(target_os = "linux")]
+fn begin(
+    tree: ProcessTree,
+    keeper: Option<Leash>,
+    input: Option<(PipeReader, PipeWriter)>,
+) -> Result<(ProcessTree, Option<ChildStdin>), StartError> {
+    let (reader, writer) = input.unzip();
+    if let Some(keeper) = &keeper {
+        keeper.hand_over(reader.map(OwnedFd::from).as_ref())?;
+    }
+    let writer = writer.map(|writer| ChildStdin::from_std(std::process::ChildStdin::from(OwnedFd::from(writer))));
+    Ok((tree.kept_by(keeper), writer.transpose()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn begin(
+    tree: ProcessTree,
+    _: Option<Leash>,
+    _: Option<(PipeReader, PipeWriter)>,
+) -> Result<(ProcessTree, Option<ChildStdin>), StartError> {
+    Ok((tree, None))
+}
+
+/// Spawns it and lets go of the writing ends in here, or the pipes would never end. What prepares itself limits itself, too.
+fn spawn(mut prepared: tokio::process::Command, hangs_on_us: bool, prepares_itself: bool) -> std::io::Result<Child> {
     if !hangs_on_us {
         let child = prepared.spawn()?;
         // It runs already; these hold from now on, and for what it starts.
-        if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+        if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()).filter(|_| !prepares_itself) {
             crate::limits::limit(pid);
         }
         return Ok(child);
@@ -106,8 +187,9 @@ fn spawn(mut prepared: tokio::process::Command, hangs_on_us: bool) -> std::io::R
 }
 
 fn prepare(command: &Command, program: &Path, surroundings: Surroundings<'_>) -> StdCommand {
-    let mut prepared = match (surroundings.sandbox, surroundings.new_session) {
-        // The helper begins a session by itself.
+    // A helper begins a session by itself.
+    let new_session = surroundings.new_session.filter(|_| surroundings.keeper().is_none());
+    let mut prepared = match (surroundings.sandbox, new_session) {
         (Some(sandbox), _) => sandbox.command(program, Path::new(&command.directory), surroundings.environment),
         // It does not fork, because the new process leads no group yet: process id and group are as without it.
         (None, Some(new_session)) => {
@@ -134,7 +216,8 @@ fn drain(reader: PipeReader, limit: usize) -> Result<Drain, StartError> {
     Ok(Drain::new(tokio::process::ChildStdout::from_std(pipe)?, limit))
 }
 
-fn classify(error: std::io::Error, program: PathBuf, directory: &str) -> StartError {
+/// Why a program could not be started, as the system said it.
+pub(crate) fn classify(error: std::io::Error, program: PathBuf, directory: &str) -> StartError {
     match error.kind() {
         ErrorKind::ArgumentListTooLong => StartError::TooLong,
         ErrorKind::InvalidInput => StartError::NulByte,

@@ -6,8 +6,9 @@
 #[expect(dead_code, reason = "other tests need the rest")]
 mod support;
 
-use crate::support::{odd_sleep, run, shell};
+use crate::support::{Switch, helper, odd_sleep, run, shell};
 use agent_core::ports::Exit;
+use agent_exec::{Processes, Streams};
 use std::time::Duration;
 
 /// A process that forks and leaves its session, and whose child does the same, and so on: never in a list by the time it is read. It stops
@@ -59,4 +60,10 @@ async fn a_chain_that_never_ends_is_ended() {
         _ = run(&beside) => panic!("the other command ended first"),
         () = chained => {}
     }
+
+    // And where a helper adopts them.
+    let kept = Processes::new().watched_by(helper());
+    let finished = kept.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap();
+    assert_eq!(finished.exit, Exit::TimedOut);
+    assert!(!lives(50), "it is still there: {finished:?}");
 }

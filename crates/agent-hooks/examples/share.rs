@@ -12,7 +12,9 @@
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::Changes;
-use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _};
+use agent_core::ports::{
+    CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _, NeverCancelled,
+};
 use agent_core::tool::{Effect, Inspection, Subject};
 use agent_hooks::{HooksConfig, RepositoryHooks};
 use async_trait::async_trait;
@@ -40,7 +42,7 @@ fn main() {
     let version = best(|_| drop(git(&project, &["--version"])));
     println!("git --version (a start and nothing else)  {version:>9.2?}");
 
-    let looked = best(|_| drop(wait(hooks.check_git(&Changes::default(), &Never)).unwrap()));
+    let looked = best(|_| drop(wait(hooks.check_git(&Changes::default(), &NeverCancelled)).unwrap()));
     println!("a batch that changed nothing              {looked:>9.2?}   {} starts of git", runner.take() / ROUNDS);
 
     // The first commit of a session reads the configuration.
@@ -71,9 +73,9 @@ fn batch(hooks: &RepositoryHooks, project: &Path, paths: &[String], round: usize
     paths.iter().for_each(|path| fs::write(project.join(path), format!("{path} in round {round}\n")).unwrap());
     let changes = Changes { paths: paths.to_vec(), intent: "Change files".to_owned(), ..Changes::default() };
     let begun = Instant::now();
-    let report = wait(hooks.check_git(&changes, &Never)).unwrap();
+    let report = wait(hooks.check_git(&changes, &NeverCancelled)).unwrap();
     assert!(report.commit_due);
-    let report = wait(hooks.commit(&changes, &Never)).unwrap();
+    let report = wait(hooks.commit(&changes, &NeverCancelled)).unwrap();
     taken += begun.elapsed();
     assert!(report.commit.is_some(), "{report:?}");
     taken
@@ -135,19 +137,6 @@ impl CommandRunner for Counting {
         let output = child.wait_with_output().unwrap();
         let exit = Exit::Code(output.status.code().unwrap_or(1));
         Ok(CommandOutput { exit, stdout: output.stdout, stderr: output.stderr, dropped_bytes: 0 })
-    }
-}
-
-struct Never;
-
-#[async_trait]
-impl CancelSignal for Never {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
     }
 }
 

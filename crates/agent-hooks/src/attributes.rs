@@ -32,13 +32,13 @@ pub(crate) fn may_convert(
     files.push(repository.common_dir.join("info/attributes"));
     files.extend(settings.attributes_file.clone());
     files.push(PathBuf::from("/etc/gitattributes"));
-    is_hidden || files.iter().any(|file| converts(file, has_carriage_returns))
+    is_hidden || settings.asks_for_attributes || files.iter().any(|file| converts(file, has_carriage_returns))
 }
 
-/// The attribute files that count for these paths, relative to the top.
-pub(crate) fn names(paths: &[&str]) -> BTreeSet<String> {
+/// The files of this name that count for these paths, relative to the top.
+pub(crate) fn names(paths: &[&str], name: &str) -> BTreeSet<String> {
     let folders = paths.iter().flat_map(|path| Path::new(*path).ancestors().skip(1));
-    folders.filter_map(|folder| folder.join(NAME).to_str().map(str::to_owned)).collect()
+    folders.filter_map(|folder| folder.join(name).to_str().map(str::to_owned)).collect()
 }
 
 /// Without a carriage return there are no line ends to convert.
@@ -57,4 +57,5 @@ fn converts(file: &Path, has_carriage_returns: bool) -> bool {
     }
 }
 
-const NAME: &str = ".gitattributes";
+/// How a file with attributes is called.
+pub(crate) const NAME: &str = ".gitattributes";

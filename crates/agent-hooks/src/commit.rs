@@ -20,12 +20,13 @@ use crate::draft::{self, DRAFT, Draft};
 use crate::gather::Found;
 use crate::git::{Git, GitError};
 use crate::image::Image;
-use crate::index::Index;
+use crate::index::{Index, NewEntries, NewEntry};
 use crate::index_lock::{self, IndexLock, LockError};
 use crate::message;
 use crate::objects::ObjectFormat;
-use crate::query::{self, Entry, Settings, SettingsError};
+use crate::query::{self, Settings, SettingsError};
 use crate::repository::Repository;
+use crate::stat::FileStat;
 use crate::watch;
 use agent_core::hook::{CommitInfo, HookError};
 use std::collections::BTreeMap;
@@ -43,6 +44,15 @@ pub(crate) struct Candidate {
     pub(crate) before: Vec<Image>,
     /// What is there.
     pub(crate) now: Image,
+    /// What the system said of it before it was read.
+    pub(crate) stat: Option<FileStat>,
+}
+
+impl Candidate {
+    /// How it is, and how it was.
+    pub(crate) fn images(&self) -> impl Iterator<Item = &Image> {
+        std::iter::once(&self.now).chain(&self.before)
+    }
 }
 
 /// What is to be committed, and with what.
@@ -164,9 +174,12 @@ async fn head_of(git: &Git<'_>, repository: &Repository) -> Result<Option<String
 }
 
 /// The paths that are committed, and how they are kept; nothing for a deletion.
-fn entries<'a>(work: &Work<'a>, decisions: &'a [Decision]) -> BTreeMap<&'a str, Option<&'a Entry>> {
+fn entries<'a>(work: &Work<'a>, decisions: &'a [Decision]) -> NewEntries<'a> {
     let chosen = work.candidates.iter().zip(decisions).filter_map(|(candidate, decision)| match decision {
-        Decision::Commit(entry) => Some((candidate.git_path.as_str(), entry.as_ref())),
+        Decision::Commit(entry) => {
+            let new = entry.as_ref().map(|entry| NewEntry { entry, stat: candidate.stat });
+            Some((candidate.git_path.as_str(), new))
+        }
         Decision::Nothing | Decision::LeaveOut(_) => None,
     });
     chosen.collect()
@@ -219,7 +232,7 @@ async fn publish(
     found: &Found,
     head: Option<&str>,
     commit: &CommitInfo,
-    entries: &BTreeMap<&str, Option<&Entry>>,
+    entries: &NewEntries<'_>,
 ) -> Result<(), CommitError> {
     let git = git.uninterrupted();
     let lock = IndexLock::take(&repository.git_dir, &commit.id)?;
@@ -235,7 +248,8 @@ async fn publish(
         Some(content) => content,
         None => changed_by_git(&git, repository, bytes.as_deref(), entries, &format.none()).await?,
     };
-    lock.prepare(&content)?;
+    let oldest = entries.values().flatten().filter_map(|new| new.stat).map(|stat| stat.modified()).min();
+    lock.prepare(&content, oldest)?;
     let none = format.none();
     let (id, expected) = (&commit.id, head.unwrap_or(&none));
     let lines = format!("update HEAD {id} {expected}\ndelete {DRAFT} {id}\n");
@@ -255,7 +269,7 @@ async fn changed_by_git(
     git: &Git<'_>,
     repository: &Repository,
     bytes: Option<&[u8]>,
-    entries: &BTreeMap<&str, Option<&Entry>>,
+    entries: &NewEntries<'_>,
     none: &str,
 ) -> Result<Vec<u8>, CommitError> {
     let scratch = tempfile::Builder::new().prefix("agent-hooks-").tempdir()?;
@@ -269,7 +283,7 @@ async fn changed_by_git(
     let mut lines = String::new();
     for (path, entry) in entries {
         // Mode 0 removes an entry.
-        let (mode, id) = entry.map_or((0, none), |entry| (entry.mode, &entry.id));
+        let (mode, id) = entry.map_or((0, none), |new| (new.entry.mode, &new.entry.id));
         lines.push_str(&format!("{mode:o} {id}\t{path}\0"));
     }
     let index = git.with_variable("GIT_INDEX_FILE", &copy.to_string_lossy());

@@ -19,12 +19,14 @@ pub struct HooksConfig {
     pub git_program: String,
     /// The user's home directory, in which git finds the user's configuration. Without it, that configuration is not read.
     pub home: Option<PathBuf>,
+    /// Where programs keep their configuration, if that is not `.config` in the home directory: git reads the user's there, too.
+    pub config_home: Option<PathBuf>,
     /// Time that one call of git may take.
     pub git_timeout_ms: u64,
 }
 
 impl HooksConfig {
-    /// Commits off, no formatters, the home directory of this process.
+    /// Commits off, no formatters, the home directory of this process, and what it has for the place of configuration.
     #[must_use]
     pub fn new(workspace: PathBuf) -> Self {
         Self {
@@ -35,6 +37,7 @@ impl HooksConfig {
             formatters: Vec::new(),
             git_program: "git".to_owned(),
             home: std::env::var_os("HOME").map(PathBuf::from),
+            config_home: std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
             git_timeout_ms: 20_000,
         }
     }

@@ -17,8 +17,8 @@ pub(crate) struct Facts {
     pub(crate) below_entry: bool,
     /// Whether the user lets git ignore it.
     pub(crate) ignored: bool,
-    /// Whether git would change its bytes.
-    pub(crate) converted: bool,
+    /// What git would change of its bytes, or would have changed of those before; nothing when it keeps them.
+    pub(crate) conversion: Option<&'static str>,
 }
 
 /// What is, or was, in the working tree.
@@ -78,6 +78,8 @@ pub(crate) fn decide(facts: &Facts) -> Decision {
     }
     if !facts.before.iter().any(is_head) {
         return LeaveOut(match head {
+            // As git keeps it, it may well have been as in `HEAD`.
+            Some(_) if facts.conversion.is_some() => facts.conversion.unwrap_or_default(),
             None => "it was there before the agent changed it, and not committed",
             Some(_) => "it had uncommitted changes before the agent changed it",
         });
@@ -85,16 +87,22 @@ pub(crate) fn decide(facts: &Facts) -> Decision {
     if head.is_none() && facts.ignored {
         return LeaveOut("git is told to ignore it");
     }
-    if facts.converted && now.is_some() {
-        return LeaveOut("git would convert its content (a filter, an encoding, or line ends)");
+    if let Some(conversion) = facts.conversion.filter(|_| now.is_some()) {
+        return LeaveOut(conversion);
     }
     Commit(now.cloned())
 }
 
-/// Whether git would keep other bytes than these.
-pub(crate) fn converts(bytes: &[u8], conversion: Conversion, settings: &Settings) -> bool {
+/// Why git would keep other bytes than these, if it would.
+pub(crate) fn conversion_of(bytes: &[u8], conversion: Conversion, settings: &Settings) -> Option<&'static str> {
     let line_ends = conversion.line_ends.unwrap_or(settings.converts_line_ends);
-    conversion.always || (line_ends && bytes.windows(2).any(|pair| pair == b"\r\n"))
+    match () {
+        () if conversion.always => Some("git would convert its content (a filter or an encoding)"),
+        () if line_ends && bytes.windows(2).any(|pair| pair == b"\r\n") => {
+            Some("git would convert its line ends (`core.autocrlf`, or an attribute)")
+        }
+        () => None,
+    }
 }
 
 #[cfg(test)]
@@ -118,7 +126,7 @@ mod tests {
             now: version("2"),
             below_entry: false,
             ignored: false,
-            converted: false,
+            conversion: None,
         };
         change(&mut facts);
         decide(&facts)
@@ -143,7 +151,7 @@ mod tests {
         left_out(case(|f| f.staged = Some(other)));
         left_out(case(|f| f.staged = Some(Staged::Special)));
         left_out(case(|f| f.staged = None));
-        left_out(case(|f| f.converted = true));
+        left_out(case(|f| f.conversion = Some("it converts")));
         left_out(case(|f| f.below_entry = true));
         left_out(case(|f| f.head = Some(tree)));
     }

@@ -151,7 +151,7 @@ impl<'a> Open<'a> {
         if Image::take(&self.target) != self.image {
             return Err(FormatError::Unfit("it changed meanwhile"));
         }
-        replace(&self.target, text, None)?;
+        replace(&self.target, text)?;
         Ok(Formatted::Changed { known: self.before_to_check().into_iter().chain([text]).map(digest).collect() })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::attributes;
 use crate::commit::{Candidate, CommitError, Work};
-use crate::decide::{Decision, Facts, Version, converts, decide};
+use crate::decide::{Decision, Facts, Version, conversion_of, decide};
 use crate::git::Git;
 use crate::ignored;
 use crate::image::Image;
@@ -26,9 +26,9 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) async fn look(git: &Git<'_>, repository: &Repository, work: &Work<'_>) -> Result<Self, CommitError> {
         let paths: Vec<&str> = work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect();
-        let attribute_files = attributes::names(&paths);
+        let files = [attributes::NAME, ignored::NAME].map(|name| attributes::names(&paths, name));
         let mut wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
-        wanted.extend(attribute_files.iter().map(String::as_str));
+        wanted.extend(files.iter().flatten().map(String::as_str));
         let index = index_lock::read(&repository.git_dir)?;
         let mut covering: BTreeSet<String> = BTreeSet::new();
         let staged = match &index {
@@ -48,8 +48,11 @@ impl Found {
                 }
             },
         };
-        let has_carriage_returns =
-            work.candidates.iter().any(|candidate| candidate.now.bytes().is_some_and(|bytes| bytes.contains(&b'\r')));
+        let has_carriage_returns = work
+            .candidates
+            .iter()
+            .flat_map(Candidate::images)
+            .any(|image| image.bytes().is_some_and(|bytes| bytes.contains(&b'\r')));
         let is_staged = |path: &str| staged.contains_key(path);
         let conversions = if attributes::may_convert(repository, work.settings, &paths, is_staged, has_carriage_returns)
         {
@@ -58,7 +61,7 @@ impl Found {
             BTreeMap::new()
         };
         let new: Vec<&str> = paths.iter().copied().filter(|path| !staged.contains_key(*path)).collect();
-        let ignored = match ignored::ignored(repository, work.settings, &new) {
+        let ignored = match ignored::ignored(repository, work.settings, &new, &is_staged) {
             Some(ignored) => ignored,
             None => query::ignored(git, &new).await?,
         };
@@ -102,7 +105,7 @@ impl Found {
             now: version_of(&candidate.now, head, settings),
             below_entry,
             ignored: self.ignored.contains(path),
-            converted: candidate.now.bytes().is_some_and(|bytes| converts(bytes, conversion, settings)),
+            conversion: candidate.images().find_map(|image| conversion_of(image.bytes()?, conversion, settings)),
         })
     }
 

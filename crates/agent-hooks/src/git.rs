@@ -2,8 +2,7 @@
 
 use crate::config::HooksConfig;
 use agent_core::hook::HookError;
-use agent_core::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit};
-use async_trait::async_trait;
+use agent_core::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit, NeverCancelled};
 use std::path::Path;
 
 /// Output kept of one call.
@@ -62,7 +61,7 @@ impl<'a> Git<'a> {
 
     /// The same git, which is not stopped any more: for the steps that belong together.
     pub(crate) fn uninterrupted(&self) -> Self {
-        Self { cancel: &Never, environment: self.environment.clone(), ..*self }
+        Self { cancel: &NeverCancelled, environment: self.environment.clone(), ..*self }
     }
 
     /// Runs git and returns what it wrote.
@@ -93,8 +92,9 @@ impl<'a> Git<'a> {
     async fn call(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<CommandOutput, GitError> {
         let mut environment: Vec<(String, String)> =
             ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        if let Some(home) = &self.config.home {
-            environment.push(("HOME".to_owned(), home.to_string_lossy().into_owned()));
+        let places = [("HOME", &self.config.home), ("XDG_CONFIG_HOME", &self.config.config_home)];
+        for (name, place) in places.into_iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
+            environment.push((name.to_owned(), place.to_string_lossy().into_owned()));
         }
         environment.extend(self.environment.iter().cloned());
         let command = Command {
@@ -133,20 +133,6 @@ fn failure(arguments: &[&str], output: &CommandOutput) -> GitError {
 fn failed(arguments: &[&str], found: &str) -> GitError {
     let subcommand = arguments.iter().copied().find(|argument| !argument.starts_with('-'));
     GitError::Failed { subcommand: subcommand.unwrap_or_default().to_owned(), found: found.to_owned() }
-}
-
-/// A signal that never fires.
-pub(crate) struct Never;
-
-#[async_trait]
-impl CancelSignal for Never {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
-    }
 }
 
 /// Each of these takes a way to run a program, or to reach another repository, from the repository's configuration.

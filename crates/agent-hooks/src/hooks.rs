@@ -7,7 +7,7 @@ use crate::checkpoint::{self, Turn};
 use crate::config::HooksConfig;
 use crate::format::{FormatError, Formatter};
 use crate::formatting::{Changed, Formatted, format_all, is_configured};
-use crate::git::{Git, GitError, Never};
+use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::index_lock;
 use crate::paths;
@@ -16,7 +16,7 @@ use crate::repository::{Discovery, Repository, Stamp};
 use crate::watch::{self, HeadWatch};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
-use agent_core::ports::{CancelSignal, CommandRunner, Hook};
+use agent_core::ports::{CancelSignal, CommandRunner, Hook, NeverCancelled};
 use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,8 @@ struct Memory {
     settings: Option<(Vec<Stamp>, Settings)>,
     /// Whether it was looked for what another agent, which did not come to its end, left to be committed.
     looked_back: bool,
+    /// Whether it was looked for turns that are too old.
+    has_forgotten: bool,
 }
 
 impl Memory {
@@ -95,6 +97,7 @@ impl RepositoryHooks {
             unstored: BTreeSet::new(),
             settings: None,
             looked_back: false,
+            has_forgotten: false,
         });
         Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
     }
@@ -176,12 +179,21 @@ impl RepositoryHooks {
         let mut notes = Vec::new();
         let records = self.memory().unstored.clone();
         for record in records {
-            match checkpoint::store(&self.git(repository, cancel), repository, &record).await {
-                Ok(()) => self.memory().stored(&record),
+            match checkpoint::store(&self.git(repository, cancel), &record).await {
+                Ok(()) => {
+                    self.memory().stored(&record);
+                    notes.extend(self.forget(repository, cancel).await);
+                }
                 Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
             }
         }
         notes
+    }
+
+    /// Forgets turns that are too many or too old, and says which cannot be.
+    async fn forget(&self, repository: &Repository, cancel: &dyn CancelSignal) -> Option<String> {
+        let is_first = !std::mem::replace(&mut self.memory().has_forgotten, true);
+        checkpoint::forget_oldest(&self.git(repository, cancel), repository, is_first).await
     }
 
     /// A path of the workspace, as the repository names it.
@@ -312,7 +324,7 @@ impl Hook for RepositoryHooks {
         if self.memory().watch.must_ask_git()
             && let Discovery::Found(repository) = Discovery::look(&self.config.workspace)
             // Without an answer, the commits so far count as new: no harm.
-            && let Ok(head) = watch::head_commit(&self.git(&repository, &Never)).await
+            && let Ok(head) = watch::head_commit(&self.git(&repository, &NeverCancelled)).await
         {
             self.memory().watch.started_at(head);
         }

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 /// The rules that hold in a working tree, read as they are asked for.
 pub(crate) struct IgnoreRules<'a> {
     top: &'a Path,
+    /// Which files of rules the index has: git reads those where the file itself is not there.
+    is_staged: &'a dyn Fn(&str) -> bool,
     /// By directory, relative to the top.
     folders: BTreeMap<PathBuf, Gitignore>,
     /// Of the repository, and of the user, in the order in which they count.
@@ -17,14 +19,19 @@ pub(crate) struct IgnoreRules<'a> {
 }
 
 /// Those of the paths that are ignored, or nothing when only git can tell.
-pub(crate) fn ignored(repository: &Repository, settings: &Settings, paths: &[&str]) -> Option<BTreeSet<String>> {
+pub(crate) fn ignored(
+    repository: &Repository,
+    settings: &Settings,
+    paths: &[&str],
+    is_staged: &dyn Fn(&str) -> bool,
+) -> Option<BTreeSet<String>> {
     if paths.is_empty() {
         return Some(BTreeSet::new());
     }
-    if settings.ignores_case {
+    if settings.asks_for_ignored {
         return None;
     }
-    let mut rules = IgnoreRules { top: &repository.top, folders: BTreeMap::new(), others: Vec::new() };
+    let mut rules = IgnoreRules { top: &repository.top, is_staged, folders: BTreeMap::new(), others: Vec::new() };
     let files = [Some(repository.common_dir.join("info/exclude"))].into_iter().chain([settings.excludes_file.clone()]);
     for file in files.flatten() {
         rules.others.push(rules_of(&repository.top, &file)?);
@@ -54,8 +61,12 @@ impl IgnoreRules<'_> {
     fn says(&mut self, path: &Path, is_folder: bool) -> Option<bool> {
         for folder in path.ancestors().skip(1) {
             if !self.folders.contains_key(folder) {
-                let absolute = self.top.join(folder);
-                self.folders.insert(folder.to_path_buf(), rules_of(&absolute, &absolute.join(".gitignore"))?);
+                let (absolute, name) = (self.top.join(folder), folder.join(NAME));
+                let file = self.top.join(&name);
+                if file.symlink_metadata().is_err() && name.to_str().is_none_or(self.is_staged) {
+                    return None;
+                }
+                self.folders.insert(folder.to_path_buf(), rules_of(&absolute, &file)?);
             }
         }
         let folders = path.ancestors().skip(1).filter_map(|folder| self.folders.get(folder));
@@ -88,3 +99,6 @@ fn is_doubtful(line: &str) -> bool {
     let has_odd_set = || ["[:", "[]", "[!", "[^"].iter().any(|odd| line.contains(odd)) || line.contains('\\');
     !line.starts_with('#') && (line.contains(['{', '}']) || line.contains('[') && has_odd_set())
 }
+
+/// How a file with rules is called.
+pub(crate) const NAME: &str = ".gitignore";

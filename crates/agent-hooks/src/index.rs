@@ -10,8 +10,19 @@
 
 use crate::objects::{ObjectFormat, hex, unhex};
 use crate::query::{Entry, Staged};
+use crate::stat::FileStat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+
+/// An entry to be written, with what the system said of its file before that was read. Without it git looks into the file the next time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewEntry<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) stat: Option<FileStat>,
+}
+
+/// The paths that change, with their new entries; nothing for a deletion.
+pub(crate) type NewEntries<'a> = BTreeMap<&'a str, Option<NewEntry<'a>>>;
 
 /// An index in memory.
 #[derive(Debug)]
@@ -84,7 +95,7 @@ impl<'a> Index<'a> {
 
     /// The bytes of this index with these paths changed or, without an entry, removed; everything else as it is. Nothing when a path would
     /// take the place of a directory, or the other way round: git knows what follows from that.
-    pub(crate) fn with(&self, changes: &BTreeMap<&str, Option<&Entry>>) -> Option<Vec<u8>> {
+    pub(crate) fn with(&self, changes: &NewEntries<'_>) -> Option<Vec<u8>> {
         if changes.iter().any(|(path, entry)| entry.is_some() && self.is_in_the_way_of(path)) {
             return None;
         }
@@ -158,12 +169,15 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// With times and sizes of zero: git looks at the file the next time, and fills them in.
-fn write_entry(body: &mut Vec<u8>, path: &str, entry: &Entry) -> Option<()> {
+/// Without what the system said, times and sizes are zero.
+fn write_entry(body: &mut Vec<u8>, path: &str, new: NewEntry<'_>) -> Option<()> {
     let start = body.len();
-    body.resize(start + ID_AT, 0);
-    body.get_mut(start + MODE_AT..start + MODE_AT + 4)?.copy_from_slice(&entry.mode.to_be_bytes());
-    body.extend_from_slice(&unhex(&entry.id)?);
+    let (before, behind) =
+        new.stat.map_or_else(|| (vec![0; MODE_AT], vec![0; ID_AT - MODE_AT - 4]), |stat| stat.parts());
+    body.extend_from_slice(&before);
+    body.extend_from_slice(&new.entry.mode.to_be_bytes());
+    body.extend_from_slice(&behind);
+    body.extend_from_slice(&unhex(&new.entry.id)?);
     let length = u16::try_from(path.len()).unwrap_or(LENGTH).min(LENGTH);
     body.extend_from_slice(&length.to_be_bytes());
     body.extend_from_slice(path.as_bytes());
@@ -183,7 +197,7 @@ fn write_extension(body: &mut Vec<u8>, name: &[u8], data: &[u8]) -> Option<()> {
 /// `path NUL entries SP subtrees LF id` and then the subtrees; without the id, and with -1 entries, where it is not known.
 struct Trees<'a> {
     format: ObjectFormat,
-    changes: &'a BTreeMap<&'a str, Option<&'a Entry>>,
+    changes: &'a NewEntries<'a>,
 }
 
 impl Trees<'_> {

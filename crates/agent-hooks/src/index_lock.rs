@@ -15,6 +15,7 @@ use crate::repository::Repository;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The lock. Dropping it gives the index back unchanged.
 #[derive(Debug)]
@@ -69,14 +70,20 @@ impl IndexLock {
     ///
     /// It gets the time of the index that it replaces. By that time git knows which entries were written down in the moment in which
     /// their files may have changed again, and looks into those; with a later one it would take such a file for unchanged, and a
-    /// checkout would overwrite it.
-    pub(crate) fn prepare(&self, content: &[u8]) -> io::Result<()> {
+    /// checkout would overwrite it. The first index of a repository gets the time of the oldest file in it, for the same reason.
+    pub(crate) fn prepare(&self, content: &[u8], oldest: Option<SystemTime>) -> io::Result<()> {
         fs::write(&self.lock, content)?;
-        if let Ok(found) = fs::metadata(&self.index) {
-            fs::set_permissions(&self.lock, found.permissions())?;
-            File::options().write(true).open(&self.lock)?.set_modified(found.modified()?)?;
+        let time = match fs::metadata(&self.index) {
+            Ok(found) => {
+                fs::set_permissions(&self.lock, found.permissions())?;
+                Some(found.modified()?)
+            }
+            Err(_) => oldest,
+        };
+        match time {
+            Some(time) => File::options().write(true).open(&self.lock)?.set_modified(time),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Makes the prepared content the index.

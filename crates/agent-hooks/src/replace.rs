@@ -5,8 +5,12 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Replaces a file at once, with the permissions it has; `executable` sets whether it may be executed.
-pub(crate) fn replace(target: &Path, content: &[u8], executable: Option<bool>) -> io::Result<()> {
+/// Replaces a file at once, with the permissions it has.
+pub(crate) fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
+    replace_with(target, content, |_| {})
+}
+
+fn replace_with(target: &Path, content: &[u8], change: impl FnOnce(&mut Permissions)) -> io::Result<()> {
     let directory = target.parent().unwrap_or(target);
     let mut file = new_builder().tempfile_in(directory)?;
     file.write_all(content)?;
@@ -15,9 +19,7 @@ pub(crate) fn replace(target: &Path, content: &[u8], executable: Option<bool>) -
         Some(found) => found.permissions(),
         None => file.as_file().metadata()?.permissions(),
     };
-    if let Some(executable) = executable {
-        set_executable(&mut permissions, executable);
-    }
+    change(&mut permissions);
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
     file.persist(target)?;
@@ -32,12 +34,17 @@ fn new_builder() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Who may read may execute, or nobody.
+/// These permissions, where they are known. Else who may read may execute, or nobody; and where that holds for the owner already, all stay.
 #[cfg(unix)]
-fn set_executable(permissions: &mut Permissions, executable: bool) {
+fn set_permissions(permissions: &mut Permissions, executable: bool, known: Option<u32>) {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = permissions.mode();
-    permissions.set_mode(if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 });
+    permissions.set_mode(match known {
+        Some(known) => known,
+        None if (mode & 0o100 != 0) == executable => mode,
+        None if executable => mode | (mode & 0o444) >> 2,
+        None => mode & !0o111,
+    });
 }
 
 #[cfg(not(unix))]
@@ -46,16 +53,18 @@ fn new_builder() -> tempfile::Builder<'static, 'static> {
 }
 
 #[cfg(not(unix))]
-fn set_executable(_permissions: &mut Permissions, _executable: bool) {}
+fn set_permissions(_permissions: &mut Permissions, _executable: bool, _known: Option<u32>) {}
 
-/// Makes a path be as it was. Missing directories are made.
-pub(crate) fn restore(path: &Path, target: &Image) -> io::Result<()> {
+/// Makes a path be as it was, with these permissions if they are known. Missing directories are made.
+pub(crate) fn restore(path: &Path, target: &Image, mode: Option<u32>) -> io::Result<()> {
     if let (Image::File { .. } | Image::Link(_), Some(parent)) = (target, path.parent()) {
         fs::create_dir_all(parent)?;
     }
     match target {
         Image::Absent => fs::remove_file(path),
-        Image::File { bytes, executable } => replace(path, bytes, Some(*executable)),
+        Image::File { bytes, executable } => {
+            replace_with(path, bytes, |permissions| set_permissions(permissions, *executable, mode))
+        }
         Image::Link(to) => relink(path, to),
         Image::Opaque(_) => Ok(()),
     }

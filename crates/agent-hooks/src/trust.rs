@@ -10,14 +10,18 @@
 //! 2. Another directory that is put in the same place is not trusted: the record names the directory's identity, not only its path.
 //! 3. Whatever cannot be read, or is not as it was written, is no trust.
 //!
-//! Trust is for the directory, not for what was in it at the time: what is pulled into it later is trusted too.
+//! 4. What the user was shown is what is trusted: the record holds it, and other programs, or the same ones called otherwise, are not.
 //!
-//! Absent: what trust enables. That is up to those who ask.
+//! Absent: what the programs are, and what they do. Both are up to those who ask.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+
+/// What a directory runs where it is trusted: by the place that names it, such as a file of the directory, lines that say all of it.
+pub type Programs = BTreeMap<String, Vec<String>>;
 
 /// A directory, such as the root of a repository, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +51,10 @@ impl Place {
         &self.path
     }
 
-    /// The identity, and then the path, which may have any bytes.
-    fn record(&self) -> Vec<u8> {
-        let mut record = format!("{HEAD}{}\n", self.identity).into_bytes();
+    /// The identity, the programs as one line, and then the path, which may have any bytes.
+    fn record(&self, programs: &Programs) -> Vec<u8> {
+        let programs = serde_json::to_string(programs).unwrap_or_default();
+        let mut record = format!("{HEAD}{}\n{programs}\n", self.identity).into_bytes();
         record.extend_from_slice(self.path.as_os_str().as_encoded_bytes());
         record
     }
@@ -59,8 +64,12 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standing {
-    /// It is trusted.
+    /// It is trusted, with these programs.
     Trusted,
+    /// It is trusted, with other programs.
+    Changed,
+    /// It was trusted in a time in which it was not kept with which programs.
+    Outdated,
     /// Another directory was trusted that had this path.
     Replaced,
     /// It is not trusted.
@@ -80,32 +89,47 @@ impl TrustStore {
         Self { folder }
     }
 
-    /// Whether a directory is trusted. What cannot be found out is not.
+    /// What holds for a directory that would run these programs. A place that names none, and is not known, changes nothing.
     #[must_use]
-    pub fn is_trusted(&self, directory: &Path) -> bool {
-        Place::at(directory).is_ok_and(|place| self.standing(&place) == Standing::Trusted)
-    }
-
-    /// What holds for a directory.
-    #[must_use]
-    pub fn standing(&self, place: &Place) -> Standing {
-        let Some(found) = read_record(&self.record_of(place)) else { return Standing::Untrusted };
-        if found == place.record() {
-            return Standing::Trusted;
-        }
+    pub fn standing(&self, place: &Place, programs: &Programs) -> Standing {
+        let Some(found) = self.read(place) else { return Standing::Untrusted };
         let path = place.path.as_os_str().as_encoded_bytes();
-        let same_path = found.strip_suffix(path).is_some_and(|head| head.ends_with(b"\n"));
-        if same_path { Standing::Replaced } else { Standing::Untrusted }
+        match self.programs(place) {
+            Some(trusted) if differing(&trusted, programs).next().is_none() => Standing::Trusted,
+            Some(_) => Standing::Changed,
+            None if found == [OLD_HEAD.as_bytes(), place.identity.as_bytes(), b"\n", path].concat() => {
+                Standing::Outdated
+            }
+            None if found.strip_suffix(path).is_some_and(|head| head.ends_with(b"\n")) => Standing::Replaced,
+            None => Standing::Untrusted,
+        }
     }
 
-    /// Trusts a directory: the one that was looked at, even if there is another one by now.
+    /// The programs with which a directory is trusted; nothing when it is not.
+    #[must_use]
+    pub fn programs(&self, place: &Place) -> Option<Programs> {
+        let found = self.read(place)?;
+        let rest = found.strip_prefix(format!("{HEAD}{}\n", place.identity).as_bytes())?;
+        let line = rest.split(|byte| *byte == b'\n').next()?;
+        let programs: Programs = serde_json::from_slice(line).ok()?;
+        (place.record(&programs) == found).then_some(programs)
+    }
+
+    /// Trusts a directory, the one that was looked at, even if there is another one by now: with these programs, and with those that it is
+    /// trusted with already in other places.
     ///
     /// # Errors
-    /// When the record cannot be written.
-    pub fn trust(&self, place: &Place) -> io::Result<()> {
+    /// When the record cannot be written, or would be so long that it could not be read again.
+    pub fn trust(&self, place: &Place, programs: &Programs) -> io::Result<()> {
+        let mut all = self.programs(place).unwrap_or_default();
+        all.extend(programs.clone());
+        let record = place.record(&all);
+        if record.len() as u64 > RECORD_LIMIT_BYTES {
+            return Err(io::Error::other("it names more programs than can be kept"));
+        }
         make_private(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&place.record())?;
+        file.write_all(&record)?;
         file.as_file().sync_all()?;
         file.persist(self.record_of(place))?;
         Ok(())
@@ -123,10 +147,20 @@ impl TrustStore {
         }
     }
 
+    fn read(&self, place: &Place) -> Option<Vec<u8>> {
+        read_record(&self.record_of(place))
+    }
+
     /// A file a path, so that two programs never write the same one with something else in it.
     fn record_of(&self, place: &Place) -> PathBuf {
         self.folder.join(format!("{:016x}", number(place.path.as_os_str().as_encoded_bytes())))
     }
+}
+
+/// The places whose programs are others now: all of those that are asked about, whatever is trusted elsewhere.
+fn differing<'a>(trusted: &'a Programs, now: &'a Programs) -> impl Iterator<Item = &'a String> {
+    let lines = |programs: &'a Programs, place: &str| programs.get(place).map_or(&[][..], Vec::as_slice);
+    now.keys().filter(move |place| lines(trusted, place) != lines(now, place))
 }
 
 /// A record, if it is one: a small regular file.
@@ -134,7 +168,8 @@ fn read_record(path: &Path) -> Option<Vec<u8>> {
     let found = path.symlink_metadata().ok()?;
     let fits = found.is_file() && found.len() <= RECORD_LIMIT_BYTES;
     let bytes = fits.then(|| fs::read(path).ok()).flatten()?;
-    bytes.starts_with(HEAD.as_bytes()).then_some(bytes)
+    let is_one = [HEAD, OLD_HEAD].iter().any(|head| bytes.starts_with(head.as_bytes()));
+    is_one.then_some(bytes)
 }
 
 /// What tells a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it; where
@@ -176,8 +211,10 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |number, byte| (number ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-const HEAD: &str = "trusted directory, version 1: ";
-const RECORD_LIMIT_BYTES: u64 = 16 * 1024;
+const HEAD: &str = "trusted directory, version 2: ";
+/// Without programs.
+const OLD_HEAD: &str = "trusted directory, version 1: ";
+const RECORD_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -203,20 +240,84 @@ mod tests {
         fn place(&self) -> Place {
             Place::at(&self.work()).unwrap()
         }
+
+        fn trust(&self, place: &Place) {
+            self.store.trust(place, &programs()).unwrap();
+        }
+
+        fn standing(&self, directory: &Path) -> Standing {
+            Place::at(directory).map_or(Standing::Untrusted, |place| self.store.standing(&place, &programs()))
+        }
+
+        fn is_trusted(&self, directory: &Path) -> bool {
+            self.standing(directory) == Standing::Trusted
+        }
+    }
+
+    fn programs() -> Programs {
+        named([("config.toml", &["run one", "run two"])])
+    }
+
+    fn named<const N: usize, const M: usize>(places: [(&str, &[&str; M]); N]) -> Programs {
+        places.into_iter().map(|(place, lines)| (place.to_owned(), lines.map(str::to_owned).to_vec())).collect()
+    }
+
+    #[test]
+    fn only_the_programs_that_were_shown_are_trusted() {
+        let home = Home::new();
+        let place = home.place();
+        home.trust(&place);
+        let standing = |programs: &Programs| home.store.standing(&place, programs);
+        assert_eq!(standing(&programs()), Standing::Trusted);
+        for (changed, what) in [
+            (named([("config.toml", &["run one"])]), "one is gone"),
+            (named([("config.toml", &["run two", "run one"])]), "in another order"),
+            (named([("config.toml", &["run one", "run 2"])]), "called otherwise"),
+            (named([("inner/config.toml", &["run one"])]), "in another place"),
+            (named::<1, 0>([("config.toml", &[])]), "all are gone"),
+        ] {
+            assert_eq!(standing(&changed), Standing::Changed, "{what}");
+        }
+        assert_eq!(
+            standing(&named::<1, 0>([("inner/config.toml", &[])])),
+            Standing::Trusted,
+            "nothing to run is nothing new"
+        );
+        // What is trusted in one place stays when another is added.
+        let inner = named([("inner/config.toml", &["run 3"])]);
+        home.store.trust(&place, &inner).unwrap();
+        assert_eq!((standing(&programs()), standing(&inner)), (Standing::Trusted, Standing::Trusted));
+        assert_eq!(home.store.programs(&place).unwrap().len(), 2);
+        let huge = named([("config.toml", &[&*"x".repeat(5_000_000)])]);
+        assert!(home.store.trust(&place, &huge).is_err());
+    }
+
+    /// It does not say what the user was shown.
+    #[test]
+    fn a_record_of_an_older_version_is_no_trust_and_is_known_for_what_it_is() {
+        let home = Home::new();
+        let place = home.place();
+        home.trust(&place);
+        let old =
+            [OLD_HEAD.as_bytes(), place.identity.as_bytes(), b"\n", place.path.as_os_str().as_encoded_bytes()].concat();
+        fs::write(home.store.record_of(&place), old).unwrap();
+        assert_eq!(home.standing(&home.work()), Standing::Outdated);
+        home.trust(&place);
+        assert_eq!(home.standing(&home.work()), Standing::Trusted);
     }
 
     #[test]
     fn trust_is_given_and_revoked_and_is_for_one_directory() {
         let home = Home::new();
-        assert_eq!(home.store.standing(&home.place()), Standing::Untrusted);
-        home.store.trust(&home.place()).unwrap();
-        assert_eq!(home.store.standing(&home.place()), Standing::Trusted);
+        assert_eq!(home.standing(&home.work()), Standing::Untrusted);
+        home.trust(&home.place());
+        assert_eq!(home.standing(&home.work()), Standing::Trusted);
         let inner = home.work().join("inner");
         fs::create_dir(&inner).unwrap();
-        assert!(home.store.is_trusted(&home.work()) && !home.store.is_trusted(&inner));
-        assert!(!home.store.is_trusted(home.root.path()));
+        assert!(home.is_trusted(&home.work()) && !home.is_trusted(&inner));
+        assert!(!home.is_trusted(home.root.path()));
         assert!(home.store.revoke(&home.place()).unwrap());
-        assert_eq!(home.store.standing(&home.place()), Standing::Untrusted);
+        assert_eq!(home.standing(&home.work()), Standing::Untrusted);
         assert!(!home.store.revoke(&home.place()).unwrap(), "once is enough");
     }
 
@@ -225,22 +326,22 @@ mod tests {
         for by_rename in [false, true] {
             let home = Home::new();
             let before = home.place();
-            home.store.trust(&before).unwrap();
+            home.trust(&before);
             if by_rename {
                 fs::rename(home.work(), home.root.path().join("elsewhere")).unwrap();
-                assert!(!home.store.is_trusted(&home.root.path().join("elsewhere")), "nor is it in another place");
+                assert!(!home.is_trusted(&home.root.path().join("elsewhere")), "nor is it in another place");
             } else {
                 // The number of a removed directory is often used again at once.
                 fs::remove_dir(home.work()).unwrap();
             }
-            assert!(!home.store.is_trusted(&home.work()), "nothing is there");
+            assert!(!home.is_trusted(&home.work()), "nothing is there");
             // Longer than the clock of any file system ticks.
             std::thread::sleep(std::time::Duration::from_millis(30));
             fs::create_dir(home.work()).unwrap();
-            assert_eq!(home.store.standing(&home.place()), Standing::Replaced, "{by_rename}");
+            assert_eq!(home.standing(&home.work()), Standing::Replaced, "{by_rename}");
             // What the user saw is trusted, and not what came in its place while they thought about it.
-            home.store.trust(&before).unwrap();
-            assert!(!home.store.is_trusted(&home.work()));
+            home.trust(&before);
+            assert!(!home.is_trusted(&home.work()));
         }
     }
 
@@ -249,37 +350,40 @@ mod tests {
     fn links_lead_to_what_is_trusted_and_names_of_any_bytes_are_names() {
         use std::os::unix::ffi::OsStrExt as _;
         let home = Home::new();
-        home.store.trust(&home.place()).unwrap();
+        home.trust(&home.place());
         let link = home.root.path().join("link");
         std::os::unix::fs::symlink(home.work(), &link).unwrap();
-        assert!(home.store.is_trusted(&link));
+        assert!(home.is_trusted(&link));
         let odd = home.root.path().join(std::ffi::OsStr::from_bytes(b"a\n\xff"));
         fs::create_dir(&odd).unwrap();
-        home.store.trust(&Place::at(&odd).unwrap()).unwrap();
-        assert!(home.store.is_trusted(&odd) && !home.store.is_trusted(&home.root.path().join("a")));
+        home.trust(&Place::at(&odd).unwrap());
+        assert!(home.is_trusted(&odd) && !home.is_trusted(&home.root.path().join("a")));
     }
 
     #[test]
     fn a_record_that_is_not_as_it_was_written_is_no_trust() {
         let home = Home::new();
         let place = home.place();
-        home.store.trust(&place).unwrap();
+        home.trust(&place);
         let path = home.store.record_of(&place);
         let good = fs::read(&path).unwrap();
         for cut in 0..good.len() {
             fs::write(&path, &good[..cut]).unwrap();
-            assert_ne!(home.store.standing(&place), Standing::Trusted, "{cut} bytes");
+            assert_ne!(home.standing(&home.work()), Standing::Trusted, "{cut} bytes");
         }
         for at in 0..good.len() {
             let mut changed = good.clone();
             changed[at] ^= 1;
             fs::write(&path, &changed).unwrap();
-            assert_ne!(home.store.standing(&place), Standing::Trusted, "byte {at}");
+            assert_ne!(home.standing(&home.work()), Standing::Trusted, "byte {at}");
         }
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert_eq!(home.store.standing(&place), Standing::Untrusted);
-        assert!(home.store.revoke(&place).is_err() && home.store.trust(&place).is_err(), "it is said, not passed over");
+        assert_eq!(home.standing(&home.work()), Standing::Untrusted);
+        assert!(
+            home.store.revoke(&place).is_err() && home.store.trust(&place, &programs()).is_err(),
+            "it is said, not passed over"
+        );
     }
 
     #[cfg(unix)]
@@ -287,7 +391,7 @@ mod tests {
     fn nobody_else_reads_the_records() {
         use std::os::unix::fs::PermissionsExt as _;
         let home = Home::new();
-        home.store.trust(&home.place()).unwrap();
+        home.trust(&home.place());
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&home.store.folder), 0o700);
         assert_eq!(mode(&home.store.record_of(&home.place())), 0o600);

@@ -12,7 +12,7 @@ use crate::paths;
 use crate::replace::restore;
 use crate::repository::{Discovery, Repository};
 use agent_core::ports::{CancelSignal, CommandRunner};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Turns that are looked at and passed over because they changed nothing.
@@ -137,14 +137,25 @@ async fn take_back(
     let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
     let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
     let mut plan = Plan::default();
-    for name in checkpoint::list(&git, which.names()).await? {
+    let names = checkpoint::list(&git, which.names()).await?;
+    for name in checkpoint::unlisted(&repository, &names, which.names()) {
+        undone.notes.push(passed_over(&name, "git does not list it"));
+    }
+    for name in names {
         if which.has_enough(undone.turns) {
             break;
         }
         if !which.is_meant(&name) {
             continue;
         }
-        let change = checkpoint::load(&git, &name).await?;
+        let change = match checkpoint::load(&git, &name).await {
+            Ok(change) => change,
+            Err(error @ GitError::Failed { .. }) => {
+                undone.notes.push(passed_over(&name, &error.to_string()));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         if has_effect(&change, &repository) {
             undone.turns += 1;
             plan.go_back(change, &mut undone);
@@ -157,9 +168,9 @@ async fn take_back(
     if !only_look {
         keep(&git, &repository, &due).await?;
     }
-    for Due { path, target, .. } in due {
+    for Due { path, target, mode, .. } in due {
         if !only_look {
-            let restored = restore(&repository.top.join(&path), &target);
+            let restored = restore(&repository.top.join(&path), &target, mode);
             restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))?;
         }
         match target {
@@ -170,18 +181,25 @@ async fn take_back(
     Ok(undone)
 }
 
+fn passed_over(turn: &str, why: &str) -> String {
+    format!("the turn {turn} cannot be read and is passed over: {why}")
+}
+
 /// Whether the turn changed a file: calls that were denied or failed keep something too.
 fn has_effect(change: &Change, repository: &Repository) -> bool {
-    change.before.iter().any(|(path, before)| match change.after.get(path) {
-        Some(after) => after != before,
-        None => Image::take(&repository.top.join(path)) != *before,
-    })
+    !change.unkept.is_empty()
+        || change.before.iter().any(|(path, before)| match change.after.get(path) {
+            Some(after) => after != before,
+            None => Image::take(&repository.top.join(path)) != *before,
+        })
 }
 
 /// How far back each path goes.
 #[derive(Default)]
 struct Plan {
     paths: BTreeMap<String, Way>,
+    /// Paths of which it is not known how they were before the newest of the turns that changed them.
+    unkept: BTreeSet<String>,
 }
 
 struct Way {
@@ -189,6 +207,8 @@ struct Way {
     expected: Option<Image>,
     /// How it is to be.
     target: Image,
+    /// With these permissions, where they are not the usual ones.
+    mode: Option<u32>,
     /// Somebody else changed it between two of the turns: it goes no further back.
     is_broken: bool,
 }
@@ -198,18 +218,35 @@ struct Due {
     path: String,
     now: Image,
     target: Image,
+    mode: Option<u32>,
 }
 
 impl Plan {
     /// Goes one turn further back.
     fn go_back(&mut self, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
-        for (path, before) in change.before {
-            let after = change.after.remove(&path);
+        for (path, why) in change.unkept {
+            let why = format!("how it was before is not kept: {why}");
             match self.paths.get_mut(&path) {
-                None => drop(self.paths.insert(path, Way { expected: after, target: before, is_broken: false })),
+                Some(way) if !way.is_broken => {
+                    way.is_broken = true;
+                    undone.notes.push(format!("{path} goes back only to a later turn: {why}"));
+                }
+                None if self.unkept.insert(path.clone()) => undone.left.push((path, why)),
+                Some(_) | None => {}
+            }
+        }
+        for (path, before) in change.before.into_iter().filter(|(path, _)| !self.unkept.contains(path)) {
+            let (after, mode) = (change.after.remove(&path), change.modes.remove(&path));
+            match self.paths.get_mut(&path) {
+                None => {
+                    let way = Way { expected: after, target: before, mode, is_broken: false };
+                    drop(self.paths.insert(path, way));
+                }
                 Some(way) if way.is_broken => {}
-                Some(way) if after.as_ref().is_none_or(|after| *after == way.target) => way.target = before,
+                Some(way) if after.as_ref().is_none_or(|after| *after == way.target) => {
+                    (way.target, way.mode) = (before, mode);
+                }
                 Some(way) => {
                     way.is_broken = true;
                     undone
@@ -229,7 +266,7 @@ impl Plan {
             }
             match obstacle(repository, &path, &way, &now) {
                 Some(reason) => undone.left.push((path, reason)),
-                None => due.push(Due { path, now, target: way.target }),
+                None => due.push(Due { path, now, target: way.target, mode: way.mode }),
             }
         }
         due
@@ -259,7 +296,7 @@ async fn keep(git: &Git<'_>, repository: &Repository, due: &[Due]) -> Result<(),
     }
     let targets = due.iter().map(|due| (due.path.as_str(), due.target.clone()));
     match turn.after(repository, targets).map_err(failed)? {
-        Some(record) => Ok(checkpoint::store(git, repository, &record).await?),
+        Some(record) => Ok(checkpoint::store(git, &record).await?),
         None => Ok(()),
     }
 }

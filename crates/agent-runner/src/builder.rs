@@ -210,7 +210,7 @@ impl Builder {
             }
         }
         let (inbox_sender, inbox) = mpsc::unbounded_channel();
-        let (handle, handles_gone) = Handle::new(inbox_sender.clone());
+        let (handle, host_gone) = Handle::new(inbox_sender.clone());
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let header = Header::new(self.session_id, self.program, self.directory, config.clone());
@@ -244,8 +244,7 @@ impl Builder {
             redactor,
             observers: observe(self.observers)?,
             header,
-            handles_gone,
-            has_left: false,
+            host_gone,
         };
         Ok((runner, handle, notices_receiver))
     }

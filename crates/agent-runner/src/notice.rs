@@ -33,6 +33,13 @@ pub enum Notice {
     },
     /// What has been used so far, after every complete answer.
     Spent(Ledger),
+    /// Four fifths of the time are used that a turn may take.
+    TimeNear {
+        /// How much that is, in milliseconds.
+        used_ms: u64,
+        /// Of how much.
+        limit_ms: u64,
+    },
     /// The policy decided about a call, or a person did.
     Ruled(Ruling),
     /// A call begins.

@@ -86,6 +86,9 @@ impl Performer {
             }
             Action::StartDeadline { ticket, delay_ms } => {
                 self.start_timer(ticket, delay_ms, Event::DeadlineReached { ticket });
+                if let Some(limit_ms) = session.config().limits.max_wall_time_ms {
+                    self.start_warning(ticket, delay_ms, limit_ms);
+                }
             }
             Action::CancelLlmRequest { ticket }
             | Action::CancelTools { ticket }
@@ -161,6 +164,22 @@ impl Performer {
                 biased;
                 () = stop.cancelled() => {}
                 () = clock.sleep_ms(delay_ms) => send(&inbox, then),
+            }
+        });
+    }
+
+    /// Tells when four fifths of a limit of time are used, of which so much is left: once, unless the limit was raised since.
+    fn start_warning(&mut self, ticket: Ticket, left_ms: u64, limit_ms: u64) {
+        let near_ms = limit_ms - limit_ms / 5;
+        let Some(delay_ms) = near_ms.checked_sub(limit_ms.saturating_sub(left_ms)) else { return };
+        let (clock, notices) = (self.clock.clone(), self.notices.clone());
+        self.start(ticket, |stop| async move {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = clock.sleep_ms(delay_ms) => {
+                    let _ = notices.send(Notice::TimeNear { used_ms: near_ms, limit_ms });
+                }
             }
         });
     }

@@ -8,7 +8,6 @@
 use crate::notice::Notice;
 use crate::runner::Runner;
 use agent_core::conversation::ToolCall;
-use agent_core::hook::HookPoint;
 use agent_core::journal::{ActionStarted, Begun};
 use agent_core::ports::JournalError;
 use agent_core::session::{Action, Event, State, Ticket};
@@ -42,10 +41,8 @@ impl Runner {
                         again.push(Action::ExecuteTools { ticket, calls });
                     }
                 }
-                // What looks at a thing before it is done is asked once more; what follows on it, or on the whole session, is not.
                 Action::RunHooks { ticket, occasion }
-                    if self.begun.has(ticket)
-                        && matches!(occasion.point(), HookPoint::PostToolUse | HookPoint::SessionEnd) =>
+                    if self.begun.has(ticket) && !occasion.point().may_be_repeated() =>
                 {
                     let message = format!("the program ended while hooks at {} ran", occasion.point());
                     answers.push(Event::HookFailed { ticket, message });

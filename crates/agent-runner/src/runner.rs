@@ -26,10 +26,8 @@ pub struct Runner {
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
     pub(crate) header: Option<Record>,
-    /// Fires when the last handle is dropped.
-    pub(crate) handles_gone: CancellationToken,
-    /// Whether the session was told that it is left.
-    pub(crate) has_left: bool,
+    /// Fires when the host detaches or drops its last handle.
+    pub(crate) host_gone: CancellationToken,
 }
 
 impl Runner {
@@ -60,29 +58,24 @@ impl Runner {
                     // Whoever does not wait any more has stopped what was to follow.
                     let _ = done.send(());
                 }
-                Message::Detach => match self.last_event() {
-                    Some(event) => self.take(event).await?,
-                    None => return Ok(End::Detached),
-                },
+                // The hooks of the end run first. Whoever asks a second time does not want to wait for them.
+                Message::Detach if self.session.runs_hooks_on_leave() => {
+                    self.host_gone.cancel();
+                    self.take(Event::LeaveRequested).await?;
+                }
+                Message::Detach => return Ok(End::Detached),
             }
         }
         Ok(End::ShutDown)
     }
 
-    /// What comes next. When nobody holds a handle and nothing is in flight, nothing can come: that is leaving, too.
+    /// What comes next. When the host is gone and nothing is in flight, nothing can come: that is leaving, too.
     async fn next(&mut self) -> Message {
         tokio::select! {
             biased;
             message = self.inbox.recv() => message.unwrap_or(Message::Detach),
-            () = self.handles_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
-            () = std::future::ready(()), if self.has_left && self.performer.is_idle() => Message::Detach,
+            () = self.host_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
         }
-    }
-
-    /// Before an idle session is left, the hooks of its end run, once. Whoever asks a second time does not want to wait for them.
-    fn last_event(&mut self) -> Option<Event> {
-        let is_due = self.session.runs_hooks_on_leave() && !std::mem::replace(&mut self.has_left, true);
-        is_due.then_some(Event::LeaveRequested)
     }
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.

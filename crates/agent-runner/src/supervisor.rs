@@ -21,8 +21,8 @@ use agent_core::journal::{Entry, LifecycleEntry};
 use agent_core::lifecycle::{self, Action, Commitment, Event, Lifecycle, LifecycleConfig, TaskMode};
 use agent_core::link::{self, Agent};
 use agent_core::ports::CommandRunner;
-use agent_core::session::{Outcome, Session};
-use std::pin::pin;
+use agent_core::session::{Outcome, Session, Trigger};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -98,12 +98,16 @@ impl Supervisor {
         }
         let mut running = pin!(runner.run());
         let mut ended = None;
+        let mut is_left = false;
         while !overseen.agent.lifecycle().is_over() {
             tokio::select! {
                 biased;
                 message = inbox.recv() => match message {
                     Some(Message::Event(event)) => overseen.take(event),
-                    Some(Message::Detach) | None => break,
+                    Some(Message::Detach) | None => {
+                        is_left = true;
+                        break;
+                    }
                 },
                 Some(notice) = session_notices.recv() => overseen.session_says(notice),
                 end = &mut running, if ended.is_none() => {
@@ -123,7 +127,7 @@ impl Supervisor {
                 stopping.await;
                 ended
             }
-            None => tokio::join!(stopping, running).1,
+            None => tokio::join!(stopping, overseen.leave(running, &mut inbox, is_left)).1,
         };
         // What the hooks at the session's end came to is to be known, too.
         while let Ok(notice) = session_notices.try_recv() {
@@ -309,6 +313,25 @@ impl Overseen {
         }
     }
 
+    /// Waits for the session's end. A host that leaves a second time does not want to wait for the hooks that run there.
+    async fn leave<T>(
+        &self,
+        mut running: Pin<&mut impl Future<Output = T>>,
+        inbox: &mut mpsc::UnboundedReceiver<Message>,
+        mut is_left: bool,
+    ) -> T {
+        loop {
+            tokio::select! {
+                biased;
+                ended = &mut running => return ended,
+                Some(message) = inbox.recv() => match message {
+                    Message::Detach if std::mem::replace(&mut is_left, true) => self.session.detach(),
+                    Message::Detach | Message::Event(_) => {}
+                },
+            }
+        }
+    }
+
     /// Stops checks and timers, and waits until they have stopped, for a moment.
     fn stop_everything(&mut self) -> impl Future<Output = ()> + use<> {
         (self.checks, self.timer) = (None, None);
@@ -383,7 +406,8 @@ impl SupervisorHandle {
         send(&self.inbox, Event::Dismissed);
     }
 
-    /// Leaves the agent as it is: what runs is stopped, the machines are told nothing.
+    /// Leaves the agent as it is: what runs is stopped, the machines are told nothing. Only at a prompt do the user's hooks at the session's end
+    /// run first; who detaches once more does not wait for them.
     pub fn detach(&self) {
         let _ = self.inbox.send(Message::Detach);
     }

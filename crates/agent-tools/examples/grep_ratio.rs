@@ -8,10 +8,9 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement for a terminal")]
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
+use agent_core::ports::{NeverCancelled, ProgressSink, Tool, ToolContext};
 use agent_exec::Processes;
 use agent_tools::{Workspace, standard_tools};
-use async_trait::async_trait;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
@@ -76,7 +75,7 @@ async fn search(grep: &Arc<dyn Tool>, pattern: &str) {
         name: Arc::from("grep"),
         arguments: Arguments::parse(&json!({"pattern": pattern}).to_string()).unwrap(),
     };
-    let context = ToolContext { progress: Arc::new(Nobody), cancel: Arc::new(Nobody) };
+    let context = ToolContext { progress: Arc::new(Nobody), cancel: Arc::new(NeverCancelled) };
     std::hint::black_box(grep.run(&call, &context).await);
 }
 
@@ -89,15 +88,4 @@ struct Nobody;
 
 impl ProgressSink for Nobody {
     fn report(&self, _: &str) {}
-}
-
-#[async_trait]
-impl CancelSignal for Nobody {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
-    }
 }

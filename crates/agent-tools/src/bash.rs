@@ -168,6 +168,7 @@ pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> 
     if finished.survivors > 0 {
         note(&format!("{} processes could not be ended", finished.survivors));
     }
+    finished.remarks.iter().for_each(|remark| note(remark));
     match finished.exit {
         Exit::Code(0) => return ToolOutcome::ok(text),
         Exit::Code(code) => note(&format!("exit status {code}")),

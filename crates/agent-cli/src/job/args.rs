@@ -1,6 +1,6 @@
 //! The command line of `agent job`.
 
-use crate::args::{DurationMs, Options};
+use crate::args::{Committed, DurationMs, Options};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -33,6 +33,8 @@ pub(crate) struct JobRun {
     pub(crate) job_base_delay: Option<DurationMs>,
     #[command(flatten)]
     pub(crate) options: Options,
+    #[command(flatten)]
+    pub(crate) committed: Committed,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ use std::time::Instant;
 /// Does the job and returns the exit code.
 pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
     let started = Instant::now();
+    arguments.committed.refuse_for_job()?;
     usable(&arguments.options)?;
     let mut config = JobConfig::new(&SessionStore::new_id(), &arguments.words.join(" "));
     let settings = settle(&arguments, &mut config);
@@ -42,8 +43,10 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
 /// Options of `run` that make no sense for a job: an attempt is a session of its own.
 fn usable(options: &Options) -> Result<(), Failure> {
     let wrong = |what: &str| Err(Failure::usage(format!("run the job: {what}")));
-    if options.continue_newest || options.session_id.is_some() {
-        wrong("each attempt is a new session; `--continue` and `--session-id` are for `agent run`")
+    if options.continue_newest || options.session_id.is_some() || options.fork_session {
+        wrong("each attempt is a new session; `--continue`, `--session-id` and `--fork-session` are for `agent run`")
+    } else if options.include_partial_messages {
+        wrong("`--include-partial-messages` belongs to `--output-format stream-json`, which a job does not write")
     } else if options.output_format == Some(OutputFormat::StreamJson) {
         wrong("`--output-format stream-json` is for `agent run`; a job writes `text` or `json`")
     } else {

@@ -108,6 +108,13 @@ fn what_may_forbid_something_and_cannot_be_read_is_an_error() {
     fs::create_dir(scratch.work(".agent")).unwrap();
     fs::rename(scratch.work("link"), scratch.work(".agent/config.toml")).unwrap();
     write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link out of the project");
+    fs::remove_file(scratch.path("elsewhere.toml")).unwrap();
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link that leads nowhere");
+    assert!(!scratch.work("b.txt").exists());
+    // The same of its folder.
+    fs::remove_dir_all(scratch.work(".agent")).unwrap();
+    std::os::unix::fs::symlink("gone", scratch.work(".agent")).unwrap();
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link that leads nowhere");
     // The control: without a file, or where `.agent` is something else, there is nothing to forbid anything.
     for file in [None, Some(".agent")] {
         let scratch = Scratch::repository();
@@ -121,7 +128,25 @@ fn what_may_forbid_something_and_cannot_be_read_is_an_error() {
 fn a_repository_cannot_raise_a_limit() {
     let scratch = Scratch::repository();
     scratch.write(".agent/config.toml", "[limits]\nmax_turns = 100\n");
-    write_with(&scratch, &["--max-turns", "1", "--permission-mode", "bypass"]).assert_code(53);
+    let ended = write_with(&scratch, &["--max-turns", "1", "--permission-mode", "bypass"]);
+    ended.assert_code(53).assert_says("`max_turns` of the repository: it is looser");
+}
+
+#[test]
+fn what_a_repository_says_that_is_looser_is_told() {
+    let scratch = Scratch::repository();
+    let all =
+        "permission_mode = \"bypass\"\nsandbox = \"off\"\n[limits]\nmax_wall_time = \"9h\"\nmax_repetitions = 9\n";
+    scratch.write(".agent/config.toml", all);
+    let run = |arguments: &[&str]| {
+        let ended = scratch.run(&Model::script([Step::text("Done.")]), &[&["-p", "x"], arguments].concat());
+        let told = ended.assert_code(0).err.lines().filter(|line| line.contains("it is looser"));
+        told.filter_map(|line| line.split('`').nth(1)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(run(&[]), ["permission_mode", "sandbox"], "no limit of time holds, and 9 is fewer than 500");
+    assert_eq!(run(&["--max-wall-time", "1h"]), ["permission_mode", "sandbox", "max_wall_time"]);
+    // What is as strict, or stricter, is no news.
+    assert_eq!(run(&["--permission-mode", "bypass", "--sandbox", "off", "--max-wall-time", "10h"]), [""; 0]);
 }
 
 #[test]

@@ -190,6 +190,33 @@ fn a_hook_of_a_repository_runs_only_where_it_is_trusted() {
     runs(0, "revoked");
 }
 
+/// A guard that nobody can read is not left out where it was to guard.
+#[test]
+fn an_entry_that_cannot_be_used_stops_a_trusted_workspace_and_is_told_elsewhere() {
+    let good = "[[hooks]]\nevent = \"Stop\"\ncommand = \"touch ran\"\n";
+    for (wrong, says) in [
+        ("[[hooks]]\nevent = \"PreToolUse\"\n", "line 4: missing field `command`"),
+        ("[[hooks]]\nevent = \"Notification\"\ncommand = \"true\"\n", "line 4: there is no event `Notification`"),
+        ("[[hooks]]\nevent = \"Stop\"\ncommand = \"true\"\ntimeout = 3\n", "line 7: unknown field `timeout`"),
+        ("[[formatters]]\nextensions = 3\nprogram = \"x\"\n", "line 5: invalid type"),
+    ] {
+        let scratch = Scratch::repository();
+        scratch.write(".agent/config.toml", good);
+        scratch.ended(&["trust", "--yes"]).assert_code(0);
+        scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]).assert_code(0);
+        assert!(scratch.work("ran").exists(), "the control");
+        fs::remove_file(scratch.work("ran")).unwrap();
+        scratch.write(".agent/config.toml", &format!("{good}{wrong}"));
+        let ended = scratch.run(&Model::script([]), &["-p", "x"]);
+        ended.assert_code(52).assert_says(".agent/config.toml").assert_says(says);
+        scratch.ended(&["trust", "--show"]).assert_code(52).assert_says(says);
+        scratch.ended(&["trust", "--revoke"]).assert_code(0);
+        let ended = scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]);
+        ended.assert_code(0).assert_says("not used").assert_says(says);
+        assert!(!scratch.work("ran").exists(), "{wrong}");
+    }
+}
+
 #[test]
 fn what_cannot_be_used_is_an_error_that_says_what_can() {
     let scratch = Scratch::repository();

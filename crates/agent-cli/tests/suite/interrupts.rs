@@ -1,6 +1,6 @@
 //! Signals at every stage: the run ends soon, with one result, and leaves no process behind.
 
-use crate::support::{Ended, Model, Running, Scratch, eventually, lives};
+use crate::support::{Ended, Model, Running, Scratch, Wire, eventually, lives};
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::json;
@@ -145,7 +145,7 @@ fn twice_leaves_at_once() {
 /// What a call cost that nobody waited for is not known, unless its price is nothing.
 #[test]
 fn the_cost_of_a_call_that_was_left_open() {
-    for (price, cost) in [(None, serde_json::Value::Null), (Some(3), json!(0.0))] {
+    for (price, cost) in [(None, serde_json::Value::Null), (Some(3), serde_json::Value::Null), (Some(0), json!(0.0))] {
         let scratch = Scratch::new();
         if let Some(price) = price {
             scratch.configure(&format!("[models.scripted-model]\ninput_usd = {price}\noutput_usd = {price}\n"));
@@ -169,4 +169,54 @@ fn a_call_that_was_asked_again_is_a_turn_of_the_run_that_did_it() {
     let ended = scratch.run(&model, &["--continue", "-p", "second", "--output-format", "json"]);
     let result = ended.assert_code(0).result();
     assert_eq!(result["num_turns"], model.requests().len() - 1, "{result}");
+}
+
+/// At the prompt, and in a run; the first signal stops the hooks' processes, and a second one waits for nothing.
+#[test]
+fn while_the_hooks_at_the_sessions_end_run() {
+    let configured = |nap: &str| {
+        let scratch = Scratch::new();
+        let begun = scratch.path("begun");
+        let command =
+            format!("trap '' TERM INT; touch '{}'; (setsid sleep {nap} &); sleep {nap}; sleep {nap}", begun.display());
+        let hook = format!("[[hooks]]\nevent = \"SessionEnd\"\ncommand = \"{command}\"\ntimeout_ms = 600000\n");
+        scratch.configure(&hook);
+        (scratch, begun)
+    };
+    for (signal, nap) in [("INT", "77.4001"), ("TERM", "77.4002")] {
+        let (scratch, begun) = configured(nap);
+        let model = Model::script([Step::text("Done.")]);
+        let ended = stopped_at(&scratch, &model, signal, &[], || begun.exists());
+        assert_eq!(ended.result()["result"], "Done.", "what was answered is told: {ended:#?}");
+        eventually("the end of the hook", || !lives(&format!("sleep {nap}")));
+        can_be_gone_on_with(&scratch, vec![Step::text("a")]);
+    }
+    for (signal, code, nap) in [("INT", 130, "77.4003"), ("TERM", 143, "77.4004")] {
+        let (scratch, begun) = configured(nap);
+        let model = Model::script([]);
+        let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
+        running.close_stdin();
+        eventually("the hook", || begun.exists());
+        let since = Instant::now();
+        running.signal(signal);
+        running.end().assert_code(code);
+        assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+        eventually("the end of the hook", || !lives(&format!("sleep {nap}")));
+    }
+    let (scratch, begun) = configured("77.4006");
+    let model = Model::script([Step::text("Done.")]);
+    let running = Running::start(scratch.agent(&["job", "run"]).args(model.flags(Wire::Anthropic)).arg("do it"));
+    eventually("the hook", || begun.exists());
+    running.signal("TERM");
+    running.end().assert_code(143);
+    eventually("the end of the hook", || !lives("sleep 77.4006"));
+
+    let (scratch, begun) = configured("77.4005");
+    let model = Model::script([Step::text("Done.")]);
+    let running = Running::start(&mut scratch.run_command(&model, &["-p", "x"]));
+    eventually("the hook", || begun.exists());
+    running.signal("INT");
+    running.signal("INT");
+    running.end().assert_code(130);
+    eventually("the end of the hook", || !lives("sleep 77.4005"));
 }

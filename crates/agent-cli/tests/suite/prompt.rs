@@ -79,6 +79,31 @@ fn one_answer_for_all_calls_of_a_tool() {
     assert!(scratch.work("b.txt").exists() && scratch.work("c.txt").exists());
 }
 
+/// It would be asked again whatever a rule says.
+#[test]
+fn a_question_of_a_hook_offers_only_what_it_can_be_answered_with() {
+    let ask = r#"echo '{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}'"#;
+    let hook = format!("[[hooks]]\nevent = \"PreToolUse\"\ncommand = '''{ask}'''\n");
+    for (is_asked_by_hook, hook) in [(false, ""), (true, &*hook)] {
+        let scratch = Scratch::new();
+        scratch.configure(hook);
+        let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write("go\n");
+        running.wait_for("may this run?");
+        running.write("s\n");
+        if is_asked_by_hook {
+            running.wait_for("a hook asks, and would again");
+            running.write("y\n");
+        }
+        running.wait_for("So be it.");
+        running.write("/quit\n");
+        let ended = running.end();
+        ended.assert_code(0).assert_says("y = yes");
+        assert_eq!(ended.err.contains("in this session"), !is_asked_by_hook, "{ended:#?}");
+    }
+}
+
 #[test]
 fn a_question_that_nobody_can_answer_is_not_waited_for() {
     let model = Model::script([write("b.txt"), Step::text("So be it.")]);

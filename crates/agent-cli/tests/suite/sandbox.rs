@@ -127,6 +127,36 @@ fn what_other_programs_run_is_written_by_nobody() {
     assert!(!scratch.work("hooks").exists());
 }
 
+/// What is not there no mount can hold. Afterwards it is set aside, or the model and the user are told.
+#[test]
+fn what_other_programs_act_on_does_not_come_into_being_unseen() {
+    if !has_any_sandbox() {
+        return;
+    }
+    let attempt = "git init -q .; mkdir -p .agent deep/.agent hooks new/.git; echo x > .agent/config.toml; echo x > new/.envrc; \
+                   echo x > deep/.agent/config.toml; echo x > hooks/pre-commit; ls -a; true";
+    let made = [".git/HEAD", ".agent/config.toml", "deep/.agent/config.toml", "new/.git", "new/.envrc"];
+    for (sandbox, is_held) in [(&[][..], true), (&["--sandbox", "off"][..], false)] {
+        let scratch = repository();
+        fs::remove_dir_all(scratch.work(".git")).unwrap();
+        let (ended, body) = run(&scratch, attempt, sandbox);
+        ended.assert_code(0);
+        for name in made {
+            let is_told = name.starts_with("new/");
+            assert_eq!(scratch.work(name).exists(), is_told || !is_held, "{name}: {ended:#?}");
+        }
+        for words in ["is now `.git.set-aside`", "is now `deep/.agent.set-aside`", "`new/.envrc`, `new/.git`"] {
+            assert_eq!((ended.err.contains(words), body.contains(words)), (is_held, is_held), "{words}: {ended:#?}");
+        }
+        assert_eq!(scratch.work(".git.set-aside/HEAD").exists(), is_held, "nothing is lost");
+        assert!(!is_held || !scratch.work(".agent").exists(), "what was made to keep the place is gone");
+    }
+    let scratch = repository();
+    scratch.git(&["config", "core.hooksPath", "hooks"]);
+    run(&scratch, "mkdir hooks; echo x > hooks/pre-commit; true", &[]).0.assert_says("is now `hooks.set-aside`");
+    assert!(!scratch.work("hooks").exists());
+}
+
 /// In a home directory the agent's own folders lie in the workspace. Those that are not there yet cannot be made by a command: it could say
 /// there what the next session allows.
 #[test]
@@ -254,13 +284,15 @@ fn formatters_run_in_the_sandbox() {
     }
 }
 
-/// What a command started ends with an agent that is killed, also what left its session.
+/// What a command started ends with an agent that is killed, also what left its session, its parents and its environment.
 #[test]
 fn nothing_outlives_a_killed_agent() {
     let sandboxes = if has_sandbox("bubblewrap") { ["workspace-write", "off"].as_slice() } else { ["off"].as_slice() };
     for sandbox in sandboxes {
         let sleep = format!("sleep 97{}.{}", std::process::id(), sandbox.len());
-        let command = format!("(setsid sh -c '({sleep} &) ; exec {sleep}' &) ; touch ready; {sleep}");
+        let daemons = format!("setsid sh -c '({sleep} &) ; exec {sleep}'");
+        let command =
+            format!("({daemons} &) ; (env -i {daemons} > /dev/null 2>&1 &) ; sleep 0.2; touch ready; {sleep}");
         let model = Model::script(bash(&command));
         let scratch = repository();
         let running =

@@ -201,3 +201,91 @@ fn what_a_formatter_would_run_of_the_repository_is_not_run_before_it_is_trusted(
     scratch.ended(&["trust", "--revoke"]).assert_code(0);
     assert_eq!(run(), "new\n");
 }
+
+/// What a repository names is written by whoever works in it, and it runs as the user does.
+#[test]
+fn what_was_not_shown_is_not_trusted() {
+    let scratch = Scratch::repository();
+    let hook = |command: &str| format!("[[hooks]]\nevent = \"Stop\"\ncommand = \"{command}\"\n");
+    let runs = |expected: &[&str], says: &[&str]| {
+        for mark in ["one", "two"] {
+            drop(fs::remove_file(scratch.work(mark)));
+        }
+        let ended = scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]);
+        ended.assert_code(0);
+        for says in says {
+            ended.assert_says(says);
+        }
+        assert_eq!(ended.err.contains("not used"), !says.is_empty(), "{ended:#?}");
+        let ran: Vec<&str> = ["one", "two"].into_iter().filter(|mark| scratch.work(mark).exists()).collect();
+        assert_eq!(ran, expected, "{ended:#?}");
+    };
+    // With nothing to run it is trusted, and then there is something.
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    runs(&[], &[]);
+    scratch.write(".agent/config.toml", &hook("touch one"));
+    runs(&[], &["they are not what was trusted", "new in .agent/config.toml: hook", "touch one"]);
+    let shown = scratch.ended(&["trust", "--show"]);
+    assert!(shown.assert_code(1).out.contains("new in .agent/config.toml: hook"), "{shown:#?}");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    runs(&["one"], &[]);
+    // One more, another one, and a guard that is gone.
+    scratch.write(".agent/config.toml", &(hook("touch one") + &hook("touch two")));
+    runs(&[], &["new in .agent/config.toml: hook", "touch two"]);
+    scratch.write(".agent/config.toml", &(hook("touch one") + "sandbox = true\n"));
+    runs(&[], &["gone in .agent/config.toml: hook", "new in .agent/config.toml: hook"]);
+    scratch.write(".agent/config.toml", "");
+    runs(&[], &["gone in .agent/config.toml: hook"]);
+    // Comments, and what is said otherwise, change nothing; nor does what a folder below it adds, for those who do not work there.
+    scratch.write(".agent/config.toml", &format!("# It is the same.\n{}on_failure = 'warn'\n", hook("touch one")));
+    scratch.write("below/.agent/config.toml", &hook("touch two"));
+    runs(&["one"], &[]);
+    scratch.ended(&["trust", "--show", "-C", "below"]).assert_code(1);
+    scratch.ended(&["trust", "--yes", "-C", "below"]).assert_code(0);
+    scratch.ended(&["trust", "--show", "-C", "below"]).assert_code(0);
+    runs(&["one"], &[]);
+}
+
+/// Its bytes count, at the start and when it is to run.
+#[test]
+fn a_script_that_changed_is_not_run() {
+    let scratch = Scratch::repository();
+    scratch.write("check.sh", "touch one\n");
+    scratch.write(".agent/config.toml", "[[hooks]]\nevent = \"Stop\"\ncommand = \"sh ./check.sh\"\n");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]).assert_code(0);
+    assert!(scratch.work("one").exists(), "the control");
+    fs::remove_file(scratch.work("one")).unwrap();
+    // The model changes it while the session goes on.
+    let model = Model::script([
+        Step::call("write_file", json!({"path": "check.sh", "content": "touch two\n"})),
+        Step::call("bash", json!({"command": "echo touch two > check.sh"})),
+        Step::text("Done."),
+    ]);
+    let ended = scratch.run(&model, &["-p", "x", "--permission-mode", "bypass"]);
+    ended.assert_code(0).assert_says("check.sh changed since it was trusted");
+    assert_eq!(scratch.read("check.sh"), "touch two\n");
+    let ended = scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]);
+    ended.assert_code(0).assert_says("new in check.sh: its content is sha256:");
+    assert!(!scratch.work("one").exists() && !scratch.work("two").exists(), "{ended:#?}");
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]).assert_code(0);
+    assert!(scratch.work("two").exists(), "the control");
+}
+
+#[test]
+fn what_an_older_version_trusted_is_asked_again() {
+    let scratch = repository();
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    let record = fs::read_dir(scratch.path("state/trust")).unwrap().next().unwrap().unwrap().path();
+    let text = fs::read_to_string(&record).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [head, _, path] = lines[..] else { panic!("{text}") };
+    fs::write(&record, format!("{}\n{path}", head.replace("version 2", "version 1"))).unwrap();
+    let (ran, ended) = runs_the_formatter(&scratch, &["--format-on-edit"]);
+    assert!(!ran, "{ended:#?}");
+    ended.assert_says("an older version trusted the directory");
+    scratch.ended(&["trust", "--show"]).assert_code(1);
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    assert!(runs_the_formatter(&scratch, &["--format-on-edit"]).0, "the control");
+}

@@ -54,6 +54,18 @@ impl HookPoint {
     }
 }
 
+impl HookPoint {
+    /// Whether hooks may run on it again when the program ended while they ran. Those that look at a thing before it is done are asked once
+    /// more; what follows on it, or on the whole session, is not.
+    #[must_use]
+    pub const fn may_be_repeated(self) -> bool {
+        match self {
+            Self::PreToolUse | Self::UserPromptSubmit | Self::Stop | Self::SessionStart | Self::PreCompact => true,
+            Self::PostToolUse | Self::SessionEnd => false,
+        }
+    }
+}
+
 impl fmt::Display for HookPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -30,10 +30,7 @@ impl Lifecycle {
                 self.timer = None;
                 self.outcome = Some(Outcome::TimedOut { state: self.state });
             }
-            Event::BudgetExceeded => {
-                self.is_budget_spent = true;
-                self.outcome = Some(Outcome::BudgetExceeded);
-            }
+            Event::BudgetExceeded => self.outcome = Some(Outcome::BudgetExceeded),
             // Whoever rests has come to something already.
             Event::SessionEnded => self.outcome = self.outcome.take().or(Some(Outcome::SessionEnded)),
             Event::Dismissed => self.outcome = self.outcome.take().or(Some(Outcome::Dismissed)),

@@ -60,7 +60,7 @@ impl Lifecycle {
         let was_not_started = |report: &CheckReport| matches!(report.end, CheckEnd::NotStarted { .. });
         let is_impossible = was_not_started(report) && verification.reports().all(was_not_started);
         let is_kept = report.is_kept() && verification.reports().all(CheckReport::is_kept);
-        let may_try_again = self.rounds < self.config.max_rounds && !self.is_budget_spent;
+        let may_try_again = self.rounds < self.config.max_rounds;
         Ok(if is_kept {
             Trigger::ChecksPassed
         } else if is_impossible {

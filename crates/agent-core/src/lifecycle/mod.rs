@@ -82,7 +82,6 @@ pub struct Lifecycle {
     /// The message that is about to be given to the session.
     input: String,
     is_cancelled: bool,
-    is_budget_spent: bool,
     outcome: Option<Outcome>,
     timer: Option<Ticket>,
     cleanup: Option<Ticket>,
@@ -114,7 +113,6 @@ impl Lifecycle {
             inputs_sent: 0,
             input: String::new(),
             is_cancelled: false,
-            is_budget_spent: false,
             outcome: None,
             timer: None,
             cleanup: None,

@@ -57,7 +57,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     Verifying + InputReceived          => Working   [CancelChecks, SendInput, StartWorkTimer];
     Verifying + CommitmentAdded        => Verifying [CancelChecks, RunChecks];
-    Verifying + BudgetExceeded         => Verifying [];
+    Verifying + BudgetExceeded         => Reaped    [CancelChecks, ReportOutcome, CleanUp];
     Verifying + CheckCompletedMoreLeft => Verifying [];
     Verifying + ChecksPassed           => Done      [ReportOutcome];
     Verifying + ChecksFailed           => Working   [SendGapReport, StartWorkTimer];
@@ -71,7 +71,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Done + SessionEnded => Ended [];
     Done + Dismissed    => Ended [ReleaseSession];
 
-    Reaped + CleanupCompleted => Ended [];
+    Reaped + SessionEnded     => Reaped [];
+    Reaped + CleanupCompleted => Ended  [];
 };
 
 prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;

@@ -3,7 +3,6 @@
 use super::compaction::Cause;
 use super::labels::{Trigger, event_triggers};
 use super::{CancelReason, Event, Repetition, Session};
-use crate::hook::HookOccasion;
 use crate::permission::Ruling;
 use alloc::format;
 use alloc::vec::Vec;
@@ -44,7 +43,7 @@ impl Session {
                 self.deadline.armed = None;
                 self.absorb_cancel(CancelReason::DeadlineReached);
             }
-            Event::LeaveRequested => self.hooks.open(HookOccasion::SessionEnd),
+            Event::LeaveRequested => self.hooks.open_end(),
             Event::ShutdownRequested => self.absorb_shutdown(),
             Event::LlmCompleted { response, .. } => self.absorb_response(trigger, response),
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),

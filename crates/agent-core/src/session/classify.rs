@@ -25,7 +25,7 @@ impl Session {
             Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
             Event::CompactionRequested => Err(Reason::NothingToCompact),
             Event::CancelRequested => Ok(Trigger::CancelRequested),
-            Event::LeaveRequested if self.config.hooks.contains(&HookPoint::SessionEnd) => Ok(Trigger::LeaveRequested),
+            Event::LeaveRequested if self.end_hooks_due() => Ok(Trigger::LeaveRequested),
             Event::LeaveRequested => Err(Reason::NoHook),
             Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
             Event::DeadlineReached { ticket } => match self.deadline.armed {

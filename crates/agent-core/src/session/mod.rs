@@ -60,7 +60,6 @@ pub use ticket::Ticket;
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::Conversation;
-use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Ruling};
 use crate::snapshot::FormatVersion;
@@ -239,6 +238,18 @@ impl Session {
         self.render_outstanding()
     }
 
+    /// Whether a model was asked, has not answered, and may ask money for it: more is spent than the ledger says.
+    #[must_use]
+    pub fn has_open_cost(&self) -> bool {
+        let is_free = |id: &str| {
+            let model = self.config.models.iter().find(|model| *model.id == *id);
+            model.and_then(|model| model.price).is_some_and(|price| price.is_nothing())
+        };
+        self.outstanding().iter().any(|open| {
+            if let Action::SendLlmRequest { request, .. } = &open.action { !is_free(&request.model) } else { false }
+        })
+    }
+
     /// Whether something with this ticket was asked and is not answered.
     #[must_use]
     pub fn is_open(&self, ticket: Ticket) -> bool {
@@ -299,11 +310,10 @@ impl Session {
         self.blocking_limit()
     }
 
-    /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first.
+    /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first. They run once, until another turn.
     #[must_use]
     pub fn runs_hooks_on_leave(&self) -> bool {
-        self.config.hooks.contains(&HookPoint::SessionEnd)
-            && self.table.row(self.state, Trigger::LeaveRequested).is_some()
+        self.end_hooks_due() && self.table.row(self.state, Trigger::LeaveRequested).is_some()
     }
 
     /// Empties the trace, which decides nothing: a checker that keeps sessions by the million needs its room.

@@ -23,6 +23,9 @@ pub(super) struct HookBook {
     vetted: usize,
     /// Whether those of the session's start have run.
     has_started: bool,
+    /// Whether those of the session's end were asked for, and no turn began since.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    has_ended: bool,
     /// Whether those before a summary have let it pass.
     summary_passed: bool,
     /// Whether the model has answered in this turn.
@@ -75,11 +78,17 @@ impl HookBook {
 
     /// The session is another one than before: it may have been resumed.
     pub(super) const fn start_again(&mut self) {
-        self.has_started = false;
+        (self.has_started, self.has_ended) = (false, false);
+    }
+
+    /// The host leaves, and the hooks of the session's end run.
+    pub(super) fn open_end(&mut self) {
+        self.has_ended = true;
+        self.open(HookOccasion::SessionEnd);
     }
 
     pub(super) const fn turn_began(&mut self) {
-        (self.has_answered, self.held) = (false, 0);
+        (self.has_answered, self.held, self.has_ended) = (false, 0, false);
     }
 
     pub(super) const fn model_answered(&mut self) {
@@ -98,6 +107,11 @@ impl HookBook {
 }
 
 impl Session {
+    /// Whether hooks of the session's end have not run since the last turn.
+    pub(super) fn end_hooks_due(&self) -> bool {
+        self.config.hooks.contains(&HookPoint::SessionEnd) && !self.hooks.has_ended
+    }
+
     /// What the user's hooks have to see before the next request.
     pub(super) fn hooks_before_request(&self) -> Option<HookOccasion> {
         let (points, book) = (&self.config.hooks, &self.hooks);

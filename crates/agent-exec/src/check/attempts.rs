@@ -122,6 +122,16 @@ pub(super) fn git_replaced(at: &Surroundings) -> io::Result<()> {
     fs::create_dir(at.work.join(".git"))
 }
 
+pub(super) fn git_made(at: &Surroundings) -> io::Result<()> {
+    fs::create_dir(at.work.join("sub/.git"))?;
+    fs::write(at.work.join("sub/.git/config"), "[core]\n")
+}
+
+pub(super) fn agent_made(at: &Surroundings) -> io::Result<()> {
+    fs::create_dir(at.work.join("sub/.agent"))?;
+    fs::write(at.work.join("sub/.agent/config.toml"), "")
+}
+
 pub(super) fn agent_config(at: &Surroundings) -> io::Result<()> {
     append(&at.work.join(".agent/config.toml"))
 }

@@ -38,7 +38,7 @@ impl Canaries {
                 Ok(()) | Err(_) => {}
             }
         }
-        for directory in [work.join(".git/hooks"), work.join(".agent"), outside.clone()] {
+        for directory in [work.join(".git/hooks"), work.join(".agent"), work.join("sub"), outside.clone()] {
             fs::create_dir_all(directory)?;
         }
         for file in files(root) {
@@ -110,7 +110,14 @@ impl Canaries {
         if !is_as_it_was {
             return Some("permissions or times of outside/file were changed".to_owned());
         }
-        let traces = ["outside/new", "outside/directory", "work/.git/hooks/pre-commit", "work/outlived"];
+        let traces = [
+            "outside/new",
+            "outside/directory",
+            "work/.git/hooks/pre-commit",
+            "work/sub/.git",
+            "work/sub/.agent",
+            "work/outlived",
+        ];
         let mut traces: Vec<PathBuf> = traces.iter().map(|trace| self.root.join(trace)).collect();
         traces.push(shared("left", &self.name));
         if let Some(trace) = traces.into_iter().find(|trace| trace.exists()) {

@@ -10,7 +10,7 @@ mod probes;
 use crate::environment::Environment;
 use crate::helper::{Helper, PROBE, arguments::Arguments};
 use crate::sandbox::attempt::output;
-use crate::sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable};
+use crate::sandbox::{Access, Guarded, Mechanism, Policy, Sandbox, Unavailable};
 use canaries::{CANARY, Canaries};
 use probes::{Expectation, PROBES, Probe};
 use std::ffi::OsString;
@@ -135,6 +135,8 @@ impl Checker {
         let policy = Policy {
             access: Access::WorkspaceWrite,
             protected: vec![workspace.join(".git"), workspace.join(".agent")],
+            kept: vec![workspace.join("sub/.git"), workspace.join("sub/.agent")],
+            placeholders: Vec::new(),
             workspace,
             writable: Vec::new(),
         };
@@ -178,7 +180,9 @@ impl Checker {
         };
         command.args(&self.leading).args([crate::helper::WORD, PROBE, probe.id]).current_dir(&workspace);
         command.args(canaries.arguments());
+        let guarded = Guarded::begin(Some(&self.sandbox).filter(|_| is_sandboxed));
         let output = output(command)?;
+        drop(guarded);
         let touched = canaries.touched(probe.patience);
         let claimed = output.status.success() && probe.expectation != Expectation::LeavesNoTrace;
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();

@@ -55,6 +55,8 @@ pub(super) const PROBES: &[Probe] = &[
     fails("git-hook", "plant a git hook", attempts::git_hook),
     fails("git-replaced", "put another .git in the place of the repository's", attempts::git_replaced),
     fails("agent-config", "change the agent's configuration", attempts::agent_config),
+    no_trace("git-made", "leave a repository where none may come into being", attempts::git_made),
+    no_trace("agent-made", "leave a configuration of the agent where none may come into being", attempts::agent_made),
     no_trace("shared-temporary", "leave a file in the /tmp of all", attempts::shared_temporary),
     fails("read-temporary", "read files of others in /tmp", attempts::read_temporary),
     fails("tcp", "connect to a server on this machine", attempts::tcp),

@@ -6,11 +6,14 @@
 //!
 //! ```text
 //! launch   prepares itself as a sandbox asks, and becomes the program          helper/launch.rs
+//! keep     starts a command and adopts its orphans, so that all of it is known  helper/keep.rs
 //! watch    waits for the end of the host, however it ends, and ends its commands   helper/watch.rs
 //! probe    tries something that a sandbox should refuse                         check/probes.rs
 //! ```
 
 pub(crate) mod arguments;
+#[cfg(target_os = "linux")]
+pub(crate) mod keep;
 pub(crate) mod launch;
 pub(crate) mod watch;
 
@@ -78,6 +81,8 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
         Some(LAUNCH) => launch::run(arguments),
         Some(WATCH) => watch::run(arguments),
         #[cfg(target_os = "linux")]
+        Some(KEEP) => keep::run(arguments),
+        #[cfg(target_os = "linux")]
         Some(PROBE) => crate::check::probe(arguments),
         Some(_) | None => ExitCode::from(MISUSED),
     })
@@ -87,5 +92,7 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
 pub(crate) const WORD: &str = "agent-exec-helper";
 pub(crate) const LAUNCH: &str = "launch";
 pub(crate) const WATCH: &str = "watch";
+#[cfg(target_os = "linux")]
+pub(crate) const KEEP: &str = "keep";
 pub(crate) const PROBE: &str = "probe";
 const MISUSED: u8 = 2;

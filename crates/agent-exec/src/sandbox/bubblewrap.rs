@@ -139,6 +139,8 @@ mod tests {
             access,
             workspace: workspace.clone(),
             protected: [".git", "absent", "to-hidden", "to-all", "to-itself"].map(|name| workspace.join(name)).to_vec(),
+            kept: Vec::new(),
+            placeholders: Vec::new(),
             writable: vec![PathBuf::from("/absent/at/all")],
         };
         let bubblewrap = Bubblewrap { program: NAME.into() };

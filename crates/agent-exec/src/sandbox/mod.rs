@@ -5,6 +5,7 @@
 //! | writes outside of the workspace | no | no |
 //! | permissions and times of files outside | no | **yes** |
 //! | writes to `.git` and the configuration | no | **yes** |
+//! | makes or replaces them | not for longer than it runs | as on the left |
 //! | network | none; a loopback of its own | no socket at all |
 //! | sees the agent's processes, and others | no | **yes**, but not their environment or memory |
 //! | outlives its end, or the agent's | no | **yes**, what it detached: the agent looks for it |
@@ -12,8 +13,12 @@
 
 pub(crate) mod attempt;
 mod bubblewrap;
+mod guard;
+#[cfg_attr(not(target_os = "linux"), path = "kept_elsewhere.rs")]
+mod kept;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
+mod placeholder;
 mod scratch;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
@@ -22,6 +27,10 @@ use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
 use bubblewrap::{Bubblewrap, Run};
+use guard::Guard;
+pub(crate) use guard::Guarded;
+pub use guard::Watch;
+use placeholder::Placeholder;
 use scratch::Scratch;
 use std::ffi::OsString;
 use std::fmt;
@@ -36,8 +45,13 @@ pub struct Policy {
     pub access: Access,
     /// The directory of the work; absolute, without links.
     pub workspace: PathBuf,
-    /// What stays as it is although it lies in the workspace, such as `.git`; what is not there is not kept from being made.
+    /// What stays as it is although it lies in the workspace, such as `.git`; for what is not there see `kept`.
     pub protected: Vec<PathBuf>,
+    /// What of the workspace must neither come into being nor be replaced by commands: afterwards it is set aside under another name.
+    pub kept: Vec<PathBuf>,
+    /// Directories of the workspace that, where they are not there, are made empty for as long as the sandbox lasts, so that commands can
+    /// make nothing there. Without bubblewrap they are not made.
+    pub placeholders: Vec<PathBuf>,
     /// Directories outside of the workspace that may be written, such as a compiler's cache.
     pub writable: Vec<PathBuf>,
 }
@@ -106,6 +120,9 @@ struct Parts {
     helper: Helper,
     bubblewrap: Option<Bubblewrap>,
     scratch: Scratch,
+    guard: Option<Guard>,
+    /// Made before it was tried, and gone with it.
+    _placeholders: Vec<Placeholder>,
 }
 
 impl Sandbox {
@@ -144,9 +161,23 @@ impl Sandbox {
             return Err(format!("{} is a part of Linux", mechanism.name()));
         }
         let scratch = Scratch::new().map_err(|error| format!("make a temporary directory: {error}"))?;
-        let sandbox = Self(Arc::new(Parts { policy, mechanism, helper, bubblewrap, scratch }));
+        let writes = policy.access == Access::WorkspaceWrite;
+        let wanted = policy.placeholders.iter().filter(|_| writes && bubblewrap.is_some());
+        let placeholders = wanted.filter_map(|path| Placeholder::at(path)).collect();
+        let guard = writes.then(|| Guard::new(&policy.workspace, &policy.kept));
+        let parts = Parts { policy, mechanism, helper, bubblewrap, scratch, guard, _placeholders: placeholders };
+        let sandbox = Self(Arc::new(parts));
         sandbox.attempt(environment)?;
         Ok(sandbox)
+    }
+
+    /// The same with somebody who is to hear when commands make what other programs act on; once.
+    #[must_use]
+    pub fn watched_by(self, watch: Arc<dyn Watch>) -> Self {
+        if let Some(guard) = self.guard() {
+            guard.watch(watch);
+        }
+        self
     }
 
     /// How it is enforced.
@@ -191,6 +222,11 @@ impl Sandbox {
     /// Whether the process that this process starts only holds a pid namespace in which the program is.
     pub(crate) fn has_namespace(&self) -> bool {
         self.0.bubblewrap.is_some()
+    }
+
+    /// What is looked at around every command, where commands may write the workspace.
+    fn guard(&self) -> Option<&Guard> {
+        self.0.guard.as_ref()
     }
 
     fn writable(&self) -> Vec<PathBuf> {

@@ -12,7 +12,29 @@ pub(super) struct Run {
     /// When it was started, in clock ticks since boot.
     pub(super) born: u64,
     pub(super) marker: String,
+    /// Whether a keeper adopts its orphans: then none of them comes to us.
+    pub(super) is_kept: bool,
 }
+
+/// The right to run without a keeper, which costs the start of another program: one run at a time has it, and the others' orphans go to their
+/// keepers. So what is orphaned in here is its.
+#[derive(Debug)]
+pub(crate) struct Unkept(());
+
+impl Unkept {
+    /// Nothing while another run has it.
+    pub(crate) fn claim() -> Option<Self> {
+        (!UNKEPT.swap(true, Ordering::Relaxed)).then_some(Self(()))
+    }
+}
+
+impl Drop for Unkept {
+    fn drop(&mut self) {
+        UNKEPT.store(false, Ordering::Relaxed);
+    }
+}
+
+static UNKEPT: AtomicBool = AtomicBool::new(false);
 
 /// Starts a program and registers it. The lock is held meanwhile: nobody may see the new child and not know whose it is.
 pub(super) fn register<T>(run: Run, spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<(T, i32)> {
@@ -41,7 +63,7 @@ pub(super) fn register_beside<T>(spawn: impl FnOnce() -> io::Result<(T, i32)>) -
 
 /// Whether a process born then can only come from this run: no other one was there.
 pub(super) fn only_run_at(born: u64, root: i32) -> bool {
-    roots().iter().all(|(&pid, run)| pid == root || run.born > born)
+    roots().iter().all(|(&pid, run)| pid == root || run.is_kept || run.born > born)
 }
 
 /// Whether a run that goes on has this marker. Any other is made up: whoever wants to get away may claim what it likes.

@@ -218,6 +218,9 @@ fn kin(root: &Root, process: &Process, own_pid: i32, own_session: i32) -> Kin {
     if process.pid == root.pid && !root.is_reaped {
         return Kin::Ours;
     }
+    if root.has_all_orphans && process.parent == own_pid {
+        return Kin::Ours;
+    }
     if registry::is_root(process.pid) && process.pid != root.pid {
         return Kin::Others;
     }

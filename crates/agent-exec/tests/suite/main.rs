@@ -1,6 +1,7 @@
 //! Real processes, started, starved, stopped and left behind.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod apart;
 mod containers;
 mod hostile;
 mod naive;

@@ -9,12 +9,28 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+/// The process group of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    /// Its own, so that it can be ended in the end.
+    Own,
+    /// As commands have it that nobody gave one: it is in front at the terminal, as its runner is.
+    OfTheRunner,
+}
+
 /// What came of it. Nothing when it does not come to an end; then it is ended here, which it would not be elsewhere.
-pub(crate) fn run(command: &Command) -> Option<Finished> {
+pub(crate) fn run(command: &Command, group: Group) -> Option<Finished> {
     let mut prepared = std::process::Command::new(&command.program);
-    prepared.args(&command.arguments).current_dir(&command.directory).stderr(Stdio::null());
-    // A group of its own, so that it can be ended in the end.
-    let mut child = prepared.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn().unwrap();
+    // Whoever wants to go on where the command ends asks for the directory.
+    let arguments = command.arguments.iter().map(|argument| match argument.strip_prefix('-') {
+        Some(_) => argument.clone(),
+        None => format!("{argument}\n/bin/pwd > /dev/null"),
+    });
+    prepared.args(arguments).current_dir(&command.directory).stderr(Stdio::null());
+    if group == Group::Own {
+        prepared.process_group(0);
+    }
+    let mut child = prepared.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (sender, read) = channel();
     let stdout = child.stdout.take().unwrap();
     std::thread::spawn(move || {
@@ -36,7 +52,14 @@ pub(crate) fn run(command: &Command) -> Option<Finished> {
     let text = String::from_utf8_lossy(&bytes?).into_owned();
     let lines = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
     let stdout = Captured { head: format!("{lines}\n").into_bytes(), ..Captured::default() };
-    Some(Finished { exit: exit?, stdout, stderr: Captured::default(), left_behind: 0, survivors: 0 })
+    Some(Finished {
+        exit: exit?,
+        stdout,
+        stderr: Captured::default(),
+        left_behind: 0,
+        survivors: 0,
+        remarks: Vec::new(),
+    })
 }
 
 /// The code; 0 for a program that a signal ended, which has none.

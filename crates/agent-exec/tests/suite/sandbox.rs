@@ -16,7 +16,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir_in("/var/tmp").unwrap();
-        for directory in ["work/.git", "outside"] {
+        for directory in ["work/.git", "work/sub", "outside"] {
             fs::create_dir_all(root.path().join(directory)).unwrap();
         }
         fs::write(root.path().join("work/.git/config"), "[core]\n").unwrap();
@@ -30,7 +30,10 @@ impl Place {
 
     fn policy(&self, access: Access) -> Policy {
         let workspace = self.path("work");
-        Policy { access, protected: vec![workspace.join(".git")], workspace, writable: Vec::new() }
+        let git = workspace.join(".git");
+        let kept = vec![git.clone(), workspace.join("sub/.git"), workspace.join(".agent")];
+        let (placeholders, protected) = (vec![workspace.join(".agent")], vec![git, workspace.join(".agent")]);
+        Policy { access, protected, kept, placeholders, workspace, writable: Vec::new() }
     }
 
     pub(crate) fn command(&self, command: &str) -> Command {
@@ -191,4 +194,108 @@ fn the_check_finds_what_is_enforced() {
 fn stop(mut process: std::process::Child) {
     process.kill().unwrap();
     process.wait().unwrap();
+}
+
+/// What mounts cannot hold, because it is not there or because what it lies in can be moved.
+#[tokio::test]
+async fn no_repository_and_no_configuration_comes_into_being() {
+    // With what is there afterwards without a sandbox.
+    let attempts = [
+        ("mkdir -p .agent && echo x > .agent/config.toml", ".agent/config.toml"),
+        ("rm -rf .agent; mkdir x; echo x > x/config.toml; ln -sT x .agent", ".agent/config.toml"),
+        ("mkdir sub/.git && echo x > sub/.git/config", "sub/.git/config"),
+        ("echo gitdir: evil > sub/.git; chmod 500 sub", "sub/.git"),
+        ("mkdir x; echo x > x/config; mv x sub/.git; sleep 0.1", "sub/.git/config"),
+    ];
+    let there = |place: &Place, name: &str| fs::symlink_metadata(place.path("work").join(name)).is_ok();
+    for (attempt, trace) in attempts {
+        let control = Place::new();
+        run(&Processes::new(), &control.command(attempt)).await;
+        assert!(there(&control, trace), "without a sandbox: {attempt}");
+        for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+            let finished = run(&sandboxed, &place.command(attempt)).await;
+            assert!(!there(&place, trace), "{mechanism:?}: {attempt}: {finished:?}");
+            let is_covered = mechanism == Mechanism::Bubblewrap && attempt.contains(".agent");
+            assert!(is_covered || finished.remarks.iter().any(|remark| remark.contains(".set-aside`")), "{finished:?}");
+            // Also when nobody waits for the end.
+            let command = place.command(&format!("{attempt}; sleep 1000"));
+            let switch = Switch::new();
+            let running = sandboxed.run_streaming(&command, Streams::Merged, &switch, &|_| {});
+            let _ = tokio::time::timeout(std::time::Duration::from_millis(500), running).await;
+            assert!(!there(&place, trace), "{mechanism:?}: {attempt}, abandoned");
+            drop(sandboxed);
+            assert!(!there(&place, ".agent"), "{mechanism:?}: a directory is left behind");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_replaced_is_put_right() {
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        let work = place.path("work");
+        fs::create_dir(work.join("sub/.git")).unwrap();
+        fs::write(work.join("sub/.git/config"), "old").unwrap();
+        let attempt = "mv sub old && mkdir -p sub/.git && echo new > sub/.git/config";
+        let finished = run(&sandboxed, &place.command(attempt)).await;
+        assert_eq!(finished.exit, Exit::Code(0), "{mechanism:?}: it is an attempt: {finished:?}");
+        assert!(!work.join("sub/.git").exists() && work.join("sub/.git.set-aside/config").exists(), "{finished:?}");
+        assert_eq!(fs::read_to_string(work.join("old/.git/config")).unwrap(), "old", "nothing is lost");
+        // The repository is elsewhere, and a link leads to it.
+        fs::rename(work.join(".git"), place.path("repository")).unwrap();
+        std::os::unix::fs::symlink("../repository", work.join(".git")).unwrap();
+        let finished = run(&sandboxed, &place.command("rm .git && mkdir .git && echo new > .git/config")).await;
+        assert_eq!(finished.exit, Exit::Code(0), "{mechanism:?}: it is an attempt: {finished:?}");
+        assert_eq!(fs::read_to_string(work.join(".git/config")).unwrap(), "[core]\n", "{mechanism:?}: {finished:?}");
+        assert!(finished.remarks.iter().any(|remark| remark.contains("was made again")), "{finished:?}");
+    }
+}
+
+/// What is only told: names that a host looks for.
+#[derive(Default)]
+struct Watcher {
+    workspace: PathBuf,
+    told: std::sync::Mutex<Vec<String>>,
+}
+
+impl agent_exec::Watch for Watcher {
+    fn find(&self) -> Vec<PathBuf> {
+        let names = [".envrc", "sub/.envrc", "sub/.agent"];
+        names.map(|name| self.workspace.join(name)).into_iter().filter(|path| path.exists()).collect()
+    }
+
+    fn sets_aside(&self, path: &std::path::Path) -> bool {
+        path.ends_with(".agent")
+    }
+
+    fn tell(&self, remark: &str) {
+        self.told.lock().unwrap().push(remark.to_owned());
+    }
+}
+
+#[tokio::test]
+async fn what_is_new_is_told_once() {
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        fs::write(place.path("work/.envrc"), "old").unwrap();
+        let watcher = std::sync::Arc::new(Watcher { workspace: place.path("work"), ..Watcher::default() });
+        let sandboxed = sandboxed.clone().in_sandbox(sandboxed.sandbox().unwrap().clone().watched_by(watcher.clone()));
+        let quiet = run(&sandboxed, &place.command("echo x > file")).await;
+        assert_eq!(quiet.remarks, Vec::<String>::new(), "{mechanism:?}");
+        // What the user makes meanwhile stays.
+        fs::create_dir(place.path("work/sub/.agent")).unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let told = run(&sandboxed, &place.command("true")).await;
+        assert!(told.remarks.iter().any(|remark| remark.contains("`sub/.agent`")), "{mechanism:?}: {told:?}");
+        assert!(place.path("work/sub/.agent").exists(), "{mechanism:?}: {told:?}");
+        fs::remove_dir(place.path("work/sub/.agent")).unwrap();
+        watcher.told.lock().unwrap().clear();
+        let finished = run(&sandboxed, &place.command("mkdir sub/.agent; echo x > sub/.envrc")).await;
+        assert!(
+            finished.remarks.iter().any(|remark| remark.contains("new or replaced") && remark.contains("`sub/.envrc`"))
+        );
+        assert!(!place.path("work/sub/.agent").exists() && place.path("work/sub/.agent.set-aside").exists());
+        assert_eq!(*watcher.told.lock().unwrap(), finished.remarks, "{mechanism:?}");
+        assert_eq!(run(&sandboxed, &place.command("true")).await.remarks, Vec::<String>::new(), "{mechanism:?}");
+        let replaced = run(&sandboxed, &place.command("echo y > y; mv y .envrc")).await;
+        assert!(replaced.remarks.iter().any(|remark| remark.contains("`.envrc`")), "{mechanism:?}: {replaced:?}");
+    }
 }

@@ -13,7 +13,7 @@
 mod stream;
 mod turns;
 
-pub(crate) use turns::{Change, import_left_behind, list, load};
+pub(crate) use turns::{Change, import_left_behind, list, load, unlisted};
 
 use crate::git::{Git, GitError};
 use crate::image::Image;
@@ -27,6 +27,8 @@ use stream::When;
 
 /// Turns that are kept; older ones are forgotten.
 const TURNS_KEPT: usize = 200;
+/// And those that are older than this: git keeps the logs that hold what they name for 90 days, unless it is told otherwise.
+const DAYS_KEPT: u64 = 80;
 /// Commands of one turn that are kept.
 const COMMANDS_KEPT: usize = 50;
 
@@ -38,6 +40,8 @@ pub(crate) struct Turn {
     /// Whether its reference is there.
     is_stored: bool,
     paths: BTreeMap<String, Seen>,
+    /// Paths of which nothing could be kept, and why.
+    unkept: BTreeMap<String, &'static str>,
     /// Commands that are not kept yet: a turn of commands only has nothing to go back to.
     commands: Vec<String>,
     /// Those that are.
@@ -65,12 +69,21 @@ impl Turn {
         }
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
+        stream::mode(
+            &mut entries,
+            path,
+            unusual_mode(&repository.top.join(path)).filter(|_| matches!(now, Image::File { .. })),
+        );
         for command in self.commands.drain(..) {
             stream::command(&mut entries, self.commands_kept, &command);
             self.commands_kept += 1;
         }
         self.append(repository, &entries)?;
         self.paths.insert(path.to_owned(), Seen::Before(digest));
+        match now {
+            Image::Opaque(why) => drop(self.unkept.insert(path.to_owned(), why)),
+            _ => drop(self.unkept.remove(path)),
+        }
         Ok(())
     }
 
@@ -91,6 +104,9 @@ impl Turn {
         for (path, now) in changed {
             if let Some(seen) = self.paths.get_mut(path) {
                 stream::file(&mut entries, When::After, path, &now);
+                if let Some(why) = self.unkept.get(path) {
+                    stream::unkept(&mut entries, path, why);
+                }
                 *seen = Seen::Left(now.digest());
             }
         }
@@ -144,19 +160,32 @@ pub(crate) fn imported(record: &Path) {
 }
 
 /// Makes a commit of a record.
-pub(crate) async fn store(git: &Git<'_>, repository: &Repository, record: &Path) -> Result<(), ImportError> {
-    turns::import(git, record).await?;
-    forget_oldest(git, repository).await
+pub(crate) async fn store(git: &Git<'_>, record: &Path) -> Result<(), ImportError> {
+    turns::import(git, record).await
 }
 
-/// Forgets the turns that are too many. Starts no process while there are few.
-pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository) -> Result<(), ImportError> {
-    turns::forget_oldest(git, repository, TURNS_KEPT).await
+/// Forgets the turns that are too many or too old, and says which cannot be. Starts no process while there are none, but for the first time where
+/// only git can list them.
+pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository, is_first: bool) -> Option<String> {
+    turns::forget_oldest(git, repository, TURNS_KEPT, DAYS_KEPT, is_first).await
 }
 
 /// With these arguments references get a log. `git gc` in another worktree of the repository does not look at this one's own references, and
 /// would remove what they name; at logs it does look, for as long as they are kept (90 days, unless the user says otherwise).
 pub(crate) const KEPT_EVERYWHERE: [&str; 2] = ["-c", "core.logAllRefUpdates=always"];
+
+/// The permissions of a file that are not those of most.
+#[cfg(unix)]
+fn unusual_mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = path.symlink_metadata().ok()?.permissions().mode() & 0o777;
+    (!matches!(mode, 0o644 | 0o755)).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn unusual_mode(_path: &Path) -> Option<u32> {
+    None
+}
 
 /// Where records wait to become commits.
 fn folder(repository: &Repository) -> PathBuf {

@@ -6,6 +6,8 @@
 //! ```text
 //! before/src%2Fa%2Ers          how it was before the turn
 //! before-absent/src%2Fb%2Ers   it was not there
+//! before-mode/src%2Fa%2Ers     who might read and write it, where that is not the usual
+//! unkept/src%2Fc%2Ers          it changed, and why it is not known how it was
 //! after/…, after-absent/…      how the agent left it
 //! commands/0                   a command of the turn, whose changes are not known
 //! ```
@@ -44,6 +46,10 @@ pub(super) enum Place {
     Present(When, String),
     /// One that was not.
     Absent(When, String),
+    /// The permissions of a file that was there before.
+    Mode(String),
+    /// A file that changed, of which nothing was kept.
+    Unkept(String),
     /// A command.
     Command,
 }
@@ -57,6 +63,8 @@ impl Place {
             "after" => Self::Present(When::After, unescape(rest)?),
             "before-absent" => Self::Absent(When::Before, unescape(rest)?),
             "after-absent" => Self::Absent(When::After, unescape(rest)?),
+            "before-mode" => Self::Mode(unescape(rest)?),
+            "unkept" => Self::Unkept(unescape(rest)?),
             "commands" => Self::Command,
             _ => return None,
         })
@@ -105,6 +113,20 @@ pub(super) fn file(out: &mut Vec<u8>, when: When, path: &str, image: &Image) {
             remove(out, &absent);
         }
     }
+}
+
+/// Stores the permissions that a file had before, or that they are the usual ones.
+pub(super) fn mode(out: &mut Vec<u8>, path: &str, mode: Option<u32>) {
+    let name = format!("before-mode/{}", escape(path));
+    match mode {
+        Some(mode) => store(out, "100644", &name, format!("{mode:o}").as_bytes()),
+        None => remove(out, &name),
+    }
+}
+
+/// Stores why it is not known how a file was that changed.
+pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
+    store(out, "100644", &format!("unkept/{}", escape(path)), why.as_bytes());
 }
 
 /// Stores a command.

@@ -1,7 +1,7 @@
 //! The kept turns of a repository: makes commits of the records, lists them, reads them.
 
 use super::stream::{Place, TURNS, When};
-use super::{ImportError, KEPT_EVERYWHERE, folder};
+use super::{ImportError, KEPT_EVERYWHERE, began_ms, folder};
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of files asked for in one call of git.
 const CALL_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
@@ -22,6 +23,10 @@ pub(crate) struct Change {
     pub(crate) before: BTreeMap<String, Image>,
     /// How the agent left them; missing where it did not come so far.
     pub(crate) after: BTreeMap<String, Image>,
+    /// Permissions that files had before, where they were not the usual ones.
+    pub(crate) modes: BTreeMap<String, u32>,
+    /// Files that changed and of which nothing was kept, and why.
+    pub(crate) unkept: BTreeMap<String, String>,
     /// Commands that ran; what they changed is not known.
     pub(crate) commands: Vec<String>,
 }
@@ -100,13 +105,20 @@ impl Change {
         let output = git.run(&["cat-file", "--batch"], ids.into_bytes()).await?;
         let mut rest = &output[..];
         for (mode, _, place) in wanted {
-            let Some(bytes) = next_object(&mut rest) else { break };
+            let bytes = next_object(&mut rest).ok_or_else(missing)?;
             let image = match mode.as_str() {
                 "120000" => Image::Link(bytes.into()),
                 mode => Image::File { bytes: bytes.into(), executable: mode == "100755" },
             };
             match place {
                 Place::Present(when, path) => self.put(when, path, image),
+                Place::Mode(path) => {
+                    let mode = str::from_utf8(bytes).ok().and_then(|text| u32::from_str_radix(text, 8).ok());
+                    self.modes.extend(mode.map(|mode| (path, mode & 0o777)));
+                }
+                Place::Unkept(path) => {
+                    drop(self.unkept.insert(path, String::from_utf8_lossy(bytes).into_owned()));
+                }
                 Place::Command => self.commands.push(String::from_utf8_lossy(bytes).into_owned()),
                 Place::Absent(..) => {}
             }
@@ -129,16 +141,76 @@ pub(super) fn is_there(repository: &Repository, turn: &str) -> bool {
     repository.git_dir.join(TURNS).join(turn).symlink_metadata().is_ok()
 }
 
-/// Forgets the oldest turns when there are more than `kept`.
-pub(super) async fn forget_oldest(git: &Git<'_>, repository: &Repository, kept: usize) -> Result<(), ImportError> {
-    let Ok(entries) = fs::read_dir(repository.git_dir.join(TURNS)) else { return Ok(()) };
-    let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    if names.len() <= kept + SLACK {
+/// The turns among the newest whose references are there and which git does not list, because it cannot read them.
+pub(crate) fn unlisted(repository: &Repository, listed: &[String], limit: usize) -> Vec<String> {
+    let oldest = listed.last().filter(|_| listed.len() >= limit);
+    let is_looked_at = |name: &String| oldest.is_none_or(|oldest| name >= oldest);
+    let names = on_disk(repository).unwrap_or_default().into_iter();
+    names.filter(|name| is_looked_at(name) && !listed.contains(name)).collect()
+}
+
+/// Forgets the oldest turns when there are more than `kept`, and those that are older than `days`.
+pub(super) async fn forget_oldest(
+    git: &Git<'_>,
+    repository: &Repository,
+    kept: usize,
+    days: u64,
+    is_first: bool,
+) -> Option<String> {
+    let names = match on_disk(repository) {
+        Some(names) => names,
+        None if is_first && repository.common_dir.join("reftable").is_dir() => list(git, MOST_LISTED).await.ok()?,
+        None => return None,
+    };
+    let old = too_old(names, kept, days);
+    let failed = delete(git, &old).await.err()?;
+    if !is_first {
+        return None;
+    }
+    // One that cannot be read keeps all of them.
+    let mut left = 0;
+    for name in &old {
+        left += usize::from(delete(git, std::slice::from_ref(name)).await.is_err());
+    }
+    (left > 0).then(|| format!("{left} old turns that undo could take back cannot be forgotten: {failed}"))
+}
+
+/// What is to be forgotten of the turns, once that is worth a process.
+fn too_old(mut names: Vec<String>, kept: usize, days: u64) -> Vec<String> {
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+    let is_older =
+        |name: &String, days: u64| began_ms(name).is_some_and(|began| began.saturating_add(days * MS_PER_DAY) < now_ms);
+    names.sort_unstable();
+    let too_many = if names.len() > kept + SLACK { names.len() - kept } else { 0 };
+    let aged = if names.first().is_some_and(|name| is_older(name, days + SLACK_DAYS)) {
+        names.iter().take_while(|name| is_older(name, days)).count()
+    } else {
+        0
+    };
+    names.truncate(too_many.max(aged));
+    names
+}
+
+async fn delete(git: &Git<'_>, names: &[String]) -> Result<(), GitError> {
+    if names.is_empty() {
         return Ok(());
     }
-    names.sort_unstable();
-    names.truncate(names.len() - kept);
     let lines: String = names.iter().map(|name| format!("delete {TURNS}{name}\n")).collect();
-    git.run(&["update-ref", "--stdin"], lines.into_bytes()).await?;
-    Ok(())
+    git.run(&["update-ref", "--stdin"], lines.into_bytes()).await.map(drop)
 }
+
+/// The names of all turns, where references are files.
+fn on_disk(repository: &Repository) -> Option<Vec<String>> {
+    let entries = fs::read_dir(repository.git_dir.join(TURNS)).ok()?;
+    Some(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+}
+
+fn missing() -> GitError {
+    GitError::Failed { subcommand: String::from("cat-file"), found: String::from("a file of it is missing") }
+}
+
+const MS_PER_DAY: u64 = 24 * 60 * 60 * 1000;
+/// Names of turns that git is asked for at once.
+const MOST_LISTED: usize = 10_000;
+/// Days beyond the limit before any turn is forgotten.
+const SLACK_DAYS: u64 = 5;

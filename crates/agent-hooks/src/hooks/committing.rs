@@ -9,10 +9,11 @@ use crate::paths;
 use crate::query::{self, Settings, SettingsError};
 use crate::repository::{Discovery, Repository, Stamp};
 use crate::secrets::looks_secret;
+use crate::stat::FileStat;
 use agent_core::hook::{Changes, CommitReport, HookError};
 use agent_core::ports::CancelSignal;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl RepositoryHooks {
     /// Commits, and reports it.
@@ -71,12 +72,11 @@ impl RepositoryHooks {
         let settings = self.settings(repository, cancel).await?;
         let record = self.memory().unstored.first().cloned();
         let work = Work { candidates, intent, record: record.as_deref(), settings: &settings };
-        let done = commit::commit(&git, repository, &work).await?;
+        let mut done = commit::commit(&git, repository, &work).await?;
         if let Some(record) = record.filter(|_| done.is_recorded) {
             checkpoint::imported(&record);
             self.memory().stored(&record);
-            // Older turns than are kept stay until the next time.
-            drop(checkpoint::forget_oldest(&git, repository).await);
+            done.notes.extend(self.forget(repository, cancel).await);
         }
         Ok(done)
     }
@@ -96,6 +96,7 @@ impl RepositoryHooks {
 
     fn stamps(&self, repository: &Repository) -> Vec<Stamp> {
         let home = self.config.home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
+        let home = home.chain(self.config.config_home.iter().map(|place| place.join("git/config")));
         let own = [repository.common_dir.join("config"), repository.git_dir.join("config.worktree")];
         let files = own.into_iter().chain(home).chain([PathBuf::from("/etc/gitconfig")]);
         let stamps = files.map(|file| Stamp::of(&file));
@@ -145,12 +146,11 @@ impl RepositoryHooks {
             match (reason, self.git_path(repository, path)) {
                 (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
                 (Ok(()), None) => notes.push(format!("{path} was not committed: its directory's name is not text")),
-                (Ok(()), Some(git_path)) => candidates.push(Candidate {
-                    path: path.clone(),
-                    git_path,
-                    before: memory.before.bases(path).to_vec(),
-                    now: Image::take(&self.config.workspace.join(path)),
-                }),
+                (Ok(()), Some(git_path)) => {
+                    let (file, before) = (self.config.workspace.join(path), memory.before.bases(path).to_vec());
+                    let stat = FileStat::of(&file);
+                    candidates.push(Candidate { path: path.clone(), git_path, before, now: Image::take(&file), stat });
+                }
             }
         }
         candidates
@@ -167,7 +167,14 @@ pub(super) fn committable(discovery: &Discovery) -> Result<&Repository, String> 
             .to_owned()),
         Discovery::Found(repository) => match repository.operation_in_progress() {
             Some(operation) => Err(format!("{operation} is in progress")),
+            None if is_link(&repository.git_dir.join("index")) => {
+                Err("the index is a symbolic link: what it leads to may be another repository's".to_owned())
+            }
             None => Ok(repository),
         },
     }
+}
+
+fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }

@@ -41,8 +41,8 @@ impl Said {
         let mut said = Self { end: HookEnd::Blocked, message: reason.to_owned(), ..Self::default() };
         match point {
             HookPoint::PreToolUse => said.verdict = HookVerdict::Deny { reason: reason.to_owned() },
-            // There is nothing to object to: the user reads it.
-            HookPoint::SessionStart | HookPoint::SessionEnd => said.end = HookEnd::Failed,
+            // There is nothing to object to: the user reads it, and it did its work.
+            HookPoint::SessionStart | HookPoint::SessionEnd => said.end = HookEnd::Passed,
             _ => said.block = Some(reason.to_owned()),
         }
         said
@@ -79,6 +79,9 @@ fn is_cut(output: &CommandOutput) -> bool {
 /// Exit code 0: what it printed may be an answer.
 fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> {
     if !stdout.starts_with('{') {
+        if let Some(what) = before_answer(stdout) {
+            return Err(format!("its answer cannot be read: {what} stands before it"));
+        }
         let is_context = matches!(point, HookPoint::UserPromptSubmit | HookPoint::SessionStart) && !stdout.is_empty();
         return Ok(Said { context: is_context.then(|| cut(stdout)), ..Said::default() });
     }
@@ -88,6 +91,21 @@ fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> 
     }
     let answer: Answer = serde_json::from_str(stdout).map_err(|error| format!("its answer cannot be read: {error}"))?;
     answer.at(point)
+}
+
+/// What stands before an answer, where there is one. Only what begins with an answer is taken for one, and an objection behind a line for people
+/// would be passed over.
+fn before_answer(stdout: &str) -> Option<&'static str> {
+    let text = stdout.trim_start_matches('\u{feff}').trim_start();
+    let starts = text
+        .match_indices('{')
+        .filter(|(at, _)| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n')));
+    let is_answer = |text: &str| {
+        let read = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>().next();
+        matches!(read, Some(Ok(fields)) if FIELDS.iter().any(|name| fields.contains_key(*name)))
+    };
+    let (at, _) = starts.take(MOST_STARTS).find(|(at, _)| text.get(*at..).is_some_and(is_answer))?;
+    Some(if at == 0 { "a byte order mark" } else { "something else" })
 }
 
 /// The JSON answer. Fields that are not known are left to others.
@@ -191,6 +209,10 @@ fn cut(text: &str) -> String {
     format!("{} … ({} bytes)", text.get(..end).unwrap_or_default(), text.len())
 }
 
+/// The fields of an answer.
+const FIELDS: [&str; 6] = ["continue", "stopReason", "systemMessage", "decision", "reason", "hookSpecificOutput"];
+/// Lines that may begin an answer, at most.
+const MOST_STARTS: usize = 100;
 /// Of what a hook says to model or user.
 const MOST_TEXT_BYTES: usize = 10_000;
 
@@ -213,7 +235,8 @@ mod tests {
         let no = |point| read(&ended(Exit::Code(2), "{}", " not so \n"), 100, point).unwrap();
         assert_eq!(no(PreToolUse).verdict, HookVerdict::Deny { reason: "not so".into() });
         assert_eq!((no(Stop).block.as_deref(), no(Stop).end), (Some("not so"), HookEnd::Blocked));
-        assert_eq!((no(SessionStart).block, no(SessionStart).end), (None, HookEnd::Failed));
+        assert_eq!((no(SessionStart).block, no(SessionStart).end), (None, HookEnd::Passed));
+        assert_eq!(no(SessionStart).message, "not so", "the user reads it");
         let failed = |exit, stderr| read(&ended(exit, "", stderr), 100, Stop).unwrap_err();
         assert_eq!(failed(Exit::Code(1), "oh"), "it ended with code 1: oh");
         assert_eq!(failed(Exit::Signal(9), ""), "it was ended by signal 9");
@@ -244,6 +267,29 @@ mod tests {
         assert_eq!(at(HookPoint::PostToolUse, "all fine").unwrap(), Said::default());
         let long = at(HookPoint::SessionStart, &"é".repeat(9_000)).unwrap().context.unwrap();
         assert!(long.len() < 10_100 && long.ends_with("… (18000 bytes)"), "{}", long.len());
+    }
+
+    /// Taken for words to people it would let pass what it objects to.
+    #[test]
+    fn an_answer_behind_something_else_is_a_fault() {
+        let block = "{\"decision\":\"block\",\n\"reason\":\"no\"}";
+        for (before, what) in [
+            ("\u{feff}", "a byte order mark"),
+            ("checking …\n", "something else"),
+            ("{checking}\n{\"a\":1}\n", "something else"),
+            ("\u{feff}\nok\n", "something else"),
+        ] {
+            for point in [HookPoint::PreToolUse, HookPoint::UserPromptSubmit] {
+                let said = at(point, &format!("{before}{block}"));
+                assert_eq!(said.unwrap_err(), format!("its answer cannot be read: {what} stands before it"));
+            }
+        }
+        // Words that are none.
+        for plain in ["all fine\n{\"a\": 1}", "see {\"decision\":\"block\"}", "x\n{ braces", "\u{feff}fine"] {
+            assert!(at(HookPoint::PostToolUse, plain).is_ok(), "{plain}");
+        }
+        assert!(at(HookPoint::PreToolUse, &"{\n".repeat(20_000)).is_err());
+        assert!(at(HookPoint::PreToolUse, &format!("x\n{}", "{\n".repeat(20_000))).is_ok());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What the user configures of a hook, checked.
 
+use super::input;
 use super::matcher::{Matcher, MatcherError};
+use super::script::Script;
 use agent_core::hook::HookPoint;
 
 /// A hook: when it runs, and what.
@@ -18,6 +20,8 @@ pub struct UserHook {
     pub on_failure: OnFailure,
     /// Whether it runs in the sandbox of the tools.
     pub sandboxed: bool,
+    /// The script that it runs. If it is another by then, the hook is not run, which is a failure of it.
+    pub script: Option<Script>,
 }
 
 /// What comes of a hook that could not be started, failed, took too long, or said what cannot be understood.
@@ -49,6 +53,7 @@ impl UserHook {
             timeout_ms,
             on_failure: OnFailure::Warn,
             sandboxed: false,
+            script: None,
         })
     }
 
@@ -61,6 +66,10 @@ impl UserHook {
         let matcher = Matcher::parse(pattern).map_err(|error| HookConfigError::Matcher { point, error })?;
         if !matcher.is_any() && !takes_matcher(point) {
             return Err(HookConfigError::NothingToMatch { point });
+        }
+        let subjects = input::subjects(point);
+        if let Some(name) = matcher.unfit(subjects).next().filter(|_| !subjects.is_empty()) {
+            return Err(HookConfigError::NoSuchSubject { point, name: name.to_owned() });
         }
         self.matcher = matcher;
         Ok(self)
@@ -88,6 +97,13 @@ impl UserHook {
         }
         self.on_failure = OnFailure::Block;
         Ok(self)
+    }
+
+    /// The same, only as long as this script is as it was.
+    #[must_use]
+    pub fn with_script(mut self, script: Option<Script>) -> Self {
+        self.script = script;
+        self
     }
 
     /// The same in the sandbox of the tools.
@@ -131,6 +147,14 @@ pub enum HookConfigError {
     NothingToMatch {
         /// Where.
         point: HookPoint,
+    },
+    /// It waits for what never comes.
+    #[error("the hook at {point} waits for `{name}`, which never comes there: there is {}", input::subjects(*point).join(", "))]
+    NoSuchSubject {
+        /// Where.
+        point: HookPoint,
+        /// What was said.
+        name: String,
     },
     /// It has no time, or too much.
     #[error("the hook at {point} may take 1 to {MAX_TIMEOUT_MS} ms, not {timeout_ms}")]
@@ -178,6 +202,16 @@ mod tests {
         assert_eq!(said(hook("Stop").within_ms(0)), "the hook at Stop may take 1 to 3600000 ms, not 0");
         assert_eq!(said(hook("SessionEnd").blocking_on_failure()), "a hook at SessionEnd has nothing to block");
         assert!(said(hook("PreToolUse").matching("mcp__.+")).starts_with("the matcher of the hook at PreToolUse: "));
+        for (event, pattern, says) in [
+            ("SessionStart", "clear", "waits for `clear`, which never comes there: there is startup, resume"),
+            ("SessionStart", "startup|compact", "waits for `compact`"),
+            ("PreCompact", "man", "there is manual, auto"),
+        ] {
+            assert!(said(hook(event).matching(pattern)).contains(says), "{event} {pattern}");
+        }
+        for (event, pattern) in [("SessionStart", "startup|res*"), ("PreCompact", "auto"), ("PreToolUse", "clear")] {
+            assert!(hook(event).matching(pattern).is_ok(), "{event} {pattern}");
+        }
         assert!(hook("Stop").matching("*").unwrap().matcher.is_any());
         assert_eq!((hook("Stop").timeout_ms, hook("SessionEnd").timeout_ms), (60_000, 5_000));
     }

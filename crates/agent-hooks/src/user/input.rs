@@ -2,7 +2,7 @@
 
 use super::About;
 use agent_core::conversation::ToolCall;
-use agent_core::hook::HookOccasion;
+use agent_core::hook::{HookOccasion, HookPoint};
 use agent_core::tool::ToolStatus;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -43,6 +43,15 @@ pub(super) const fn subject(occasion: &HookOccasion) -> &'static str {
         HookOccasion::PreCompact { is_requested: true } => "manual",
         HookOccasion::PreCompact { is_requested: false } => "auto",
         _ => "",
+    }
+}
+
+/// All that a matcher can be compared with at a point, where that is not the name of a tool.
+pub(super) const fn subjects(point: HookPoint) -> &'static [&'static str] {
+    match point {
+        HookPoint::SessionStart => &["startup", "resume"],
+        HookPoint::PreCompact => &["manual", "auto"],
+        _ => &[],
     }
 }
 

@@ -40,6 +40,12 @@ impl Matcher {
         self.is_any() || self.alternatives.iter().any(|pattern| fits(pattern, name))
     }
 
+    /// The patterns that none of these names fits.
+    pub(super) fn unfit<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        let fits_none = |pattern: &&String| !names.iter().any(|name| fits(pattern, name));
+        self.alternatives.iter().filter(fits_none).map(String::as_str)
+    }
+
     /// The names that are said in full, which somebody may have to know.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().map(String::as_str).filter(|name| !name.contains('*'))

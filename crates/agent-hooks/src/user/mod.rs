@@ -15,9 +15,11 @@ mod answer;
 mod config;
 mod input;
 mod matcher;
+mod script;
 
 pub use config::{HookConfigError, OnFailure, UserHook};
 pub use matcher::{Matcher, MatcherError};
+pub use script::Script;
 
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
@@ -119,10 +121,16 @@ impl UserHooks {
         };
         let began = Instant::now();
         let runner = if hook.sandboxed { &self.sandboxed } else { &self.runner };
-        let result = runner.run(&command, cancel).await;
+        let (answer, was_stopped) = match changed_script(hook) {
+            Some(fault) => (Err(fault), false),
+            None => {
+                let result = runner.run(&command, cancel).await;
+                let was_stopped = matches!(&result, Ok(output) if output.exit == Exit::Cancelled);
+                (answer::read(&result, hook.timeout_ms, about.point()), was_stopped)
+            }
+        };
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let was_stopped = matches!(&result, Ok(output) if output.exit == Exit::Cancelled);
-        let said = match answer::read(&result, hook.timeout_ms, about.point()) {
+        let said = match answer {
             Ok(said) => said,
             Err(fault) if hook.on_failure == OnFailure::Block && !was_stopped => Said::objection(about.point(), &fault),
             Err(fault) => Said::failure(fault),
@@ -137,6 +145,12 @@ impl UserHooks {
         };
         (run, said)
     }
+}
+
+/// Why a hook is not run, if its script is not what was trusted.
+fn changed_script(hook: &UserHook) -> Option<String> {
+    let changed = hook.script.as_ref().filter(|script| !script.is_unchanged())?;
+    Some(format!("it was not run: {} changed since it was trusted", changed.path().display()))
 }
 
 /// Adds what one hook said, and tells whether that decides.

@@ -1,7 +1,7 @@
 //! What is committed, and what stays the user's.
 
 use super::support::{Agent, Repo, files};
-use agent_hooks::Identity;
+use agent_hooks::{HooksConfig, Identity};
 use std::fs;
 
 #[test]
@@ -194,6 +194,109 @@ fn conversions_by_git_are_left_to_the_user() {
     let agent = repo.agent();
     agent.change("a.rs", Some("x\r\n"));
     assert_eq!(agent.finish(&["a.rs"]).commit, None);
+    // What git checked out with other line ends than it keeps had no uncommitted changes.
+    repo.git(&["checkout", "-q", "--", "a.rs"]);
+    fs::remove_file(repo.project.join("b.rs")).unwrap();
+    repo.git(&["checkout", "-q", "--", "b.rs"]);
+    assert_eq!(repo.read("b.rs"), "b\r\n");
+    for text in ["b\r\nc\r\n", "c\n"] {
+        repo.write("b.rs", "b\r\n");
+        agent.change("b.rs", Some(text));
+        let report = agent.finish(&["b.rs"]);
+        assert_eq!(report.commit, None);
+        assert!(report.notes[0].contains("git would convert its line ends"), "{report:?}");
+    }
+}
+
+/// Places of rules that are not in the working tree, or not where they mostly are.
+#[test]
+fn what_is_ignored_from_elsewhere_is_not_committed() {
+    type Prepare = fn(&Repo) -> HooksConfig;
+    let cases: [(&str, Prepare); 6] = [
+        ("sparse", |repo| {
+            repo.write(".gitignore", "*.log\n");
+            repo.git(&["add", ".gitignore"]);
+            repo.git(&["commit", "-qm", "rules"]);
+            repo.git(&["update-index", "--skip-worktree", ".gitignore"]);
+            fs::remove_file(repo.project.join(".gitignore")).unwrap();
+            repo.config()
+        }),
+        ("relative", |repo| {
+            repo.write("rules/mine", "*.log\n");
+            repo.git(&["config", "core.excludesFile", "rules/mine"]);
+            repo.config()
+        }),
+        ("of the home directory", |repo| {
+            fs::write(repo.home().join("mine"), "*.log\n").unwrap();
+            repo.git(&["config", "core.excludesFile", "~/mine"]);
+            repo.config()
+        }),
+        ("the usual place", |repo| {
+            fs::create_dir_all(repo.home().join(".config/git")).unwrap();
+            fs::write(repo.home().join(".config/git/ignore"), "*.log\n").unwrap();
+            repo.config()
+        }),
+        ("another place", |repo| {
+            let place = repo.directory.path().join("settings");
+            fs::create_dir_all(place.join("git")).unwrap();
+            fs::write(place.join("git/ignore"), "*.log\n").unwrap();
+            HooksConfig { config_home: Some(place), ..repo.config() }
+        }),
+        ("configured in another place", |repo| {
+            let place = repo.directory.path().join("settings");
+            fs::create_dir_all(place.join("git")).unwrap();
+            fs::write(place.join("git/config"), "[core]\nexcludesFile = ~/mine\n").unwrap();
+            fs::write(repo.home().join("mine"), "*.log\n").unwrap();
+            HooksConfig { config_home: Some(place), ..repo.config() }
+        }),
+    ];
+    for (place, prepare) in cases {
+        let Some(repo) = Repo::new() else { return };
+        let agent = Agent::new(prepare(&repo));
+        agent.change("x.log", Some("x\n"));
+        agent.change("x.rs", Some("x\n"));
+        let report = agent.finish(&["x.log", "x.rs"]);
+        assert_eq!(repo.last_commit(), "fix: fix it\nA\tx.rs\n", "{place}: {report:?}");
+        assert!(report.notes[0].contains("x.log was not committed: git is told to ignore it"), "{place}: {report:?}");
+    }
+}
+
+/// Attributes that git reads from a commit and from no file.
+#[test]
+fn attributes_of_a_tree_count() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write(".gitattributes", "*.rs filter=lfs\n");
+    repo.git(&["add", ".gitattributes"]);
+    repo.git(&["commit", "-qm", "attributes"]);
+    repo.git(&["branch", "attributes"]);
+    repo.git(&["rm", "-q", ".gitattributes"]);
+    repo.git(&["commit", "-qm", "none"]);
+    let commits = |text: &str| {
+        let agent = repo.agent();
+        agent.change("a.rs", Some(text));
+        agent.finish(&["a.rs"])
+    };
+    assert!(commits("1\n").commit.is_some(), "the control");
+    repo.git(&["config", "attr.tree", "attributes"]);
+    let report = commits("2\n");
+    assert!(report.commit.is_none() && report.notes[0].contains("a filter"), "{report:?}");
+}
+
+/// Whose index it leads to nobody knows.
+#[test]
+fn an_index_that_is_a_link_stays_one() {
+    let Some(repo) = Repo::new() else { return };
+    let (index, real) = (repo.project.join(".git/index"), repo.home().join("index"));
+    fs::rename(&index, &real).unwrap();
+    std::os::unix::fs::symlink(&real, &index).unwrap();
+    let before = fs::read(&real).unwrap();
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    let report = agent.check(&["a.rs"]);
+    assert!(!report.commit_due && report.notes[0].contains("the index is a symbolic link"), "{report:?}");
+    assert!(agent.try_commit(&["a.rs"]).unwrap().commit.is_none());
+    assert!(index.is_symlink() && fs::read(&real).unwrap() == before);
+    assert_eq!(repo.git(&["log", "--format=%s"]), "first\n");
 }
 
 #[test]
@@ -301,6 +404,37 @@ fn a_file_that_changed_while_it_was_staged_stays_changed() {
         assert!(agent.finish(&["new.rs"]).commit.is_some());
         assert_eq!(dirty(&repo), "MM b.rs\n", "index version {version}");
         assert_eq!(repo.read("b.rs"), "zz\n");
+    }
+}
+
+/// Scripts ask git so, without a refresh of the index: by the times of files alone.
+#[test]
+fn what_was_committed_is_clean_by_its_time() {
+    for is_unborn in [false, true] {
+        let Some(repo) = (if is_unborn { Repo::unborn() } else { Repo::new() }) else { return };
+        let agent = repo.agent();
+        for round in 0..3 {
+            agent.change("a.rs", Some(&format!("a{round}\n")));
+            agent.change("new/b.rs", Some(&format!("b{round}\n")));
+            assert!(agent.finish(&["a.rs", "new/b.rs"]).commit.is_some());
+            assert_eq!(repo.try_git(&["diff-index", "--quiet", "HEAD"]), (true, String::new()), "{is_unborn} {round}");
+            assert_eq!(repo.try_git(&["diff-files", "--quiet"]), (true, String::new()), "{is_unborn} {round}");
+        }
+    }
+}
+
+/// Written in the same moment, as long as before: git has to look into it.
+#[test]
+fn what_changes_behind_a_commit_is_seen_however_soon() {
+    for at in 0..10 {
+        let Some(repo) = (if at % 2 == 0 { Repo::unborn() } else { Repo::new() }) else { return };
+        let agent = repo.agent();
+        agent.change("a.rs", Some("xx\n"));
+        assert!(agent.finish(&["a.rs"]).commit.is_some());
+        repo.write("a.rs", "yy\n");
+        assert_eq!(repo.git(&["--no-optional-locks", "status", "--porcelain"]), " M a.rs\n");
+        repo.git(&["checkout", "-q", "--", "a.rs"]);
+        assert_eq!(repo.read("a.rs"), "xx\n");
     }
 }
 

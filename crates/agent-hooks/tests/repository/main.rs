@@ -11,6 +11,7 @@
 mod commits;
 mod formatters;
 mod hostile;
+mod kills;
 mod news;
 mod processes;
 mod recipes;

@@ -1,6 +1,6 @@
 //! Commits that others make: each told once, and no process while there is none.
 
-use super::support::{Agent, Repo};
+use super::support::{Agent, Repo, TestRunner};
 use std::time::{Duration, Instant};
 
 fn subjects(agent: &Agent) -> Vec<String> {
@@ -116,4 +116,30 @@ fn new_commits_come_with_what_they_changed() {
         told,
         [said("two files", Some("2 files, +3 -1")), said("one gone", Some("1 file, +0 -1")), said("nothing", None),]
     );
+}
+
+/// One that comes while it is looked for others is told with them or the next time, and once.
+#[test]
+fn a_commit_that_appears_while_it_is_looked_is_told_once() {
+    for nth in 0..3 {
+        let Some(repo) = Repo::new() else { return };
+        let (project, home) = (repo.project.clone(), repo.home());
+        let left = std::sync::atomic::AtomicUsize::new(nth);
+        let runner = TestRunner {
+            before: Some(Box::new(move |_| {
+                if left.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) != 0 {
+                    return;
+                }
+                let mut git = std::process::Command::new("git");
+                git.args(["commit", "-q", "--allow-empty", "-m", "meanwhile"]).current_dir(&project).env("HOME", &home);
+                assert!(git.status().unwrap().success());
+            })),
+            ..TestRunner::default()
+        };
+        let agent = Agent::with_runner(repo.config(), runner);
+        commit(&repo, "before");
+        let told: Vec<String> = (0..4).flat_map(|_| subjects(&agent)).collect();
+        let expected: &[&str] = if agent.processes() > nth { &["before", "meanwhile"] } else { &["before"] };
+        assert_eq!(told, expected, "before process {nth}");
+    }
 }

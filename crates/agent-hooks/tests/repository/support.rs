@@ -183,7 +183,8 @@ impl Repo {
     }
 
     pub(crate) fn config(&self) -> HooksConfig {
-        HooksConfig { auto_commit: true, home: Some(self.home()), ..HooksConfig::new(self.project.clone()) }
+        let plain = HooksConfig::new(self.project.clone());
+        HooksConfig { auto_commit: true, home: Some(self.home()), config_home: None, ..plain }
     }
 
     pub(crate) fn agent(&self) -> Agent {

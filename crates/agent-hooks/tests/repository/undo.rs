@@ -17,6 +17,8 @@ fn take_back(repo: &Repo, turns: usize) -> Result<Undone, UndoError> {
 
 /// One turn of one batch: each path gets this content, or is deleted.
 fn turn(agent: &Agent, writes: &[(&str, Option<&str>)]) {
+    // Turns are told apart by the millisecond.
+    std::thread::sleep(std::time::Duration::from_millis(2));
     agent.hooks.turn_started();
     writes.iter().for_each(|(path, text)| agent.change(path, *text));
     let paths: Vec<&str> = writes.iter().map(|(path, _)| *path).collect();
@@ -209,19 +211,138 @@ fn filters_of_the_repository_do_not_run() {
     assert!(repo.try_git(&["status"]).0 && mark.exists(), "the filter works, if somebody calls it");
 }
 
+/// Makes as many turns that began so many days ago, each of them this commit.
+fn plant_turns(repo: &Repo, count: u64, days: u64) {
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64;
+    let began = now - days * 24 * 60 * 60 * 1000;
+    let lines: String = (0..count)
+        .map(|at| format!("create refs/worktree/agent/turns/{:013}-1 {}\n", began - 1_000 + at, head.trim()))
+        .collect();
+    let file = repo.home().join("refs");
+    fs::write(&file, &lines).unwrap();
+    let input = format!("git update-ref --stdin < {}", file.display());
+    let status = std::process::Command::new("sh").args(["-c", &input]).current_dir(&repo.project).status().unwrap();
+    assert!(status.success());
+}
+
+fn turns(repo: &Repo) -> usize {
+    repo.git(&["for-each-ref", "--format=%(refname)", "refs/worktree/agent/turns"]).lines().count()
+}
+
 #[test]
 fn old_turns_are_forgotten() {
     let Some(repo) = Repo::new() else { return };
-    let head = repo.git(&["rev-parse", "HEAD"]);
-    let lines: String =
-        (0..230).map(|at| format!("create refs/worktree/agent/turns/{at:013}-1 {}\n", head.trim())).collect();
-    fs::write(repo.home().join("refs"), &lines).unwrap();
-    let input = format!("git update-ref --stdin < {}", repo.home().join("refs").display());
-    let status = std::process::Command::new("sh").args(["-c", &input]).current_dir(&repo.project).status().unwrap();
-    assert!(status.success());
+    plant_turns(&repo, 230, 1);
     let agent = Agent::new(quiet(&repo));
     turn(&agent, &[("a.rs", Some("a2\n"))]);
-    let kept = fs::read_dir(repo.project.join(".git/refs/worktree/agent/turns")).unwrap().count();
-    assert_eq!(kept, 200);
+    assert_eq!(turns(&repo), 200);
     assert_eq!(take_back(&repo, 1).unwrap().restored, ["a.rs"]);
+}
+
+/// Git keeps what they name for 90 days only.
+#[test]
+fn turns_are_forgotten_before_git_forgets_what_they_name() {
+    for tables in [false, true] {
+        let Some(repo) = Repo::none() else { return };
+        let format = if tables { "--ref-format=reftable" } else { "--quiet" };
+        if !repo.try_git(&["init", "-q", format]).0 {
+            eprintln!("SKIPPED: this git knows no {format}");
+            continue;
+        }
+        repo.write("a.rs", "a\n");
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-qm", "first"]);
+        plant_turns(&repo, 3, 86);
+        plant_turns(&repo, 2, 81);
+        plant_turns(&repo, 4, 79);
+        let agent = Agent::new(quiet(&repo));
+        turn(&agent, &[("a.rs", Some("a2\n"))]);
+        assert_eq!(turns(&repo), 5, "tables: {tables}");
+        turn(&agent, &[("a.rs", Some("a3\n"))]);
+        assert_eq!(turns(&repo), 6);
+    }
+}
+
+#[test]
+fn a_turn_that_cannot_be_read_is_passed_over_and_said() {
+    for damage in ["object", "reference"] {
+        let Some(repo) = Repo::new() else { return };
+        let agent = Agent::new(quiet(&repo));
+        turn(&agent, &[("a.rs", Some("a2\n"))]);
+        turn(&agent, &[("b.rs", Some("b1\n"))]);
+        repo.write("b.rs", "mine\n");
+        turn(&agent, &[("b.rs", Some("b2\n"))]);
+        let newest =
+            repo.git(&["for-each-ref", "--count=1", "--sort=-refname", "--format=%(refname)", "refs/worktree/agent"]);
+        let newest = newest.trim();
+        let blob = repo.git(&["rev-parse", &format!("{newest}:before/b%2Ers")]);
+        let (folder, file) = blob.trim().split_at(2);
+        let lost = match damage {
+            "object" => repo.project.join(".git/objects").join(folder).join(file),
+            _ => repo.project.join(".git").join(newest),
+        };
+        fs::remove_file(&lost).unwrap();
+        if damage == "reference" {
+            fs::write(lost, "damaged\n").unwrap();
+        }
+        let undone = take_back(&repo, 2).unwrap();
+        assert!(undone.notes.iter().any(|note| note.contains("passed over")), "{damage}: {undone:?}");
+        // What is known of the file before it does not go with what is there now.
+        assert_eq!((undone.restored, undone.left.len()), (vec!["a.rs".to_owned()], 1), "{damage}");
+        assert_eq!(repo.read("b.rs"), "b2\n");
+    }
+}
+
+#[test]
+fn what_was_too_large_to_be_kept_is_said() {
+    let Some(repo) = Repo::new() else { return };
+    let large = "x".repeat(9 * 1024 * 1024);
+    repo.write("large.bin", &large);
+    let agent = Agent::new(quiet(&repo));
+    turn(&agent, &[("large.bin", Some("small\n")), ("a.rs", Some("a2\n"))]);
+    let undone = take_back(&repo, 1).unwrap();
+    assert_eq!(undone.restored, ["a.rs"]);
+    let expected = ("large.bin".to_owned(), "how it was before is not kept: it is too large".to_owned());
+    assert_eq!(undone.left, [expected.clone()]);
+    assert_eq!(repo.read("large.bin"), "small\n");
+    // A call that did not run changed nothing of which anything would have to be said.
+    repo.write("large.bin", &large);
+    agent.hooks.turn_started();
+    agent.announce("large.bin");
+    agent.change("b.rs", Some("b2\n"));
+    agent.check(&["b.rs"]);
+    let undone = take_back(&repo, 1).unwrap();
+    assert_eq!((undone.restored, undone.left), (vec!["b.rs".to_owned()], vec![]));
+    // A turn that changed nothing else is one all the same: nothing older is taken back in its place.
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    turn(&agent, &[("large.bin", Some("small\n"))]);
+    let undone = take_back(&repo, 1).unwrap();
+    assert_eq!((undone.restored.len(), undone.left), (0, vec![expected]));
+}
+
+#[test]
+fn who_may_read_and_execute_a_file_comes_back_with_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(repo) = Repo::new() else { return };
+    let set = |path: &str, mode| {
+        fs::set_permissions(repo.project.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mode = |path: &str| repo.project.join(path).metadata().unwrap().permissions().mode() & 0o777;
+    for (path, bits) in [("a.rs", 0o744), ("b.rs", 0o600), ("run.sh", 0o711)] {
+        set(path, bits);
+    }
+    let agent = Agent::new(quiet(&repo));
+    // One is written in its place, one deleted, one becomes another kind.
+    agent.hooks.turn_started();
+    agent.change("a.rs", Some("a2\n"));
+    agent.change("b.rs", None);
+    agent.change("run.sh", Some("run2\n"));
+    set("run.sh", 0o640);
+    agent.check(&["a.rs", "b.rs", "run.sh"]);
+    take_back(&repo, 1).unwrap();
+    assert_eq!((mode("a.rs"), mode("b.rs"), mode("run.sh")), (0o744, 0o600, 0o711));
+    take_back(&repo, 1).unwrap();
+    assert_eq!((mode("a.rs"), mode("run.sh")), (0o744, 0o640));
+    assert!(!repo.project.join("b.rs").exists());
 }

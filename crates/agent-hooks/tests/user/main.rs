@@ -4,7 +4,7 @@
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport};
-use agent_core::ports::CancelSignal;
+use agent_core::ports::{CancelSignal, NeverCancelled};
 use agent_core::tool::{HookVerdict, ToolStatus};
 use agent_exec::{Environment, Processes};
 use agent_hooks::{UserHook, UserHooks};
@@ -58,20 +58,7 @@ impl Place {
     }
 
     async fn run(&self, occasion: &HookOccasion) -> HookReport {
-        self.hooks().run(occasion, &Never).await
-    }
-}
-
-struct Never;
-
-#[async_trait]
-impl CancelSignal for Never {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    async fn cancelled(&self) {
-        std::future::pending::<()>().await;
+        self.hooks().run(occasion, &NeverCancelled).await
     }
 }
 

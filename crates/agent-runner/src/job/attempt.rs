@@ -2,8 +2,10 @@
 
 use super::{JobHost, JobNotice};
 use crate::agent::{Agent, AgentError};
+use crate::runner::End;
 use agent_core::job::{Attempt, Event, FailureKind, Spent, Verdict};
-use agent_core::session::Ticket;
+use agent_core::session::{Session, Ticket};
+use std::pin::pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -32,8 +34,13 @@ pub(super) async fn run(
         }
     };
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
-    let (verdict, spent) = match agent.finish().await {
-        Ok((_, session)) => (Verdict::of_session(session.outcome().as_ref()), Spent::of_session(session.ledger())),
+    let (verdict, spent) = match finish(agent, &stop, &leave).await {
+        Ok((_, session)) => {
+            let mut spent = Spent::of_session(session.ledger());
+            // What was left open costs something that nobody will learn.
+            spent.unpriced_calls += u64::from(session.has_open_cost());
+            (Verdict::of_session(session.outcome().as_ref()), spent)
+        }
         Err(error) => (broken(error), Spent::default()),
     };
     Event::AttemptEnded { ticket, verdict, spent, session_id }
@@ -55,6 +62,25 @@ async fn drive(agent: &mut Agent, host: &dyn JobHost, task: &str, stop: &Cancell
             }
             // What it came to, the session itself says.
             _ = &mut asked => return,
+        }
+    }
+}
+
+/// Leaves the session. Whoever stops the job meanwhile, or has stopped it and now leaves, does not want to wait for the hooks at its end.
+async fn finish(
+    agent: Agent,
+    stop: &CancellationToken,
+    leave: &CancellationToken,
+) -> Result<(End, Session), AgentError> {
+    let cut_short = if stop.is_cancelled() { leave } else { stop };
+    let handle = agent.handle().clone();
+    let mut finished = pin!(agent.finish());
+    tokio::select! {
+        biased;
+        finished = &mut finished => finished,
+        () = cut_short.cancelled() => {
+            handle.detach();
+            finished.await
         }
     }
 }

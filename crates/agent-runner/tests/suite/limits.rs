@@ -3,6 +3,7 @@
 use crate::support::{Host, builder, config, elapsed_ms, ms, results, tool, with_config};
 use agent_core::budget::Limits;
 use agent_core::session::{OutcomeKind, State};
+use agent_runner::Notice;
 use agent_testkit::{FakeTool, Reply, Script, ScriptedProvider};
 use serde_json::json;
 use tokio::time::Instant;
@@ -20,6 +21,20 @@ async fn the_turns_time_stops_what_hangs() {
     // Idle time does not count, and the next turn has its own.
     tokio::time::sleep(ms(60_000)).await;
     assert_eq!(host.ask("again").await.text, "next turn");
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_told_when_the_turns_time_runs_short() {
+    let mut config = config();
+    config.limits.max_wall_time_ms = Some(5_000);
+    let script = Script::new().answer(Reply::new().text("one").first_delay(ms(3_900))).hang();
+    let mut host = Host::start(with_config(config, ScriptedProvider::new(script)));
+    host.ask("go").await;
+    assert_eq!(host.ask("go").await.kind, OutcomeKind::Budget);
+    let (_, _, seen) = host.detach().await;
+    let is_told = |notice: &&Notice| matches!(notice, Notice::TimeNear { used_ms: 4_000, limit_ms: 5_000 });
+    // The first turn was done before; of the second it was told, once.
+    assert_eq!(seen.iter().filter(is_told).count(), 1);
 }
 
 #[tokio::test(start_paused = true)]

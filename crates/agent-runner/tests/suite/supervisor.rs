@@ -31,11 +31,17 @@ impl Agent {
         loop {
             let notice = tokio::time::timeout(ms(3_600_000), self.notices.recv()).await;
             let notice = notice.unwrap_or_else(|_| panic!("waited in vain: {:#?}", self.seen)).unwrap();
-            self.seen.push(notice.clone());
+            self.see(notice.clone());
             if fits(&notice) {
                 return notice;
             }
         }
+    }
+
+    /// The driver makes no move that the agent's table refuses.
+    fn see(&mut self, notice: Notice) {
+        assert!(!matches!(notice, Notice::LifecycleRefused(_)), "{notice:?} after {:#?}", self.seen);
+        self.seen.push(notice);
     }
 
     async fn ask(&mut self) -> (lifecycle::Outcome, OutcomeKind) {
@@ -52,7 +58,15 @@ impl Agent {
 
     async fn leave(self) -> Supervised {
         self.handle.detach();
-        tokio::time::timeout(ms(60_000), self.task).await.unwrap().unwrap()
+        self.ended().await
+    }
+
+    async fn ended(mut self) -> Supervised {
+        let left = tokio::time::timeout(ms(60_000), &mut self.task).await.unwrap().unwrap();
+        while let Ok(notice) = self.notices.try_recv() {
+            self.see(notice);
+        }
+        left
     }
 }
 
@@ -97,7 +111,7 @@ async fn after_three_reports_it_is_given_up() {
     let (outcome, kind) = agent.ask().await;
     assert!(matches!(outcome, lifecycle::Outcome::NotKept { rounds: 3, .. }), "{outcome:?}");
     assert_eq!((kind, provider.requests().len()), (OutcomeKind::VerificationFailed, 4));
-    let left = tokio::time::timeout(ms(1_000), agent.task).await.unwrap().unwrap();
+    let left = agent.ended().await;
     assert_eq!(left.lifecycle.state(), State::Ended, "what was given up is cleaned up");
 }
 

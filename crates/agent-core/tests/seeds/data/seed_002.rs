@@ -67,10 +67,10 @@ const BEYOND: &[Beyond<Trigger>] = &[
     why("who fell short is told what is missing and goes on, where nobody else decides", &[ChecksFailed]),
     why("but not for ever", &[ChecksFailedForGood]),
     Beyond {
-        why: "a budget may be spent by others while the agent waits or is verified; checks that run are finished first",
+        why: "a budget may be spent by others while the agent waits or is verified",
         from: &["Waiting", "Verifying"],
         on: &[BudgetExceeded],
-        to: &[],
+        to: &["Reaped"],
     },
     why("without its session an agent is nothing", &[SessionEnded]),
     Beyond {

@@ -68,7 +68,7 @@ const RULES: &[Rule] = &[
     ("compact",     "history",      On(CompactionRequested)),
     ("compact",     "",             Refused(NothingToCompact)),
     ("cancel",      "",             On(CancelRequested)),
-    ("leave",       "end-hooks",    On(LeaveRequested)),
+    ("leave",       "end-hooks !left", On(LeaveRequested)),
     ("leave",       "",             Refused(NoHook)),
     ("shutdown",    "",             On(ShutdownRequested)),
 

@@ -12,6 +12,7 @@
 //! * `hooking`: the user's hooks run: `on-prompt`, `on-calls` (`changed`: they may have changed something), `stopping` (`held-often`: once
 //!   more is too often), `leaving`, `summing` (before a summary), or else before the first request; `prompt-next`: then on the message.
 //! * `start-hooks`, `prompt-hooks`, `call-hooks`, `stop-hooks`, `sum-hooks`, `end-hooks`: they are configured for what these words say.
+//! * `left`: the host left, and those of the end were asked for.
 //! * `failure-limit`: one more failing call is too much. `loops`: one more call is a repetition.
 
 use agent_core::session::State::{self, *};
@@ -39,6 +40,7 @@ pub(super) const PLACES: &[Place] = &[
     (WaitingForUserInput, "history sum-hooks", "config hooks=PreCompact; input go; answer long=100"),
     (WaitingForUserInput, "history due sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100"),
     (WaitingForUserInput, "history end-hooks", "config hooks=SessionEnd; input go; answer hi"),
+    (WaitingForUserInput, "history end-hooks left", "config hooks=SessionEnd; input go; answer hi; leave; hooks"),
 
     (CallingLlm, "", "input go"),
     (CallingLlm, "", "config wall-ms=100000; input go"),
@@ -165,9 +167,9 @@ pub(super) const PLACES: &[Place] = &[
     (RunningHooks, "history summary requested hooking summing due sum-hooks", "config hooks=PreCompact; input go; answer long=100; compact"),
     (RunningHooks, "history summary requested hooking summing due sum-hooks queued", "config hooks=PreCompact; input go; answer long=100; compact; input more"),
     (RunningHooks, "history shortens summarises hooking summing sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100; input more"),
-    (RunningHooks, "hooking leaving end-hooks", "config hooks=SessionEnd; leave"),
-    (RunningHooks, "history shortens summarises hooking leaving end-hooks queued", "config hooks=SessionEnd; input go; answer hi; leave; input more"),
-    (RunningHooks, "history shortens summarises hooking leaving end-hooks cancelled", "config hooks=SessionEnd; input go; answer hi; leave; cancel"),
+    (RunningHooks, "hooking leaving end-hooks left", "config hooks=SessionEnd; leave"),
+    (RunningHooks, "history shortens summarises hooking leaving end-hooks left queued", "config hooks=SessionEnd; input go; answer hi; leave; input more"),
+    (RunningHooks, "history shortens summarises hooking leaving end-hooks left cancelled", "config hooks=SessionEnd; input go; answer hi; leave; cancel"),
 
     (Compacting, "history summary requested", "input go; answer long=100; compact"),
     (Compacting, "history summary requested queued", "input go; answer long=100; compact; input more"),

@@ -1,0 +1,278 @@
+//! What must neither come into being nor be replaced while commands run, such as `.git` where there is none.
+//!
+//! Nothing can be mounted over what is not there, and something put there for that is in the way of others: a `.git` that is no repository
+//! stops builds. So it is looked at instead. What came is set aside under a name on which nobody acts; nothing of it is lost.
+//!
+//! ```text
+//! the first command begins   what is there is noted
+//! any command ends           what is there and was not is set aside; a link that was replaced is made again
+//! the last command ends      the note is dropped: what changes from now on, no command did
+//! ```
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, chmod, open, openat2, readlinkat,
+    renameat_with, statx, symlinkat,
+};
+use rustix::io::Errno;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// The paths that are kept, all within one directory.
+#[derive(Debug)]
+pub(super) struct Kept {
+    directory: PathBuf,
+    /// Relative to the directory.
+    paths: Vec<PathBuf>,
+    note: Mutex<Note>,
+}
+
+/// What was there when the first of the commands began that run now.
+#[derive(Debug, Default)]
+struct Note {
+    running: usize,
+    begun: Option<SystemTime>,
+    before: Vec<Was>,
+}
+
+/// What a path led to, not through a link at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Was {
+    Nothing,
+    Link(CString),
+    /// Device, number and birth: a number is given again.
+    Other {
+        device: (u32, u32),
+        number: u64,
+        born: (i64, u32),
+    },
+    /// It could not be looked at.
+    Unknown,
+}
+
+impl Kept {
+    /// What does not lie in the directory is left out: no command can write it.
+    pub(super) fn new(directory: &Path, paths: &[PathBuf]) -> Self {
+        let within = |path: &PathBuf| path.strip_prefix(directory).ok().map(Path::to_path_buf);
+        let mut paths: Vec<PathBuf> = paths.iter().filter_map(within).collect();
+        paths.sort();
+        paths.dedup();
+        Self { directory: directory.to_path_buf(), paths, note: Mutex::default() }
+    }
+
+    /// A command begins.
+    pub(super) fn begin(&self) {
+        let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
+        if note.running == 0 {
+            note.before = self.paths.iter().map(|path| self.look(path)).collect();
+            note.begun = Some(SystemTime::now());
+        }
+        note.running += 1;
+    }
+
+    /// When the first of the commands began that run now, or ran last.
+    pub(super) fn begun(&self) -> Option<SystemTime> {
+        self.note.lock().unwrap_or_else(PoisonError::into_inner).begun
+    }
+
+    /// A command has ended. What had to be done, as sentences.
+    pub(super) fn end(&self) -> Vec<String> {
+        let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
+        note.running = note.running.saturating_sub(1);
+        let mut remarks = Vec::new();
+        for (path, before) in self.paths.iter().zip(&note.before) {
+            let now = self.look(path);
+            if now == *before {
+                continue;
+            }
+            if !matches!(now, Was::Nothing) {
+                remarks.push(self.set_aside(path));
+            }
+            if let Was::Link(target) = before
+                && self.link_again(path, target).is_ok()
+            {
+                remarks.push(format!("the link `{}` was replaced, and was made again", path.display()));
+            }
+        }
+        remarks
+    }
+
+    /// Gives what lies at a relative path another name, and says so.
+    pub(super) fn set_aside(&self, path: &Path) -> String {
+        let shown = path.display();
+        match self.rename(path) {
+            Ok(name) => format!(
+                "`{shown}` was made or replaced while commands ran, which in the sandbox they may not: it is now `{}`. \
+                 Whoever wants it there makes it outside of the sandbox",
+                path.with_file_name(name).display()
+            ),
+            Err(error) => format!(
+                "`{shown}` was made or replaced while commands ran, which in the sandbox they may not, and could not be set aside \
+                 ({error}): other programs act on it by themselves, so remove it first"
+            ),
+        }
+    }
+
+    fn look(&self, path: &Path) -> Was {
+        let found = self.within_parent(path, |parent, name| {
+            let asked = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+            let status = statx(parent, name, AtFlags::SYMLINK_NOFOLLOW, asked)?;
+            if FileType::from_raw_mode(status.stx_mode.into()).is_symlink() {
+                return Ok(Was::Link(readlinkat(parent, name, Vec::new())?));
+            }
+            let device = (status.stx_dev_major, status.stx_dev_minor);
+            let born = (status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+            Ok(Was::Other { device, number: status.stx_ino, born })
+        });
+        match found {
+            Ok(found) => found,
+            // A link on the way leads to another path, which is none of these.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Was::Nothing,
+            Err(_) => Was::Unknown,
+        }
+    }
+
+    fn rename(&self, path: &Path) -> rustix::io::Result<OsString> {
+        self.within_parent(path, |parent, name| {
+            for number in 1..MOST_ASIDE {
+                let mut aside = name.to_owned();
+                aside.push(if number == 1 { ASIDE.to_owned() } else { format!("{ASIDE}-{number}") });
+                match renameat_with(parent, name, parent, &aside, RenameFlags::NOREPLACE) {
+                    Err(Errno::EXIST) => {}
+                    renamed => return renamed.map(|()| aside),
+                }
+            }
+            Err(Errno::EXIST)
+        })
+    }
+
+    fn link_again(&self, path: &Path, target: &CString) -> rustix::io::Result<()> {
+        self.within_parent(path, |parent, name| symlinkat(target, parent, name))
+    }
+
+    /// Does something in the directory that a path lies in. No link on the way is followed, whoever puts one there meanwhile; and a command
+    /// that has closed that directory to keep us out has not.
+    fn within_parent<T>(
+        &self,
+        path: &Path,
+        action: impl Fn(&OwnedFd, &OsStr) -> rustix::io::Result<T>,
+    ) -> rustix::io::Result<T> {
+        let name = path.file_name().ok_or(Errno::INVAL)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = open(&self.directory, flags, Mode::empty())?;
+        let parent = match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => {
+                let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+                openat2(&root, parent, flags, Mode::empty(), resolve)?
+            }
+            None => root,
+        };
+        match action(&parent, name) {
+            Err(Errno::ACCESS) => {}
+            done => return done,
+        }
+        let mode = Mode::from_raw_mode(rustix::fs::fstat(&parent)?.st_mode);
+        let itself = format!("/proc/self/fd/{}", parent.as_raw_fd());
+        chmod(&itself, mode | Mode::RWXU)?;
+        let done = action(&parent, name);
+        // It was its owner's will, and may be so for other reasons.
+        let _ = chmod(&itself, mode);
+        done
+    }
+}
+
+/// Behind the name of what was set aside.
+const ASIDE: &str = ".set-aside";
+/// What is set aside again and again is a command's doing, and has an end.
+const MOST_ASIDE: u32 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn kept(names: &[&str]) -> (tempfile::TempDir, PathBuf, Kept) {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().canonicalize().unwrap();
+        let paths: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
+        let kept = Kept::new(&path, &paths);
+        (root, path, kept)
+    }
+
+    #[test]
+    fn what_came_is_set_aside_and_what_was_there_stays() {
+        let (_root, path, kept) = kept(&[".git", ".agent", "sub/.git"]);
+        fs::create_dir(path.join(".agent")).unwrap();
+        kept.begin();
+        fs::create_dir(path.join(".git")).unwrap();
+        fs::write(path.join(".git/config"), "mine").unwrap();
+        fs::write(path.join(".agent/config.toml"), "").unwrap();
+        let remarks = kept.end();
+        assert_eq!(remarks.len(), 1, "{remarks:?}");
+        assert!(remarks[0].contains("`.git.set-aside`"), "{remarks:?}");
+        assert_eq!(fs::read_to_string(path.join(".git.set-aside/config")).unwrap(), "mine");
+        assert!(!path.join(".git").exists() && path.join(".agent/config.toml").exists());
+
+        kept.begin();
+        fs::write(path.join(".git"), "gitdir: elsewhere").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o500)).unwrap();
+        assert_eq!(kept.end().len(), 1);
+        assert!(path.join(".git.set-aside-2").is_file(), "the directory was closed");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o500);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+
+        // Between commands it is somebody else's doing.
+        fs::create_dir(path.join(".git")).unwrap();
+        kept.begin();
+        assert_eq!(kept.end(), Vec::<String>::new());
+        assert!(path.join(".git").exists());
+    }
+
+    #[test]
+    fn what_took_the_place_of_another_is_set_aside() {
+        let (_root, path, kept) = kept(&[".git", "sub/.git"]);
+        fs::create_dir_all(path.join("sub/.git")).unwrap();
+        fs::write(path.join("sub/.git/config"), "first").unwrap();
+        symlink("sub/.git", path.join(".git")).unwrap();
+        kept.begin();
+        fs::remove_file(path.join(".git")).unwrap();
+        fs::create_dir(path.join(".git")).unwrap();
+        fs::rename(path.join("sub"), path.join("moved")).unwrap();
+        fs::create_dir_all(path.join("sub/.git")).unwrap();
+        let remarks = kept.end();
+        assert_eq!(remarks.len(), 3, "{remarks:?}");
+        assert_eq!(fs::read_link(path.join(".git")).unwrap(), Path::new("sub/.git"));
+        assert!(path.join(".git.set-aside").is_dir() && path.join("sub/.git.set-aside").is_dir());
+        assert!(!path.join("sub/.git").exists());
+        assert_eq!(fs::read_to_string(path.join("moved/.git/config")).unwrap(), "first");
+    }
+
+    /// A command that still runs has not made what another one is asked about at its end.
+    #[test]
+    fn commands_side_by_side_share_what_was_there_before() {
+        let (_root, path, kept) = kept(&[".git"]);
+        kept.begin();
+        fs::create_dir(path.join(".git")).unwrap();
+        kept.begin();
+        assert_eq!(kept.end().len(), 1);
+        assert!(!path.join(".git").exists());
+        fs::create_dir(path.join(".git")).unwrap();
+        assert_eq!(kept.end().len(), 1);
+        assert!(!path.join(".git").exists());
+    }
+
+    #[test]
+    fn a_link_on_the_way_leads_nowhere() {
+        let (_root, path, kept) = kept(&["sub/.git"]);
+        let outside = tempfile::tempdir().unwrap();
+        fs::create_dir(outside.path().join(".git")).unwrap();
+        kept.begin();
+        symlink(outside.path(), path.join("sub")).unwrap();
+        assert_eq!(kept.end(), Vec::<String>::new());
+        let (message, there) = (kept.set_aside(Path::new("sub/.git")), outside.path().join(".git"));
+        assert!(message.contains("could not be set aside") && there.exists(), "{message}");
+    }
+}

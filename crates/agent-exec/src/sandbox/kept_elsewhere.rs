@@ -1,0 +1,26 @@
+//! Where there is no sandbox, nothing is kept.
+
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub(super) struct Kept;
+
+impl Kept {
+    pub(super) fn new(_directory: &Path, _paths: &[PathBuf]) -> Self {
+        Self
+    }
+
+    pub(super) fn begin(&self) {}
+
+    pub(super) fn begun(&self) -> Option<std::time::SystemTime> {
+        None
+    }
+
+    pub(super) fn end(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    pub(super) fn set_aside(&self, _path: &Path) -> String {
+        String::new()
+    }
+}
