@@ -21,7 +21,7 @@ use agent_core::journal::{Entry, LifecycleEntry};
 use agent_core::lifecycle::{self, Action, Commitment, Event, Lifecycle, LifecycleConfig, TaskMode};
 use agent_core::link::{self, Agent};
 use agent_core::ports::CommandRunner;
-use agent_core::session::{Outcome, Session, Trigger};
+use agent_core::session::{Outcome, Session};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
