@@ -46,7 +46,7 @@ impl Session {
                 self.accept(&answer);
                 self.pauses = 0;
                 self.used_ids.extend(answer.calls().map(|call| call.id.clone()));
-                self.run.get_or_insert_default().text = answer.text();
+                answer.text_into(&mut self.run.get_or_insert_default().text);
                 self.batch = Some(Box::new(Batch::new(answer, unusable)));
             }
             Reply::Paused(answer) => {
@@ -58,7 +58,7 @@ impl Session {
             Reply::Done(answer) => {
                 self.accept(&answer);
                 self.pauses = 0;
-                self.run.get_or_insert_default().text = answer.text();
+                answer.text_into(&mut self.run.get_or_insert_default().text);
                 let _ = self.conversation.push_answer(answer);
             }
             Reply::Unusable { reason } => {
@@ -120,7 +120,7 @@ impl Session {
     /// What came of an answer goes into the history behind the messages that led to it.
     fn keep_partial(&mut self, answer: Answer) {
         self.commit_input();
-        self.run.get_or_insert_default().text = answer.text();
+        answer.text_into(&mut self.run.get_or_insert_default().text);
         let _ = self.conversation.push_answer(answer);
     }
 
@@ -166,7 +166,7 @@ impl Session {
             Some(answer) => {
                 self.accept(&answer);
                 self.notify(reason);
-                self.run.get_or_insert_default().text = answer.text();
+                answer.text_into(&mut self.run.get_or_insert_default().text);
                 let _ = self.conversation.push_answer(answer);
             }
             None if hand_back => self.notify_handing_back(reason),
