@@ -156,7 +156,10 @@ fn of_limits(settings: &Settings, options: &Options, repository: &RepositoryConf
     let all = [&settings.limits, &from_options(options), &by_user];
     let told = LIMITS.iter().map(|(key, limit)| {
         let [holds, by_flag, by_user] = all.map(limit);
-        let narrowed = repository.limits.iter().any(|by_repository| limit(by_repository).is_some_and(|limit| Some(limit) == holds));
+        let narrowed = repository
+            .limits
+            .iter()
+            .any(|by_repository| limit(by_repository).is_some_and(|limit| Some(limit) == holds));
         let is_users = by_flag.or(by_user).is_some_and(|said| Some(said) == holds);
         let source = match narrowed && !is_users {
             true => String::from(REPOSITORY),

@@ -11,7 +11,7 @@ use crate::terminal::say;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::session::{Outcome, OutcomeKind, Session};
-use agent_runner::{End, Notice, Supervised, Supervisor};
+use agent_runner::{End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Instant;
@@ -110,6 +110,41 @@ async fn drive(
     if let Some(prompt) = prompt {
         agent.input(prompt);
     }
+    let signalled = watch(&agent, printer, &mut signals, &mut notices).await;
+    agent.detach();
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        agent.detach();
+    })
+    .await;
+    match ended {
+        Some(Ok(Supervised { end, session, outcome, .. })) => {
+            // What the hooks at the session's end came to.
+            while let Ok(notice) = notices.try_recv() {
+                printer.notice(&notice);
+            }
+            guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
+            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
+            match (cut_short, printer.lost_output().filter(|_| signalled.is_none())) {
+                (Some(signal), _) => result.cut_short(signal),
+                (None, Some(why)) => result.unread(why),
+                (None, None) => result,
+            }
+        }
+        None => {
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        }
+        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
+    }
+}
+
+/// Shows what happens until the agent rests, or it is to be left at once: whether a signal came, and which.
+async fn watch(
+    agent: &SupervisorHandle,
+    printer: &mut Printer,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    notices: &mut Notices,
+) -> Option<Signal> {
     let mut signalled = None;
     let mut is_unread = false;
     loop {
@@ -141,32 +176,7 @@ async fn drive(
             }
         }
     }
-    agent.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
-        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
-        agent.detach();
-    })
-    .await;
-    match ended {
-        Some(Ok(Supervised { end, session, outcome, .. })) => {
-            // What the hooks at the session's end came to.
-            while let Ok(notice) = notices.try_recv() {
-                printer.notice(&notice);
-            }
-            let remarks = guesses(&before.ledger, session.ledger());
-            remarks.iter().for_each(|remark| printer.say(remark));
-            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
-            match (cut_short, printer.lost_output().filter(|_| signalled.is_none())) {
-                (Some(signal), _) => result.cut_short(signal),
-                (None, Some(why)) => result.unread(why),
-                (None, None) => result,
-            }
-        }
-        None => {
-            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
-        }
-        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
-    }
+    signalled
 }
 
 /// That a run goes on which was left before it came to rest.

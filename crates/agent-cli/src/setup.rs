@@ -20,7 +20,7 @@ use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
-use agent_runner::journal::{FileJournal, OpenError, SessionStore, StoreError};
+use agent_runner::journal::{FileJournal, OpenError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
 use std::path::Path;
@@ -362,23 +362,20 @@ impl Kept {
     }
 
     fn resume(store: &SessionStore, id: String, must_exist: bool) -> Result<Self, Failure> {
-        let (journal, recovered) = store.resume(&id).map_err(|error| failed(&error))?;
-        if recovered.torn_bytes > 0 {
+        let Reopened { journal, rebuilt, torn_bytes, .. } = store.rebuild(&id).map_err(|error| failed(&error))?;
+        if torn_bytes > 0 {
             say(&format!(
                 "agent: the last record of the session was cut by a crash; its {} bytes are kept beside the journal",
-                recovered.torn_bytes
+                torn_bytes
             ));
         }
-        let is_empty = recovered.records.is_empty();
-        if is_empty && !must_exist {
+        let Some(rebuilt) = rebuilt else {
             // Cut before its first record: there is nothing to lose and nothing to go on with.
-            return Ok(Self::New { id, journal });
-        }
-        if is_empty {
-            return Err(Failure::input(format!("resume the session {id}: its journal is empty")));
-        }
-        let rebuilt =
-            recovered.rebuild().map_err(|error| Failure::input(format!("resume the session {id}: {error}")))?;
+            return match must_exist {
+                false => Ok(Self::New { id, journal }),
+                true => Err(Failure::input(format!("resume the session {id}: its journal is empty"))),
+            };
+        };
         if rebuilt.session.state() == State::ShuttingDown {
             return Err(Failure::input(format!(
                 "resume the session {id}: it was ended for good; `--fork-session` goes on in a new one"

@@ -15,7 +15,7 @@ use agent_core::llm::{LlmResponse, Purpose, RawCall, ResponseBlock, StopReason, 
 use agent_core::ports::Journal;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig};
 use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome, ToolSpec};
-use agent_runner::journal::{FileJournal, SessionStore};
+use agent_runner::journal::{FileJournal, Reopened, SessionStore};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::error::Error;
@@ -53,9 +53,9 @@ fn resume(store: &SessionStore, times: u64) -> Result<(), Box<dyn Error>> {
     let mut took = Vec::new();
     for _ in 0..times.max(1) {
         let start = Instant::now();
-        let (journal, recovered) = store.resume("messages")?;
-        let rebuilt = recovered.rebuild()?;
+        let Reopened { journal, rebuilt, .. } = store.rebuild("messages")?;
         took.push(start.elapsed());
+        let Some(rebuilt) = rebuilt else { return Err("it has no record".into()) };
         if rebuilt.session.conversation().is_empty() {
             return Err("nothing was said in it".into());
         }

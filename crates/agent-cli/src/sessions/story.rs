@@ -3,7 +3,7 @@
 use super::name;
 use crate::failure::Failure;
 use agent_core::budget::{Ledger, Usd};
-use agent_core::journal::{ActionStarted, Entry, Header, Record, Replayed, Replayer};
+use agent_core::journal::{ActionStarted, Entry, Header, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::link::Agent;
 use agent_core::session::{State, Step, Ticket, Trigger};
@@ -82,12 +82,12 @@ impl Story {
         };
         let mut story = Self::begin(first.map_err(Failure::input)?)?;
         story.format_version = reader.format().map_or(0, |format| format.version());
-        for record in reader.by_ref() {
+        while let Some(record) = reader.next() {
             let record = record.map_err(Failure::input)?;
             if to.is_some_and(|to| record.seq > to) {
                 break;
             }
-            story.take(record, &mut tell)?;
+            story.take(record, &mut tell).map_err(|error| Failure::input(reader.misplaced(&error)))?;
         }
         (story.bytes, story.torn_bytes) = (reader.good_bytes(), reader.torn_bytes());
         match to {
@@ -119,11 +119,11 @@ impl Story {
         })
     }
 
-    fn take(&mut self, record: Record, tell: &mut impl FnMut(&Told<'_>)) -> Result<(), Failure> {
+    fn take(&mut self, record: Record, tell: &mut impl FnMut(&Told<'_>)) -> Result<(), ReplayError> {
         let (seq, at_ms, name) = (record.seq, record.at_ms, name(&record));
         let (state, before) = (self.replayer.session().state(), *self.replayer.session().ledger());
         let kept = record.clone();
-        let did = self.replayer.take(record).map_err(Failure::input)?;
+        let did = self.replayer.take(record)?;
         self.records += 1;
         self.ended_ms = self.ended_ms.max(at_ms);
         match &kept.entry {

@@ -111,3 +111,31 @@ fn what_is_no_session_or_no_file_is_refused_at_once() {
     running.close_stdin();
     running.end().assert_code(2);
 }
+
+#[test]
+fn a_line_that_is_lost_or_stands_twice_is_told_with_its_place() {
+    let scratch = Scratch::new();
+    let path = journal(&scratch);
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let byte: usize = lines[..4].iter().map(|line| line.len()).sum();
+    let doubled = [&lines[..4], &lines[3..]].concat();
+    fs::write(&path, doubled.concat()).unwrap();
+    lint(&scratch, &path, &[]).assert_code(1);
+    let told = lint(&scratch, &path, &["--repair", "doubled"]).assert_code(0).out.clone();
+    assert!(told.contains(":5: duplicate-message: the record 3 stands there already"), "{told}");
+    assert_eq!(scratch.read("doubled"), text, "nothing is lost");
+    let place = format!("line 5 (byte {byte}) is damaged: replay the journal: record 4 expected, 3 found");
+    let id = path.file_stem().unwrap().to_str().unwrap();
+    scratch.ended(&["sessions", "verify", id]).assert_code(42).assert_says(&place);
+    scratch.ended(&["explain", id]).assert_code(42).assert_says(&place);
+
+    let lost = [&lines[..4], &lines[5..]].concat();
+    fs::write(&path, lost.concat()).unwrap();
+    let told = lint(&scratch, &path, &[]).assert_code(1).out.clone();
+    assert!(told.contains(":5: missing-message: replay the journal: record 4 expected, 5 found"), "{told}");
+    let place = format!("line 5 (byte {byte}) is damaged: replay the journal: record 4 expected, 5 found");
+    scratch.ended(&["sessions", "verify", id]).assert_code(42).assert_says(&place);
+    let model = Model::script([]);
+    scratch.run(&model, &["-p", "and?", "--session-id", id]).assert_code(42).assert_says(&place);
+}

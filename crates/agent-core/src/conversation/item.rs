@@ -134,12 +134,18 @@ impl Answer {
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
+        self.text_into(&mut out);
+        out
+    }
+
+    /// The same in the room of another text.
+    pub(crate) fn text_into(&self, out: &mut String) {
+        out.clear();
         for block in &self.blocks {
             if let Block::Text(text) = block {
                 out.push_str(text);
             }
         }
-        out
     }
 
     /// This (paused) answer followed by its continuation.

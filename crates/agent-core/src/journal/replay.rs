@@ -4,10 +4,11 @@ use super::{ActionStarted, Entry, FORMAT_VERSION, Header, LifecycleEntry, Record
 use crate::conversation::CallId;
 use crate::lifecycle;
 use crate::link::Agent;
-use crate::session::{Outcome, Rejected, Session, SessionTable, Step, Ticket};
+use crate::session::{Outcome, Rejected, Rendering, Session, SessionTable, Step, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::mem;
 
 /// Rebuilds a session from its records.
 ///
@@ -16,9 +17,8 @@ use alloc::vec::Vec;
 pub fn replay<I: IntoIterator<Item = Record>>(records: I) -> Result<(Header, Session), ReplayError> {
     let mut records = records.into_iter();
     let mut replayer = Replayer::new(records.next().ok_or(ReplayError::NoHeader)?)?;
-    let mut step = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
     for record in records {
-        replayer.pass(record, &mut step)?;
+        replayer.advance(record)?;
     }
     Ok((replayer.header, replayer.session))
 }
@@ -31,6 +31,8 @@ pub struct Replayer {
     agent: Option<Agent>,
     next_seq: u64,
     begun: BTreeSet<(Ticket, Option<CallId>)>,
+    /// The room for steps that nobody looks at.
+    unseen: Step,
 }
 
 impl Replayer {
@@ -41,7 +43,7 @@ impl Replayer {
     pub fn new(record: Record) -> Result<Self, ReplayError> {
         let header = Self::header_of(record)?;
         let session = Session::new(header.config.clone());
-        Ok(Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new() })
+        Ok(Self::begun_with(header, session))
     }
 
     /// Begins with the first record, on another table, for tests that change rows and look for the difference.
@@ -52,7 +54,12 @@ impl Replayer {
     pub fn with_table(record: Record, table: &'static SessionTable) -> Result<Self, ReplayError> {
         let header = Self::header_of(record)?;
         let session = Session::with_table(header.config.clone(), table);
-        Ok(Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new() })
+        Ok(Self::begun_with(header, session))
+    }
+
+    const fn begun_with(header: Header, session: Session) -> Self {
+        let unseen = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
+        Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new(), unseen }
     }
 
     fn header_of(record: Record) -> Result<Header, ReplayError> {
@@ -71,18 +78,30 @@ impl Replayer {
     /// [`ReplayError`] when it is not the next one, or a second header. Nothing has changed then.
     pub fn take(&mut self, record: Record) -> Result<Replayed, ReplayError> {
         let mut step = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
-        let other = self.pass(record, &mut step)?;
+        let other = self.pass(record, &mut step, Rendering::Actions)?;
         Ok(other.unwrap_or(Replayed::Step(step)))
     }
 
+    /// Takes the next record in and says nothing about it, which is quicker.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn advance(&mut self, record: Record) -> Result<(), ReplayError> {
+        let mut step =
+            mem::replace(&mut self.unseen, Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() });
+        let passed = self.pass(record, &mut step, Rendering::Nothing);
+        self.unseen = step;
+        passed.map(drop)
+    }
+
     /// Takes the next record in. Says what it did, unless it was a step: that is put into one that may have been used before.
-    fn pass(&mut self, record: Record, step: &mut Step) -> Result<Option<Replayed>, ReplayError> {
+    fn pass(&mut self, record: Record, step: &mut Step, rendering: Rendering) -> Result<Option<Replayed>, ReplayError> {
         if record.seq != self.next_seq {
             return Err(ReplayError::Gap { expected: self.next_seq, found: record.seq });
         }
         let other = match record.entry {
             Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
-            Entry::Event(event) => match self.session.step_into(record.at_ms, event, step) {
+            Entry::Event(event) => match self.session.step_into(record.at_ms, event, step, rendering) {
                 Ok(()) => {
                     if let Some(agent) = &mut self.agent {
                         step.transitions.iter().for_each(|transition| agent.session_moved(transition));
@@ -171,7 +190,7 @@ impl Replayer {
     /// What a driver needs to go on.
     #[must_use]
     pub fn finish(self) -> Rebuilt {
-        let Self { header, session, agent, next_seq, begun } = self;
+        let Self { header, session, agent, next_seq, begun, unseen: _ } = self;
         Rebuilt { header, session, agent, next_seq, begun: Begun { known: Some(begun) } }
     }
 }

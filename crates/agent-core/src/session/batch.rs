@@ -171,15 +171,16 @@ impl Batch {
         self.calls.iter().any(|open| matches!(open.status, Status::Asked(_)))
     }
 
-    /// Gives the next group to the driver.
-    pub(super) fn emit_group(&mut self) -> Vec<ToolCall> {
-        let mut group = Vec::new();
+    /// Gives the next group to the driver, call by call. Returns how many they are.
+    pub(super) fn emit_group(&mut self, mut give: impl FnMut(&ToolCall)) -> u64 {
+        let mut emitted = 0;
         for open in &mut self.calls {
             match (&open.status, open.effect) {
-                (Status::Cleared, Effect::Changes) if !group.is_empty() => break,
+                (Status::Cleared, Effect::Changes) if emitted > 0 => break,
                 (Status::Cleared, effect) => {
                     open.status = Status::Emitted;
-                    group.push(open.call.clone());
+                    give(&open.call);
+                    emitted += 1;
                     if effect == Effect::Changes {
                         break;
                     }
@@ -187,7 +188,7 @@ impl Batch {
                 (Status::New | Status::Asked(_) | Status::Emitted | Status::Answered { .. }, _) => {}
             }
         }
-        group
+        emitted
     }
 
     /// Calls that were given to the driver and are not answered.

@@ -197,12 +197,19 @@ impl Session {
             actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
             rulings: Vec::new(),
         };
-        self.step_into(at_ms, event, &mut step)?;
+        self.step_into(at_ms, event, &mut step, Rendering::Actions)?;
         Ok(step)
     }
 
-    /// The same with a step that was used before: whoever takes in many events without performing anything keeps its room.
-    pub(crate) fn step_into(&mut self, at_ms: u64, event: Event, step: &mut Step) -> Result<(), Rejected> {
+    /// The same with a step that was used before: whoever takes in many events without performing anything keeps its room, and need not
+    /// have the actions made.
+    pub(crate) fn step_into(
+        &mut self,
+        at_ms: u64,
+        event: Event,
+        step: &mut Step,
+        rendering: Rendering,
+    ) -> Result<(), Rejected> {
         step.clear();
         let name = event.name();
         let trigger = self.classify(at_ms, &event).map_err(|reason| self.rejected(name, None, reason))?;
@@ -216,10 +223,10 @@ impl Session {
         self.now_ms = self.now_ms.max(at_ms);
         self.absorb(trigger, event, &mut step.rulings);
         self.note_rulings(&step.rulings);
-        self.fire(row, step);
+        self.fire(row, step, rendering);
         while let Some(row) = self.automatic_row() {
             self.settle(row.on);
-            self.fire(row, step);
+            self.fire(row, step, rendering);
         }
         Ok(())
     }
@@ -316,11 +323,14 @@ impl Session {
     }
 
     /// The only place where the state changes.
-    fn fire(&mut self, row: &Row<State, Trigger, ActionKind>, step: &mut Step) {
+    fn fire(&mut self, row: &Row<State, Trigger, ActionKind>, step: &mut Step, rendering: Rendering) {
         step.transitions.push(self.trace.enter(self.now_ms, row.from, row.on, row.to));
         self.state = row.to;
         for kind in row.actions {
-            step.actions.extend(self.render(*kind));
+            match rendering {
+                Rendering::Actions => step.actions.extend(self.render(*kind)),
+                Rendering::Nothing => self.render_nothing(*kind),
+            }
         }
     }
 
@@ -349,6 +359,15 @@ impl Session {
     fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
         Rejected::new(self.table.table, self.state, event, trigger, reason)
     }
+}
+
+/// Whether a step says what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rendering {
+    /// It does.
+    Actions,
+    /// Nobody does anything: a journal is read.
+    Nothing,
 }
 
 /// Something asked and not answered.

@@ -7,7 +7,7 @@ use super::reply::{self, Reply};
 use super::table::Trigger;
 use super::{Notice, Retry, Session};
 use crate::conversation::{Answer, Block};
-use crate::llm::{LlmError, LlmResponse, Usage};
+use crate::llm::{LlmError, LlmResponse, PartialAnswer, Usage};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -46,7 +46,7 @@ impl Session {
                 self.accept(&answer);
                 self.pauses = 0;
                 self.used_ids.extend(answer.calls().map(|call| call.id.clone()));
-                self.run.get_or_insert_default().text = answer.text();
+                answer.text_into(&mut self.run.get_or_insert_default().text);
                 self.batch = Some(Box::new(Batch::new(answer, unusable)));
             }
             Reply::Paused(answer) => {
@@ -58,7 +58,7 @@ impl Session {
             Reply::Done(answer) => {
                 self.accept(&answer);
                 self.pauses = 0;
-                self.run.get_or_insert_default().text = answer.text();
+                answer.text_into(&mut self.run.get_or_insert_default().text);
                 let _ = self.conversation.push_answer(answer);
             }
             Reply::Unusable { reason } => {
@@ -84,6 +84,10 @@ impl Session {
     /// The model call failed.
     pub(super) fn absorb_failure(&mut self, trigger: Trigger, error: &LlmError, chance_permille: u16) {
         self.asked = None;
+        if let Some(partial) = error.partial.as_deref() {
+            let usage = partial.usage_or(self.context_estimate());
+            self.ledger.charge(&usage, true, self.config.price(self.model_index));
+        }
         if trigger == Trigger::LlmFailedRetryable {
             let delay_ms = self.next_delay_ms(error.retry_after_ms, chance_permille).unwrap_or_default();
             self.retry = Some(Box::new(Retry { delay_ms, reason: error.message.clone() }));
@@ -101,11 +105,8 @@ impl Session {
     /// The model call was stopped: text that had come stays, marked.
     pub(super) fn absorb_abort(&mut self, partial_text: String) {
         self.cancel.get_or_insert(super::CancelReason::Requested);
-        let usage = Usage {
-            input_tokens: self.context_estimate(),
-            output_tokens: partial_text.len() as u64 / 4,
-            ..Usage::default()
-        };
+        let partial = PartialAnswer { usage: None, bytes: partial_text.len() as u64 };
+        let usage = partial.usage_or(self.context_estimate());
         self.ledger.charge(&usage, true, self.config.price(self.model_index));
         if self.is_compacting() {
             self.end_summary();
@@ -119,7 +120,7 @@ impl Session {
     /// What came of an answer goes into the history behind the messages that led to it.
     fn keep_partial(&mut self, answer: Answer) {
         self.commit_input();
-        self.run.get_or_insert_default().text = answer.text();
+        answer.text_into(&mut self.run.get_or_insert_default().text);
         let _ = self.conversation.push_answer(answer);
     }
 
@@ -165,7 +166,7 @@ impl Session {
             Some(answer) => {
                 self.accept(&answer);
                 self.notify(reason);
-                self.run.get_or_insert_default().text = answer.text();
+                answer.text_into(&mut self.run.get_or_insert_default().text);
                 let _ = self.conversation.push_answer(answer);
             }
             None if hand_back => self.notify_handing_back(reason),

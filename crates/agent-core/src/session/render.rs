@@ -3,6 +3,7 @@
 use super::compaction;
 use super::table::{ActionKind, State, Trigger};
 use super::{Action, Asked, Event, Outstanding, Session, Ticket};
+use crate::conversation::ToolCall;
 use crate::llm::{LlmRequest, Purpose};
 use crate::table::Row;
 use alloc::vec::Vec;
@@ -13,9 +14,7 @@ impl Session {
     pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::SendLlmRequest => {
-                self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
-                self.stopped_by_limit &= self.is_compacting();
-                let ticket = self.ask();
+                let ticket = self.ask_model();
                 Some(Action::SendLlmRequest { ticket, request: self.request() })
             }
             ActionKind::CancelLlmRequest => self.cancelled().map(|ticket| Action::CancelLlmRequest { ticket }),
@@ -32,8 +31,8 @@ impl Session {
                 Some(Action::RequestApproval { ticket: self.ask(), questions })
             }
             ActionKind::ExecuteTools => {
-                let calls = self.batch.as_mut()?.emit_group();
-                self.ledger.tool_calls = self.ledger.tool_calls.saturating_add(calls.len() as u64);
+                let mut calls = Vec::new();
+                self.emit_group(|call| calls.push(call.clone()))?;
                 Some(Action::ExecuteTools { ticket: self.ask(), calls })
             }
             ActionKind::CheckGitCommits => {
@@ -75,6 +74,55 @@ impl Session {
             }
             ActionKind::Shutdown => Some(Action::Shutdown),
         }
+    }
+
+    /// What rendering an action changes in the session, and nothing else: the actions of a journal are not performed again, and to make them
+    /// is a sixth of what a step costs.
+    pub(super) fn render_nothing(&mut self, kind: ActionKind) {
+        match kind {
+            ActionKind::SendLlmRequest => drop(self.ask_model()),
+            ActionKind::PrepareTools | ActionKind::RequestApproval if self.batch.is_none() => {}
+            ActionKind::PrepareTools
+            | ActionKind::RequestApproval
+            | ActionKind::CheckGitCommits
+            | ActionKind::RunAutoformatters
+            | ActionKind::CommitChanges
+            | ActionKind::ScheduleRetry => drop(self.ask()),
+            ActionKind::ExecuteTools => {
+                if self.emit_group(|_| {}).is_some() {
+                    self.ask();
+                }
+            }
+            ActionKind::DisplayText
+            | ActionKind::DisplayMessage
+            | ActionKind::DiscardPartial
+            | ActionKind::Shutdown => {}
+            ActionKind::CancelLlmRequest
+            | ActionKind::CancelTools
+            | ActionKind::CancelHooks
+            | ActionKind::CancelRetry
+            | ActionKind::WithdrawApproval
+            | ActionKind::RunHooks
+            | ActionKind::StartDeadline
+            | ActionKind::HoldDeadline
+            | ActionKind::DisplayError
+            | ActionKind::PromptForInput
+            | ActionKind::ReturnQueuedInput => drop(self.render(kind)),
+        }
+    }
+
+    /// Counts a model call, and gives it a ticket.
+    fn ask_model(&mut self) -> Ticket {
+        self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
+        self.stopped_by_limit &= self.is_compacting();
+        self.ask()
+    }
+
+    /// Tells the next group of calls, which count from now on; nothing when there is no batch.
+    fn emit_group(&mut self, tell: impl FnMut(&ToolCall)) -> Option<()> {
+        let emitted = self.batch.as_mut()?.emit_group(tell);
+        self.ledger.tool_calls = self.ledger.tool_calls.saturating_add(emitted);
+        Some(())
     }
 
     /// A piece of text on its way to the screen: moved through, kept nowhere.

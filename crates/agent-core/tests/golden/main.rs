@@ -82,6 +82,23 @@ fn a_kept_journal_tells_of_the_agent_over_its_session() {
     );
 }
 
+/// Whoever performs nothing need not have it rendered: that changes nothing in the session.
+#[test]
+fn a_journal_that_is_only_passed_through_makes_the_same_session() {
+    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl"] {
+        let records: Vec<Record> = read_lines(&kept::read("journal", name));
+        let (first, rest) = records.split_first().unwrap();
+        let mut told = journal::Replayer::new(first.clone()).unwrap();
+        let mut passed = told.clone();
+        for record in rest {
+            let _ = told.take(record.clone()).unwrap();
+            passed.advance(record.clone()).unwrap();
+            assert_eq!((told.session(), told.agent()), (passed.session(), passed.agent()), "{name}: {}", record.seq);
+        }
+        assert_eq!(told.finish().begun, passed.finish().begun, "{name}");
+    }
+}
+
 #[test]
 fn a_journal_with_the_users_hooks_is_read_since_they_are_there() {
     for version in 3..journal::FORMAT_VERSION {

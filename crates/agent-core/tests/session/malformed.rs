@@ -194,7 +194,7 @@ fn a_journal_that_is_spoilt_is_an_error() {
     assert_eq!(replay(records().into_iter().skip(1)).unwrap_err(), ReplayError::NoHeader);
     let mut of_tomorrow: Value = serde_json::from_str(&lines[0]).unwrap();
     *of_tomorrow.pointer_mut("/entry/Header/format_version").unwrap() = serde_json::json!(5);
-    assert_eq!(replay([serde_json::from_value(of_tomorrow).unwrap()]).unwrap_err(), ReplayError::Version { found: 4 });
+    assert_eq!(replay([serde_json::from_value(of_tomorrow).unwrap()]).unwrap_err(), ReplayError::Version { found: 5 });
     for missing in 1..lines.len() - 1 {
         let mut records = records();
         records.remove(missing);

@@ -1,8 +1,8 @@
 //! Writing a journal.
 
 use super::line;
-use super::read::{ReadError, Recovered, read};
-use agent_core::journal::{Format, Record};
+use super::read::{ReadError, Reader, Recovered, read, with_begun};
+use agent_core::journal::{Format, Rebuilt, Record, Replayer};
 use agent_core::ports::{Journal, JournalError};
 use async_trait::async_trait;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -57,15 +57,55 @@ impl FileJournal {
     pub fn resume(path: &Path) -> Result<(Self, Recovered), OpenError> {
         let lock = lock(path)?;
         let recovered = read(path).map_err(OpenError::Read)?;
-        let failed = |source| OpenError::io(path, source);
-        if recovered.torn_bytes > 0 {
-            keep_torn(path, recovered.good_bytes).map_err(failed)?;
+        let Recovered { format, good_bytes, torn_bytes, .. } = recovered;
+        let cut = Cut { format, good_bytes, torn_bytes };
+        let journal = Self::go_on(path, lock, cut, || Ok(recovered.records.clone()))?;
+        Ok((journal, recovered))
+    }
+
+    /// Opens a journal to go on with its session, which is rebuilt while the records are read: never more than one of them is in memory.
+    /// Everything else is as with [`resume`](Self::resume).
+    ///
+    /// # Errors
+    /// As with [`resume`](Self::resume), also when a record does not fit the ones before; the file is left as it is then.
+    pub fn rebuild(path: &Path) -> Result<Reopened, OpenError> {
+        let lock = lock(path)?;
+        let mut reader = Reader::open(path).map_err(OpenError::Read)?;
+        let mut replayer: Option<Replayer> = None;
+        while let Some(record) = reader.next() {
+            let record = record.map_err(OpenError::Read)?;
+            let taken = match &mut replayer {
+                Some(replayer) => replayer.advance(record),
+                None => Replayer::new(record).map(|new| replayer = Some(new)),
+            };
+            taken.map_err(|error| OpenError::Read(reader.misplaced(&error)))?;
         }
-        if let Some(old) = recovered.format.filter(|format| *format != Format::TODAY) {
-            write_anew(path, old, &recovered.records).map_err(failed)?;
+        let (format, good_bytes, torn_bytes) = (reader.format(), reader.good_bytes(), reader.torn_bytes());
+        // Closed before it is written.
+        drop(reader);
+        let journal = Self::go_on(path, lock, Cut { format, good_bytes, torn_bytes }, || {
+            read(path).map(|all| all.records).map_err(OpenError::Read)
+        })?;
+        let rebuilt = replayer.map(|replayer| with_begun(replayer.finish(), format));
+        Ok(Reopened { journal, rebuilt, torn_bytes })
+    }
+
+    /// Makes of a file whatever today's program appends to.
+    fn go_on(
+        path: &Path,
+        lock: File,
+        cut: Cut,
+        records: impl FnOnce() -> Result<Vec<Record>, OpenError>,
+    ) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::io(path, source);
+        if cut.torn_bytes > 0 {
+            keep_torn(path, cut.good_bytes).map_err(failed)?;
+        }
+        if let Some(old) = cut.format.filter(|format| *format != Format::TODAY) {
+            write_anew(path, old, &records()?).map_err(failed)?;
         }
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
-        Ok((Self::new(path, file, lock), recovered))
+        Ok(Self::new(path, file, lock))
     }
 
     fn new(path: &Path, file: File, lock: File) -> Self {
@@ -113,6 +153,26 @@ impl FileJournal {
     fn failed(&self, error: &io::Error) -> JournalError {
         JournalError { place: self.path.display().to_string(), found: error.to_string() }
     }
+}
+
+/// A journal that is gone on with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Reopened {
+    /// To append to.
+    pub journal: FileJournal,
+    /// The session, and what a runner needs to go on with it; nothing when not even the first record is whole.
+    pub rebuilt: Option<Rebuilt>,
+    /// Bytes of a record that a crash cut, which were taken off.
+    pub torn_bytes: u64,
+}
+
+/// How a file ends.
+#[derive(Clone, Copy)]
+struct Cut {
+    format: Option<Format>,
+    good_bytes: u64,
+    torn_bytes: u64,
 }
 
 #[async_trait]

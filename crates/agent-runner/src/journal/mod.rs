@@ -5,11 +5,12 @@
 //! Going on with a session, after a crash or another day:
 //!
 //! ```no_run
-//! # use agent_runner::{Builder, journal::FileJournal};
+//! # use agent_runner::{Builder, journal::{FileJournal, Reopened}};
 //! # use std::{path::Path, sync::Arc};
 //! # fn resume(provider: Arc<dyn agent_core::ports::LlmProvider>) -> Result<(), Box<dyn std::error::Error>> {
-//! let (journal, recovered) = FileJournal::resume(Path::new("session.jsonl"))?;
-//! let rebuilt = recovered.rebuild()?;
+//! let Reopened { journal, rebuilt: Some(rebuilt), .. } = FileJournal::rebuild(Path::new("session.jsonl"))? else {
+//!     return Err("nothing is in it".into());
+//! };
 //! let builder = Builder::new(rebuilt.header.config)
 //!     .provider(provider)
 //!     .journal(Box::new(journal))
@@ -30,7 +31,7 @@ mod salvage;
 mod sqlite;
 mod store;
 
-pub use file::{FileJournal, OpenError};
+pub use file::{FileJournal, OpenError, Reopened};
 pub(crate) use file::{make_private_folder, private};
 pub use index::Said;
 pub use read::{Damage, ReadError, Reader, Recovered, read};

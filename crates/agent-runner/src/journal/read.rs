@@ -25,16 +25,19 @@ impl Recovered {
     /// # Errors
     /// [`ReplayError`] when they make none.
     pub fn rebuild(self) -> Result<Rebuilt, ReplayError> {
-        // An earlier format has no notes of what began, so everything may have.
-        let has_notes = self.format.is_some_and(|format| format.version() >= 2);
         let mut records = self.records.into_iter();
         let mut replayer = Replayer::new(records.next().ok_or(ReplayError::NoHeader)?)?;
         for record in records {
-            drop(replayer.take(record)?);
+            replayer.advance(record)?;
         }
-        let rebuilt = replayer.finish();
-        Ok(if has_notes { rebuilt } else { rebuilt.with_begun(Begun::unknown()) })
+        Ok(with_begun(replayer.finish(), self.format))
     }
+}
+
+/// An earlier format has no notes of what began, so everything may have.
+pub(super) fn with_begun(rebuilt: Rebuilt, format: Option<Format>) -> Rebuilt {
+    let has_notes = format.is_some_and(|format| format.version() >= 2);
+    if has_notes { rebuilt } else { rebuilt.with_begun(Begun::unknown()) }
 }
 
 /// Reads a journal. A last line that is cut is left out; damage before it is an error, never skipped.
@@ -55,6 +58,8 @@ pub struct Reader {
     file: BufReader<File>,
     format: Option<Format>,
     lines: u64,
+    /// Where the last record begins.
+    record_byte: u64,
     good_bytes: u64,
     torn_bytes: u64,
     /// Of the line that is damaged, when the last one is.
@@ -79,6 +84,7 @@ impl Reader {
             file: BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(failed)?),
             format: None,
             lines: 0,
+            record_byte: 0,
             good_bytes: 0,
             torn_bytes: 0,
             damaged_bytes: 0,
@@ -103,6 +109,12 @@ impl Reader {
     #[must_use]
     pub const fn torn_bytes(&self) -> u64 {
         self.torn_bytes
+    }
+
+    /// The place of the last record, for whoever finds that it does not fit: whole lines can be missing, or stand twice.
+    pub fn misplaced(&self, found: &ReplayError) -> ReadError {
+        let damage = Damage { line: self.lines, byte: self.record_byte, found: found.to_string() };
+        ReadError::Damaged { path: self.path.clone(), damage }
     }
 
     /// Goes on behind a damaged line, to see what else is damaged. What follows is no continuation of what came before. False when there is
@@ -140,6 +152,7 @@ impl Reader {
         };
         match record {
             Ok(record) => {
+                self.record_byte = self.good_bytes;
                 self.good_bytes += length as u64;
                 Ok(Some(record))
             }

@@ -33,12 +33,16 @@ pub fn salvage(path: &Path, out: &Path) -> Result<Salvaged, OpenError> {
     let no_session = |error| OpenError::io(path, io::Error::other(error));
     let mut replayer = Replayer::new(first).map_err(no_session)?;
     let (mut good_bytes, mut at_ms, mut is_blind) = (reader.good_bytes(), 0, false);
+    let mut last = None;
     while let Some(record) = reader.next() {
         match record {
+            // One that stands twice tells nothing new.
+            Ok(record) if last.as_ref() == Some(&record) => good_bytes = reader.good_bytes(),
             Ok(record) if record.seq == replayer.next_seq() => {
                 at_ms = record.at_ms;
                 copy.put(&record).map_err(failed)?;
-                drop(replayer.take(record).map_err(no_session)?);
+                last = Some(record.clone());
+                replayer.advance(record).map_err(no_session)?;
                 good_bytes = reader.good_bytes();
             }
             Ok(_) | Err(ReadError::Damaged { .. }) => {

@@ -1,6 +1,6 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
-use super::file::{FileJournal, OpenError, lock};
+use super::file::{FileJournal, OpenError, Reopened, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::read::{Reader, Recovered};
 use super::salvage::may_have_begun;
@@ -75,6 +75,14 @@ impl SessionStore {
     /// [`StoreError`] when there is no such session, another process writes it, or it is damaged.
     pub fn resume(&self, id: &str) -> Result<(FileJournal, Recovered), StoreError> {
         Ok(FileJournal::resume(&self.existing(id)?)?)
+    }
+
+    /// Opens the journal of a session to go on with it, and rebuilds the session while it is read.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume), and when the records make no session.
+    pub fn rebuild(&self, id: &str) -> Result<Reopened, StoreError> {
+        Ok(FileJournal::rebuild(&self.existing(id)?)?)
     }
 
     /// Makes a new session of the records of another one up to a record, with the notes of what that one began. The other one stays as

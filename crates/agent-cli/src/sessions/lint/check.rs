@@ -55,7 +55,9 @@ struct Check {
     /// Every entry, with the message at or above it.
     ids: HashMap<String, Option<Spoke>>,
     /// Entries whose parent was not there yet, and what they could stand behind instead.
-    orphans: Vec<(usize, String, Option<String>)>,
+    orphans: Vec<Orphan>,
+    /// What each entry stands behind.
+    parents: HashMap<String, String>,
     /// Entries that others need.
     needed: Vec<(usize, String)>,
     /// The last entry, and the message at or above it.
@@ -65,6 +67,15 @@ struct Check {
     latest: HashMap<String, usize>,
     answers: Vec<Answer>,
     named: HashMap<String, usize>,
+}
+
+/// An entry whose parent did not stand before it.
+struct Orphan {
+    line: usize,
+    id: Option<String>,
+    parent: String,
+    /// What it could stand behind instead.
+    instead: Option<String>,
 }
 
 /// Who spoke, and in which line.
@@ -103,6 +114,7 @@ impl Check {
             found: Checked::default(),
             ids: HashMap::new(),
             orphans: Vec::new(),
+            parents: HashMap::new(),
             needed: Vec::new(),
             last: (None, None),
             calls: Vec::new(),
@@ -178,7 +190,11 @@ impl Check {
         };
         let found = self.ids.get(parent).copied();
         if found.is_none() {
-            self.orphans.push((line, parent.clone(), self.last.0.clone()));
+            let (id, parent, instead) = (entry.id.clone(), parent.clone(), self.last.0.clone());
+            self.orphans.push(Orphan { line, id, parent, instead });
+        }
+        if let Some(id) = &entry.id {
+            self.parents.insert(id.clone(), parent.clone());
         }
         found
     }
@@ -243,9 +259,18 @@ impl Check {
 
     fn finish(mut self, lines: usize) -> Checked {
         self.found.lines = lines;
-        for (line, parent, instead) in std::mem::take(&mut self.orphans) {
+        let mut in_none = HashSet::new();
+        for Orphan { line, id, parent, instead } in std::mem::take(&mut self.orphans) {
             if !self.ids.contains_key(&parent) {
                 self.error(line, Kind::MissingMessage, format!("it stands behind {parent}, which is not there"));
+                self.found.edits.parents.insert(line, instead);
+            } else if let Some(id) = id.filter(|id| self.is_in_ring(id, &mut in_none)) {
+                self.error(line, Kind::Cycle, format!("it stands behind {parent}, which stands behind it"));
+                let instead = instead.filter(|instead| !self.stands_behind(instead, &id));
+                match &instead {
+                    Some(instead) => self.parents.insert(id, instead.clone()),
+                    None => self.parents.remove(&id),
+                };
                 self.found.edits.parents.insert(line, instead);
             }
         }
@@ -261,6 +286,40 @@ impl Check {
         }
         self.found.findings.sort_by_key(|finding| finding.line);
         self.found
+    }
+
+    /// Whether what an entry stands behind comes back to it. Entries of which it is known that they are in no ring are not followed again.
+    fn is_in_ring(&self, id: &str, in_none: &mut HashSet<String>) -> bool {
+        let mut passed = HashSet::new();
+        let mut at = self.parents.get(id);
+        while let Some(entry) = at {
+            if entry == id {
+                return true;
+            }
+            if in_none.contains(entry) || !passed.insert(entry) {
+                break;
+            }
+            at = self.parents.get(entry);
+        }
+        // A ring further up is told by one of its own. Of those passed on the way to it, some are part of it.
+        if at.is_none_or(|entry| in_none.contains(entry)) {
+            in_none.extend(passed.into_iter().cloned());
+        }
+        in_none.insert(id.to_owned());
+        false
+    }
+
+    /// Whether an entry comes behind another one, by way of any others.
+    fn stands_behind(&self, entry: &str, other: &str) -> bool {
+        let mut passed = HashSet::new();
+        let mut at = Some(entry);
+        while let Some(id) = at.filter(|id| passed.insert(*id)) {
+            if id == other {
+                return true;
+            }
+            at = self.parents.get(id).map(String::as_str);
+        }
+        false
     }
 
     fn unanswered(&mut self, Open { call, line, answer, .. }: Open) {

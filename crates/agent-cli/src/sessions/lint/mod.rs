@@ -57,6 +57,8 @@ enum Kind {
     Alternation,
     /// What a line stands behind is not there.
     MissingMessage,
+    /// Lines that stand behind each other, in a ring.
+    Cycle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

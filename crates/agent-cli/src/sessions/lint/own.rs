@@ -4,7 +4,7 @@ use super::{Finding, Kind};
 use crate::failure::Failure;
 use crate::terminal::say;
 use agent_core::conversation::CallId;
-use agent_core::journal::{Entry, Record, Replayed, Replayer};
+use agent_core::journal::{Entry, Record, ReplayError, Replayed, Replayer};
 use agent_core::session::{Action, Event, Ticket};
 use agent_runner::journal::{ReadError, Reader, salvage};
 use std::collections::HashSet;
@@ -55,6 +55,8 @@ struct Look {
     /// As long as nothing is damaged.
     replayer: Option<Replayer>,
     answered: HashSet<(Ticket, CallId)>,
+    /// The record before.
+    last: Option<Record>,
 }
 
 impl Look {
@@ -71,7 +73,19 @@ impl Look {
             Entry::Event(Event::ToolCompleted { ticket, call, .. }) => Some((*ticket, call.clone())),
             _ => None,
         };
+        if self.last.as_ref() == Some(&record) {
+            self.error(Kind::DuplicateMessage, format!("the record {} stands there already", record.seq));
+            return;
+        }
+        self.last = Some(record.clone());
         match (self.replayer.as_mut().map(|replayer| replayer.take(record)), result) {
+            (Some(Err(ReplayError::Gap { expected, found })), _) if found < expected => {
+                self.error(
+                    Kind::DuplicateMessage,
+                    format!("there is a record {found} already; {expected} is expected"),
+                );
+                self.replayer = None;
+            }
             (Some(Err(error)), _) => {
                 self.error(Kind::MissingMessage, error.to_string());
                 self.replayer = None;

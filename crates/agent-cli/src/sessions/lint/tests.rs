@@ -105,6 +105,38 @@ fn every_line_lost_doubled_or_damaged_is_mended() {
     assert!(found > 60, "{found}");
 }
 
+/// Whatever line stands behind whatever line: rings are told and opened.
+#[test]
+fn every_ring_of_parents_is_told_and_opened() {
+    let place = Place::new();
+    let mut rings = 0;
+    for (format, field) in [(Format::ClaudeCode, "parentUuid"), (Format::Pi, "parentId")] {
+        let lines = sample(format);
+        let ids: Vec<_> = lines.iter().map(|line| format.entry(&value(line))).collect();
+        for (at, below) in (0..lines.len()).flat_map(|at| (at..lines.len()).map(move |below| (at, below))) {
+            let (Some(_), Some(id)) = (&ids[at].id, &ids[below].id) else { continue };
+            // Does the line below come behind this one?
+            let parent = |id: &str| ids.iter().find(|entry| entry.id.as_deref() == Some(id))?.parent.clone();
+            let mut above = std::iter::successors(Some(id.clone()), |id| parent(id));
+            let is_ring = above.any(|id| Some(id) == ids[at].id);
+            let mut line = value(lines[at]);
+            line[field] = id.clone().into();
+            let line = line.to_string();
+            let mut changed = lines.clone();
+            changed[at] = &line;
+            let (findings, copy, again) = place.mend(&text(&changed));
+            assert_eq!(
+                kinds(&findings).contains(&(at + 1, Kind::Cycle)),
+                is_ring,
+                "{format:?} {at} {below}: {findings:?}"
+            );
+            assert!(!kinds(&again).iter().any(|(_, kind)| *kind == Kind::Cycle), "{again:?}\n{copy}");
+            rings += usize::from(is_ring);
+        }
+    }
+    assert!(rings > 20, "{rings}");
+}
+
 /// Cut at any byte.
 #[test]
 fn every_cut_is_mended() {
@@ -227,7 +259,9 @@ fn circles_end() {
     let lines =
         [line("a", "a"), line("b", "c"), line("c", "b"), line("d", "c"), line("e", "d").replace("tool_result", "text")];
     let (findings, copy, _) = place.mend(lines.join("\n").as_bytes());
-    assert_eq!(kinds(&findings), [1, 2, 3, 4].map(|line| (line, Kind::UnknownResult)));
+    let (rings, results): (Vec<_>, Vec<_>) = kinds(&findings).into_iter().partition(|(_, kind)| *kind == Kind::Cycle);
+    assert_eq!(results, [1, 2, 3, 4].map(|line| (line, Kind::UnknownResult)));
+    assert_eq!(rings, [1, 2].map(|line| (line, Kind::Cycle)), "each is told once");
     assert_eq!(copy.lines().count(), 1, "{copy}");
 }
 
