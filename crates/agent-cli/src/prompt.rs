@@ -15,7 +15,7 @@ use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{PasteMarks, Style, Tint, inline, one_line};
+use crate::terminal::{PasteMarks, Style, Tint, forget_half_typed_line, inline, one_line};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
@@ -441,15 +441,6 @@ impl Screen {
 /// Whether a line can only be meant as a command. A path is none.
 fn is_command(line: &str) -> bool {
     line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
-}
-
-/// What stands half typed, or half pasted, when a question appears must not become its answer.
-fn forget_half_typed_line() {
-    let stdin = std::io::stdin();
-    if stdin.is_terminal() {
-        // Where the terminal refuses, an answer still has to be a clear yes.
-        let _ = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
-    }
 }
 
 const UNUSABLE_INPUT: u8 = 42;

@@ -48,12 +48,8 @@ pub(crate) enum Seat {
 
 impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
-        config_file::check_places()?;
         let directory = working_directory(options.directory.as_deref())?;
-        let user: UserConfig = match config_file::user_config_path() {
-            Some(path) => config_file::read(&path)?,
-            None => UserConfig::default(),
-        };
+        let user = users_config()?;
         let (repository, is_trusted) = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
@@ -118,6 +114,11 @@ impl Settings {
             user,
         })
     }
+}
+
+fn users_config() -> Result<UserConfig, Failure> {
+    config_file::check_places()?;
+    config_file::user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| config_file::read(&path))
 }
 
 pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure> {

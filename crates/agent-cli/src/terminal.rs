@@ -214,6 +214,15 @@ impl Drop for PasteMarks {
     }
 }
 
+/// What stands half typed, or half pasted, when a question appears must not become its answer.
+pub(crate) fn forget_half_typed_line() {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        // Where the terminal refuses, an answer still has to be a clear yes.
+        let _ = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
+    }
+}
+
 /// Makes panics speak through here, too: what a tool or a model said may be part of their message.
 pub(crate) fn take_over_panics() {
     std::panic::set_hook(Box::new(|panic| {
