@@ -10,8 +10,9 @@ use crate::signals::{self, Signal};
 use crate::terminal::say;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
+use agent_core::link::Agent;
 use agent_core::session::{Outcome, OutcomeKind, Session};
-use agent_runner::{End, Notice, Supervised, Supervisor};
+use agent_runner::{End, Handle, Notice, Notices, Runner, Supervised, Supervisor, SupervisorHandle};
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,7 +76,7 @@ async fn begin(
     }
 }
 
-/// Shows what happens until the agent comes to rest, or until a signal.
+/// Drives the agent to its outcome.
 async fn drive(
     (opened, prompt, settings): (Opened, Option<String>, Settings),
     commitments: Vec<Commitment>,
@@ -94,18 +95,48 @@ async fn drive(
         sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
     let session = (runner, handle, notices);
-    let (supervisor, agent, mut notices) = match unfinished.filter(|_| commitments.is_empty()) {
-        Some(left) => {
-            printer.say(&going_on(left.lifecycle()));
-            Supervisor::resume(session, left)
-        }
-        None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
-    };
+    let (supervisor, agent, mut notices) = supervise(session, unfinished, commitments, printer);
     let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
     let task = tokio::spawn(supervisor.run());
     if let Some(prompt) = prompt {
         agent.input(prompt);
     }
+    let signalled = until_rest(&agent, &mut notices, &mut signals, printer).await;
+    agent.detach();
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        agent.detach();
+    })
+    .await;
+    let Supervised { end, session, outcome, .. } = match ended {
+        Some(Ok(supervised)) => supervised,
+        None => {
+            let failure = Failure::stopped(cut_short.unwrap_or(Signal::Terminate));
+            return RunResult::of_failure(&failure, started).of_session(id);
+        }
+        Some(Err(error)) => {
+            return RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started);
+        }
+    };
+    // What the hooks at the session's end came to.
+    while let Ok(notice) = notices.try_recv() {
+        printer.notice(&notice);
+    }
+    guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
+    let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
+    match cut_short {
+        Some(signal) => result.cut_short(signal),
+        None => result,
+    }
+}
+
+/// Shows what happens until the agent comes to rest, or leaves at a signal. Returns the last signal.
+async fn until_rest(
+    agent: &SupervisorHandle,
+    notices: &mut Notices,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    printer: &mut Printer,
+) -> Option<Signal> {
     let mut signalled = None;
     loop {
         tokio::select! {
@@ -118,43 +149,33 @@ async fn drive(
                     agent.cancel();
                 }
                 (signal, _) => {
-                    signalled = Some(signal);
-                    break;
+                    return Some(signal);
                 }
             },
             notice = notices.recv() => {
-                let Some(notice) = notice else { break };
+                let Some(notice) = notice else { return signalled };
                 printer.notice(&notice);
                 if let Notice::Rested { .. } = notice {
-                    break;
+                    return signalled;
                 }
             }
         }
     }
-    agent.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
-        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
-        agent.detach();
-    })
-    .await;
-    match ended {
-        Some(Ok(Supervised { end, session, outcome, .. })) => {
-            // What the hooks at the session's end came to.
-            while let Ok(notice) = notices.try_recv() {
-                printer.notice(&notice);
-            }
-            let remarks = guesses(&before.ledger, session.ledger());
-            remarks.iter().for_each(|remark| printer.say(remark));
-            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
-            match cut_short {
-                Some(signal) => result.cut_short(signal),
-                None => result,
-            }
+}
+
+/// Goes on with the agent that was left, unless others are the commitments now.
+fn supervise(
+    session: (Runner, Handle, Notices),
+    unfinished: Option<Agent>,
+    commitments: Vec<Commitment>,
+    printer: &mut Printer,
+) -> (Supervisor, SupervisorHandle, Notices) {
+    match unfinished.filter(|_| commitments.is_empty()) {
+        Some(left) => {
+            printer.say(&going_on(left.lifecycle()));
+            Supervisor::resume(session, left)
         }
-        None => {
-            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
-        }
-        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
+        None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
     }
 }
 
