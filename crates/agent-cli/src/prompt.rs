@@ -4,6 +4,7 @@
 //! decided by the session alone.
 
 use crate::answer::{self, Asker};
+use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
@@ -20,16 +21,14 @@ use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::link::Turns;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Basis, Decision, Ruling};
-use agent_core::ports::Approver;
 use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
-use async_trait::async_trait;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 /// Runs a session at the prompt and returns the exit code.
 pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
@@ -97,8 +96,6 @@ struct Screen {
     /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
     is_in_turn: bool,
 }
-
-type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
 impl Screen {
     fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, limits: Limits, before: &Ledger) -> Self {
@@ -432,32 +429,6 @@ fn forget_half_typed_line() {
     if stdin.is_terminal() {
         // Where the terminal refuses, an answer still has to be a clear yes.
         let _ = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
-    }
-}
-
-/// Passes questions to the screen.
-struct ScreenApprover {
-    questions: mpsc::UnboundedSender<Question>,
-}
-
-impl ScreenApprover {
-    fn new() -> (Self, mpsc::UnboundedReceiver<Question>) {
-        let (questions, receiver) = mpsc::unbounded_channel();
-        (Self { questions }, receiver)
-    }
-}
-
-#[async_trait]
-impl Approver for ScreenApprover {
-    async fn ask(&self, question: &ApprovalQuestion) -> ApprovalAnswer {
-        let (sender, answer) = oneshot::channel();
-        // Where the screen is gone already, the same comes of it as of one that goes: no answer.
-        let _ = self.questions.send((question.clone(), sender));
-        match answer.await {
-            Ok(answer) => answer,
-            // The screen is gone without an answer, which is leaving: the question stays open.
-            Err(_) => std::future::pending().await,
-        }
     }
 }
 

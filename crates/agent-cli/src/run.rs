@@ -10,9 +10,8 @@ use crate::signals::{self, Signal};
 use crate::terminal::say;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
-use agent_core::link::Agent;
 use agent_core::session::{Outcome, OutcomeKind, Session};
-use agent_runner::{End, Handle, Notice, Notices, Runner, Supervised, Supervisor, SupervisorHandle};
+use agent_runner::{End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Instant;
@@ -76,7 +75,7 @@ async fn begin(
     }
 }
 
-/// Drives the agent to its outcome.
+/// Shows what happens until the agent comes to rest, or until a signal.
 async fn drive(
     (opened, prompt, settings): (Opened, Option<String>, Settings),
     commitments: Vec<Commitment>,
@@ -95,47 +94,51 @@ async fn drive(
         sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
     let session = (runner, handle, notices);
-    let (supervisor, agent, mut notices) = supervise(session, unfinished, commitments, printer);
+    let (supervisor, agent, mut notices) = match unfinished.filter(|_| commitments.is_empty()) {
+        Some(left) => {
+            printer.say(&going_on(left.lifecycle()));
+            Supervisor::resume(session, left)
+        }
+        None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
+    };
     let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
     let task = tokio::spawn(supervisor.run());
     if let Some(prompt) = prompt {
         agent.input(prompt);
     }
-    let signalled = until_rest(&agent, &mut notices, &mut signals, printer).await;
+    let signalled = watch(&agent, printer, &mut signals, &mut notices).await;
     agent.detach();
     let (ended, cut_short) = signals::ended(task, &mut signals, || {
         printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
         agent.detach();
     })
     .await;
-    let Supervised { end, session, outcome, .. } = match ended {
-        Some(Ok(supervised)) => supervised,
+    match ended {
+        Some(Ok(Supervised { end, session, outcome, .. })) => {
+            // What the hooks at the session's end came to.
+            while let Ok(notice) = notices.try_recv() {
+                printer.notice(&notice);
+            }
+            guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
+            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
+            match cut_short {
+                Some(signal) => result.cut_short(signal),
+                None => result,
+            }
+        }
         None => {
-            let failure = Failure::stopped(cut_short.unwrap_or(Signal::Terminate));
-            return RunResult::of_failure(&failure, started).of_session(id);
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
         }
-        Some(Err(error)) => {
-            return RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started);
-        }
-    };
-    // What the hooks at the session's end came to.
-    while let Ok(notice) = notices.try_recv() {
-        printer.notice(&notice);
-    }
-    guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
-    let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
-    match cut_short {
-        Some(signal) => result.cut_short(signal),
-        None => result,
+        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }
 
-/// Shows what happens until the agent comes to rest, or leaves at a signal. Returns the last signal.
-async fn until_rest(
+/// Shows what happens until the agent rests, or it is to be left at once: whether a signal came, and which.
+async fn watch(
     agent: &SupervisorHandle,
-    notices: &mut Notices,
-    signals: &mut mpsc::UnboundedReceiver<Signal>,
     printer: &mut Printer,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    notices: &mut Notices,
 ) -> Option<Signal> {
     let mut signalled = None;
     loop {
@@ -149,34 +152,20 @@ async fn until_rest(
                     agent.cancel();
                 }
                 (signal, _) => {
-                    return Some(signal);
+                    signalled = Some(signal);
+                    break;
                 }
             },
             notice = notices.recv() => {
-                let Some(notice) = notice else { return signalled };
+                let Some(notice) = notice else { break };
                 printer.notice(&notice);
                 if let Notice::Rested { .. } = notice {
-                    return signalled;
+                    break;
                 }
             }
         }
     }
-}
-
-/// Goes on with the agent that was left, unless others are the commitments now.
-fn supervise(
-    session: (Runner, Handle, Notices),
-    unfinished: Option<Agent>,
-    commitments: Vec<Commitment>,
-    printer: &mut Printer,
-) -> (Supervisor, SupervisorHandle, Notices) {
-    match unfinished.filter(|_| commitments.is_empty()) {
-        Some(left) => {
-            printer.say(&going_on(left.lifecycle()));
-            Supervisor::resume(session, left)
-        }
-        None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
-    }
+    signalled
 }
 
 /// That a run goes on which was left before it came to rest.

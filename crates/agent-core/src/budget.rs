@@ -51,7 +51,8 @@ pub enum LimitKind {
 pub struct LimitReached {
     /// Which limit.
     pub kind: LimitKind,
-    /// What was spent, in the limit's unit. For money this includes what the next call may cost; `u64::MAX` when nobody knows.
+    /// What was spent, in the limit's unit. For money this includes what the next call may cost (`u64::MAX` when nobody knows), and for
+    /// tokens those of its request.
     pub spent: u64,
     /// The limit.
     pub limit: u64,
@@ -63,7 +64,7 @@ impl fmt::Display for LimitReached {
         match self.kind {
             LimitKind::ModelCalls => write!(f, "limit on model calls reached: {spent} of {limit}"),
             LimitKind::ToolCalls => write!(f, "limit on tool calls reached: {spent} of {limit}"),
-            LimitKind::TotalTokens => write!(f, "limit on tokens reached: {spent} of {limit}"),
+            LimitKind::TotalTokens => write!(f, "limit on tokens reached: {spent} used or needed of {limit}"),
             LimitKind::Cost if *spent == u64::MAX => {
                 write!(f, "limit on cost cannot be kept: the price of the model is unknown (limit {} USD)", Usd(*limit))
             }
@@ -163,8 +164,13 @@ impl Ledger {
         }
     }
 
-    /// The limit that stands in the way of another model call, if any.
-    pub(crate) fn blocks_model_call(&self, limits: &Limits, reservation_nano_usd: Option<u64>) -> Option<LimitReached> {
+    /// The limit that stands in the way of another model call, if any. The call may cost so much, and its request has so many tokens.
+    pub(crate) fn blocks_model_call(
+        &self,
+        limits: &Limits,
+        reservation_nano_usd: Option<u64>,
+        request_tokens: u64,
+    ) -> Option<LimitReached> {
         let reached = |kind, spent: u64, limit: Option<u64>| match limit {
             Some(limit) if spent >= limit => Some(LimitReached { kind, spent, limit }),
             Some(_) | None => None,
@@ -174,10 +180,15 @@ impl Ledger {
             Some(reservation) => self.cost_nano_usd.saturating_add(reservation),
             None => u64::MAX,
         };
+        let tokens_needed = self.usage.total_tokens().saturating_add(request_tokens);
         let over_cost = limits.max_cost_nano_usd.filter(|limit| needed > *limit);
         over_cost
             .map(|limit| LimitReached { kind: LimitKind::Cost, spent: needed, limit })
             .or_else(|| reached(LimitKind::TotalTokens, self.usage.total_tokens(), limits.max_total_tokens))
+            .or_else(|| {
+                let limit = limits.max_total_tokens.filter(|limit| tokens_needed > *limit)?;
+                Some(LimitReached { kind: LimitKind::TotalTokens, spent: tokens_needed, limit })
+            })
             .or_else(|| reached(LimitKind::ModelCalls, self.model_calls, limits.max_model_calls))
             .or_else(|| {
                 let limit = limits.max_failures_in_row.map(u64::from);

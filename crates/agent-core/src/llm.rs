@@ -172,12 +172,35 @@ pub struct LlmError {
     /// What else is known of it. Nothing of this decides what the session does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Box<LlmErrorFacts>>,
+    /// What had come of the answer before it broke off: it is paid for. Nothing when the call was refused, or nothing came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Box<PartialAnswer>>,
 }
 
 impl LlmError {
-    /// An error of this kind without status, waiting time and facts.
+    /// An error of this kind without status, waiting time, facts and any beginning of an answer.
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after_ms: None, facts: None }
+        Self { kind, message: message.into(), status: None, retry_after_ms: None, facts: None, partial: None }
+    }
+}
+
+/// How much of an answer had come when it broke off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PartialAnswer {
+    /// The tokens that the provider had stated by then. Those of the output are often stated at the end only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Bytes of the text, the thinking and the arguments of calls.
+    pub bytes: u64,
+}
+
+impl PartialAnswer {
+    /// What the call used, with so many tokens of the request where the provider has not stated them. Four bytes are a token.
+    #[must_use]
+    pub fn usage_or(&self, context_tokens: u64) -> Usage {
+        let stated = self.usage.unwrap_or(Usage { input_tokens: context_tokens, ..Usage::default() });
+        Usage { output_tokens: stated.output_tokens.max(self.bytes / 4), ..stated }
     }
 }
 

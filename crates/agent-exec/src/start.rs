@@ -45,9 +45,15 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Who keeps the processes of the command together.
+    /// Who keeps the processes of the command together. Where nobody can, it is run all the same.
+    #[cfg(target_os = "linux")]
     fn keeper(&self) -> Option<&'a Helper> {
-        self.helper.filter(|_| cfg!(target_os = "linux") && self.sandbox.is_none())
+        self.helper.filter(|helper| self.sandbox.is_none() && helper.is_there())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn keeper(&self) -> Option<&'a Helper> {
+        None
     }
 }
 

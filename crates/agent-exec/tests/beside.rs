@@ -1,5 +1,5 @@
 //! Where there is a helper, what a command leaves is known also when other commands run beside it and nothing tells whose it is. In a test
-//! program of its own, because runs of other tests would find it, too.
+//! program of its own, because runs of other tests would find it, too. One command at a time has no keeper: here that is always another one.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -93,7 +93,7 @@ async fn to_kill_or_stop_the_keeper_is_no_way_out() {
         let sleep = odd_sleep();
         let mut command = escape_command(&format!("{deed} (setsid S &) ; S & "), &sleep, "exec sleep 1000");
         command.timeout_ms = 1_200;
-        let finished = run(&processes, &command).await.unwrap();
+        let finished = beside(&processes, run(&processes, &command)).await.unwrap();
         assert!(matches!(finished.exit, Exit::Signal(9) | Exit::TimedOut), "{deed}: {finished:?}");
         assert_eq!(sleepers(&sleep), 0, "{deed}");
     }
@@ -102,30 +102,39 @@ async fn to_kill_or_stop_the_keeper_is_no_way_out() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_are_what_they_are_without_a_keeper() {
     let processes = Processes::new().watched_by(helper());
+    beside(&processes, as_without_a_keeper(&processes)).await;
+    let nowhere = agent_exec::Helper::program("/no/such/helper".into(), Vec::new());
+    let without = Processes::new().watched_by(nowhere);
+    let finished = beside(&without, run(&without, &shell("exit 5"))).await;
+    assert_eq!(finished.unwrap().exit, Exit::Code(5), "a helper that is not there");
+}
+
+async fn as_without_a_keeper(processes: &Processes) {
     for (line, exit, said) in [
         ("cat; exit 7", Exit::Code(7), "some input"),
+        ("tr '\\0' ' ' < /proc/$PPID/cmdline | cut -c 1-12", Exit::Code(0), "agent-keeper\n"),
         ("kill -SEGV $$", Exit::Signal(11), ""),
         ("kill -PIPE $$", Exit::Signal(13), ""),
         ("kill -KILL $$", Exit::Signal(9), ""),
         ("echo $AGENT_EXEC_RUN | grep -c /; echo /proc/self/fd/*", Exit::Code(0), "1\n/proc/self/fd/0"),
     ] {
         let stdin = if line.starts_with("cat") { said.into() } else { Vec::new() };
-        let finished = run(&processes, &Command { stdin, ..shell(line) }).await.unwrap();
+        let finished = run(processes, &Command { stdin, ..shell(line) }).await.unwrap();
         assert_eq!(finished.exit, exit, "{line}: {finished:?}");
         assert!(text(&finished).starts_with(said), "{line}: {finished:?}");
         assert_eq!((finished.left_behind, finished.survivors), (0, 0), "{line}");
     }
     let much = Command { stdin: vec![b'x'; 1_000_000], ..shell("head -c 10 > /dev/null; exit 4") };
-    assert_eq!(run(&processes, &much).await.unwrap().exit, Exit::Code(4), "input that nobody reads");
+    assert_eq!(run(processes, &much).await.unwrap().exit, Exit::Code(4), "input that nobody reads");
     let script = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(script.path(), "#!/no/such/interpreter\n").unwrap();
     std::fs::set_permissions(script.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let path = script.into_temp_path();
     let wrong = Command { program: path.display().to_string(), arguments: Vec::new(), ..shell("") };
-    assert!(matches!(run(&processes, &wrong).await, Err(StartError::WrongFormat { .. })));
+    assert!(matches!(run(processes, &wrong).await, Err(StartError::WrongFormat { .. })));
     let gone = Command { directory: "/no/such/directory".into(), ..shell("true") };
-    assert!(matches!(run(&processes, &gone).await, Err(StartError::NoDirectory { .. })));
+    assert!(matches!(run(processes, &gone).await, Err(StartError::NoDirectory { .. })));
     let begun = Instant::now();
-    run(&processes, &shell("true")).await.unwrap();
+    run(processes, &shell("true")).await.unwrap();
     assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
 }

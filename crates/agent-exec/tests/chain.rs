@@ -63,7 +63,15 @@ async fn a_chain_that_never_ends_is_ended() {
 
     // And where a helper adopts them.
     let kept = Processes::new().watched_by(helper());
-    let finished = kept.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap();
-    assert_eq!(finished.exit, Exit::TimedOut);
-    assert!(!lives(50), "it is still there: {finished:?}");
+    let chained = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let finished = kept.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap();
+        assert_eq!(finished.exit, Exit::TimedOut);
+        assert!(!tokio::task::block_in_place(|| lives(50)), "it is still there: {finished:?}");
+    };
+    let switch = Switch::new();
+    tokio::select! {
+        _ = kept.run_streaming(&beside, Streams::Merged, &switch, &|_| {}) => panic!("the other command ended first"),
+        () = chained => {}
+    }
 }

@@ -16,7 +16,7 @@
 
 use crate::config::Identity;
 use crate::decide::Decision;
-use crate::draft::{self, DRAFT, Draft};
+use crate::draft::{self, Draft};
 use crate::gather::Found;
 use crate::git::{Git, GitError};
 use crate::image::Image;
@@ -107,19 +107,25 @@ impl From<CommitError> for HookError {
 
 /// Commits those of the candidates that the agent alone changed.
 pub(crate) async fn commit(git: &Git<'_>, repository: &Repository, work: &Work<'_>) -> Result<Committed, CommitError> {
-    IndexLock::check_free(&repository.git_dir)?;
+    if IndexLock::check_free(&repository.git_dir).is_err() {
+        // An agent may have been killed since this one began.
+        index_lock::recover(repository);
+        IndexLock::check_free(&repository.git_dir)?;
+    }
     let head = head_of(git, repository).await?;
     let found = Found::look(git, repository, work).await?;
     let mut decisions = found.decide_all(work, &found.taken_for_head());
     let is_clear = decisions.iter().all(|decision| matches!(decision, Decision::Commit(_)));
     let mut done = Committed::default();
-    let mut draft = None;
+    let (mut draft, mut abandoned) = (None, None);
     if is_clear {
         let mut written = write(git, head.as_deref(), work, &decisions, &found.asked(work)).await?;
         done.is_recorded = written.is_recorded;
         let real = found.decide_all(work, &std::mem::take(&mut written.in_head));
         if real == decisions {
             draft = Some(written);
+        } else {
+            abandoned = Some(written.draft);
         }
         decisions = real;
     } else if let Some(head) = &head {
@@ -134,10 +140,10 @@ pub(crate) async fn commit(git: &Git<'_>, repository: &Repository, work: &Work<'
             done.notes.push(format!("{} was not committed: {reason}", candidate.path));
         }
     }
+    if let Some(name) = abandoned {
+        discard(git, &name).await;
+    }
     if !decisions.iter().any(|decision| matches!(decision, Decision::Commit(_))) {
-        if is_clear {
-            discard(git).await;
-        }
         return Ok(done);
     }
     let written = match draft {
@@ -151,9 +157,10 @@ pub(crate) async fn commit(git: &Git<'_>, repository: &Repository, work: &Work<'
     };
     let message = message_of(git, work, &decisions);
     let subject = message.lines().next().unwrap_or_default().to_owned();
-    let commit = CommitInfo { id: written.id, subject, stat: None };
-    if let Err(error) = publish(git, repository, &found, head.as_deref(), &commit, &entries(work, &decisions)).await {
-        discard(git).await;
+    let commit = CommitInfo { id: written.id.clone(), subject, stat: None };
+    let published = Published { head: head.as_deref(), commit: &commit, draft: &written.draft };
+    if let Err(error) = publish(git, repository, &found, &published, &entries(work, &decisions)).await {
+        discard(git, &written.draft).await;
         return Err(error);
     }
     done.commit = Some((commit, head));
@@ -224,16 +231,23 @@ async fn write(
     }
 }
 
+/// What is published, on top of what.
+struct Published<'a> {
+    head: Option<&'a str>,
+    commit: &'a CommitInfo,
+    draft: &'a str,
+}
+
 /// Moves the branch and the user's index. From here on it is not interrupted: it takes milliseconds, and half of it would show the user
 /// the agent's commit as undone in the index.
 async fn publish(
     git: &Git<'_>,
     repository: &Repository,
     found: &Found,
-    head: Option<&str>,
-    commit: &CommitInfo,
+    published: &Published<'_>,
     entries: &NewEntries<'_>,
 ) -> Result<(), CommitError> {
+    let Published { head, commit, draft } = published;
     let git = git.uninterrupted();
     let lock = IndexLock::take(&repository.git_dir, &commit.id)?;
     let bytes = index_lock::read(&repository.git_dir)?;
@@ -252,16 +266,16 @@ async fn publish(
     lock.prepare(&content, oldest)?;
     let none = format.none();
     let (id, expected) = (&commit.id, head.unwrap_or(&none));
-    let lines = format!("update HEAD {id} {expected}\ndelete {DRAFT} {id}\n");
+    let lines = format!("update HEAD {id} {expected}\ndelete {draft} {id}\n");
     let reason = format!("commit: {}", commit.subject);
     git.run(&["update-ref", "--create-reflog", "-m", &reason, "--stdin"], lines.into_bytes()).await?;
     lock.publish()?;
     Ok(())
 }
 
-/// Forgets a commit that is not published. Where that fails, the next one takes its place.
-async fn discard(git: &Git<'_>) {
-    drop(git.uninterrupted().run(&["update-ref", "-d", DRAFT], Vec::new()).await);
+/// Forgets a commit that is not published. Where that fails, it goes after a while.
+async fn discard(git: &Git<'_>, draft: &str) {
+    drop(git.uninterrupted().run(&["update-ref", "-d", draft], Vec::new()).await);
 }
 
 /// An index that is only understood by git, changed on a copy.

@@ -12,10 +12,15 @@ use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::query::Entry;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-/// Where a commit is until it is published; a reference of this working tree.
-pub(crate) const DRAFT: &str = "refs/worktree/agent/draft";
+/// Where commits are until they are published; references of this working tree. Each has a name of its own: one whose lock a killed git left
+/// behind stands in nobody's way.
+const DRAFTS: &str = "refs/worktree/agent/drafts/";
+/// Nobody makes a commit for so long.
+const ABANDONED_AFTER: Duration = Duration::from_secs(600);
 
 /// What is to be written.
 pub(crate) struct Draft<'a> {
@@ -36,6 +41,8 @@ pub(crate) struct Draft<'a> {
 pub(crate) struct Written {
     /// The commit.
     pub(crate) id: String,
+    /// The reference that it has until it is published.
+    pub(crate) draft: String,
     /// What `head` has at the paths that were asked for; a directory or a submodule is an entry too.
     pub(crate) in_head: BTreeMap<String, Entry>,
     /// Whether the record is stored.
@@ -48,7 +55,8 @@ pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, G
     let is_recorded = record.is_some();
     let mut stream = record.unwrap_or_default();
     draft.ask(&mut stream);
-    draft.commit(&mut stream);
+    let name = format!("{DRAFTS}{}", checkpoint::new_name());
+    draft.commit(&mut stream, &name);
     // Names are as they are on the disk; folded, they would be others in the commit than in the index.
     let import = ["fast-import", "--quiet", "--force", "--done", "--date-format=now"];
     let arguments = [&["-c", "core.ignorecase=false"], &KEPT_EVERYWHERE[..], &import].concat();
@@ -67,7 +75,20 @@ pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, G
         }
     }
     let id = lines.next().unwrap_or_default().trim().to_owned();
-    Ok(Written { id, in_head, is_recorded })
+    Ok(Written { id, draft: name, in_head, is_recorded })
+}
+
+/// Removes what agents that were killed left of theirs.
+pub(crate) fn remove_abandoned(git_dir: &Path) {
+    for folder in [git_dir.join(DRAFTS), git_dir.join("logs").join(DRAFTS)] {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let age = entry.metadata().ok().and_then(|found| found.modified().ok()?.elapsed().ok());
+            if age.is_some_and(|age| age > ABANDONED_AFTER) {
+                // Where it cannot be removed it is only one more.
+                drop(fs::remove_file(entry.path()));
+            }
+        }
+    }
 }
 
 impl Draft<'_> {
@@ -77,12 +98,12 @@ impl Draft<'_> {
         }
     }
 
-    fn commit(&self, stream: &mut Vec<u8>) {
+    fn commit(&self, stream: &mut Vec<u8>, reference: &str) {
         let Identity { name, email } = self.author;
         let who = format!("{} <{}> now", plain(name), plain(email));
         let message = self.message;
         let head =
-            format!("commit {DRAFT}\nmark :1\nauthor {who}\ncommitter {who}\ndata {}\n{message}\n", message.len());
+            format!("commit {reference}\nmark :1\nauthor {who}\ncommitter {who}\ndata {}\n{message}\n", message.len());
         stream.extend_from_slice(head.as_bytes());
         if let Some(parent) = self.head {
             stream.extend_from_slice(format!("from {parent}\n").as_bytes());

@@ -5,6 +5,7 @@ mod committing;
 use crate::before::BeforeImages;
 use crate::checkpoint::{self, Turn};
 use crate::config::HooksConfig;
+use crate::draft;
 use crate::format::{FormatError, Formatter};
 use crate::formatting::{Changed, Formatted, format_all, is_configured};
 use crate::git::{Git, GitError};
@@ -86,6 +87,7 @@ impl RepositoryHooks {
         let discovery = Discovery::look(&config.workspace);
         if let Discovery::Found(repository) = &discovery {
             index_lock::recover(repository);
+            draft::remove_abandoned(&repository.git_dir);
         }
         let watch = HeadWatch::start(&discovery);
         let memory = Mutex::new(Memory {

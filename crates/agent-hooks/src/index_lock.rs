@@ -15,7 +15,7 @@ use crate::repository::Repository;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The lock. Dropping it gives the index back unchanged.
 #[derive(Debug)]
@@ -123,6 +123,7 @@ pub(crate) fn recover(repository: &Repository) {
         }
         if is_same_file(&file, &lock) {
             let commit = path.file_name().and_then(|name| name.to_str()?.split('-').next());
+            unlock_references(repository, commit.unwrap_or_default(), &file);
             let head = repository.head_commit(&repository.head_mark());
             let is_published = commit.is_some() && commit == head.as_deref();
             // What fails here stays as it is, and is found the next time.
@@ -133,6 +134,21 @@ pub(crate) fn recover(repository: &Repository) {
             }
         }
         drop(fs::remove_file(&path));
+    }
+}
+
+/// Git, which was moving the branch, was killed with the agent, and has left its own locks: they were made while ours was held, and have
+/// nothing in them, or the commit.
+fn unlock_references(repository: &Repository, commit: &str, twin: &File) {
+    let Some(held_since) = twin.metadata().ok().and_then(|found| found.created().ok()) else { return };
+    for lock in repository.reference_locks() {
+        let made = lock.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|found| found.modified().ok());
+        let is_of_then =
+            made.and_then(|made| made.duration_since(held_since).ok()).is_some_and(|after| after < MOVING_TAKES);
+        let is_gits = fs::read_to_string(&lock).is_ok_and(|text| text.is_empty() || text.trim_end() == commit);
+        if is_of_then && is_gits {
+            drop(fs::remove_file(lock));
+        }
     }
 }
 
@@ -178,3 +194,5 @@ fn is_same_file(_file: &File, _path: &Path) -> bool {
 }
 
 const LOCK: &str = "index.lock";
+/// Far more than the moment in which branch and index move.
+const MOVING_TAKES: Duration = Duration::from_secs(20);

@@ -125,6 +125,15 @@ impl Repository {
         HeadMark { chain, packed, tables }
     }
 
+    /// The locks that git holds while it moves `HEAD`, where references are files.
+    pub(crate) fn reference_locks(&self) -> Vec<PathBuf> {
+        let head = read_small(&self.git_dir.join("HEAD"));
+        let branch =
+            head.and_then(|text| symbolic_target(&text)).map(|name| self.common_dir.join(format!("{name}.lock")));
+        let others = [self.git_dir.join("HEAD.lock"), self.common_dir.join("packed-refs.lock")];
+        branch.into_iter().chain(others).collect()
+    }
+
     /// The commit at `HEAD` where a file says it: not without commits, not for references in tables.
     pub(crate) fn head_commit(&self, mark: &HeadMark) -> Option<String> {
         let last = str::from_utf8(mark.chain.last()?).ok()?.trim();

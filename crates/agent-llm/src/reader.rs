@@ -13,7 +13,7 @@
 use crate::client::{Answered, Client};
 use crate::failure::Detail;
 use crate::sse::{Scanner, TooLarge};
-use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmResponse, Wait};
+use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmResponse, PartialAnswer, ResponseBlock, Wait};
 use agent_core::ports::LlmStream;
 use core::time::Duration;
 use futures_util::stream;
@@ -145,6 +145,7 @@ impl<A: Assemble> Reader<A> {
                 return Ok(LlmChunk::Delta(delta));
             }
             if let Some(failure) = self.failure.take() {
+                let failure = self.with_partial(failure);
                 return Err(self.answered.failed(failure));
             }
             match self.assembly.progress() {
@@ -155,7 +156,10 @@ impl<A: Assemble> Reader<A> {
                 Progress::Enough if self.at_end => {
                     return Ok(LlmChunk::Completed(self.assembly.finish()));
                 }
-                Progress::Open if self.at_end => return Err(self.cut()),
+                Progress::Open if self.at_end => {
+                    let cut = self.cut();
+                    return Err(self.with_partial(cut));
+                }
                 Progress::Open | Progress::Enough => self.read_piece().await,
             }
         }
@@ -238,6 +242,16 @@ impl<A: Assemble> Reader<A> {
         }
     }
 
+    /// What had come of the answer is paid for.
+    fn with_partial(&mut self, mut error: LlmError) -> LlmError {
+        let begun = self.assembly.finish();
+        let bytes = begun.blocks.iter().map(block_bytes).sum();
+        if bytes > 0 || begun.usage.is_some() {
+            error.partial = Some(Box::new(PartialAnswer { usage: begun.usage, bytes }));
+        }
+        error
+    }
+
     fn cut(&self) -> LlmError {
         if self.bytes_read == 0 {
             return self.protocol("the answer is empty");
@@ -260,6 +274,17 @@ impl<A: Assemble> Reader<A> {
         let is_alive = self.last_piece.is_some_and(|last| last.elapsed() < limit / 2);
         self.answered.reporter.timeout(&self.answered.attempted, wait, limit, is_alive)
     }
+}
+
+/// Bytes that the model wrote for it.
+fn block_bytes(block: &ResponseBlock) -> u64 {
+    let written = match block {
+        ResponseBlock::Text(text) | ResponseBlock::Thinking { text, .. } => text.len(),
+        ResponseBlock::RedactedThinking { data } => data.len(),
+        ResponseBlock::Call(call) => call.name.len() + call.arguments.len(),
+        ResponseBlock::Opaque { json, .. } => json.len(),
+    };
+    written as u64
 }
 
 fn error_of(answered: &Answered, broken: &Broken) -> LlmError {

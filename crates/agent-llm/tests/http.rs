@@ -112,10 +112,16 @@ async fn no_key_no_header() {
 #[tokio::test]
 async fn a_cut_is_no_answer_wherever_it_falls() {
     let end = ANTHROPIC.find("event: message_stop").unwrap();
+    let stated = ANTHROPIC.find("event: content_block_start").unwrap();
     for cut in (0..end).step_by(41).chain([end]) {
         let error = failure(stream(&ANTHROPIC[..cut])).await;
         assert_eq!(error.kind, LlmErrorKind::Protocol, "{cut}: {error}");
+        // What had been stated by then is not forgotten.
+        let usage = error.partial.and_then(|partial| partial.usage);
+        assert_eq!(usage.is_some_and(|usage| usage.input_tokens > 0), cut >= stated, "{cut}: {usage:?}");
     }
+    let error = failure(stream(&ANTHROPIC[..end])).await;
+    assert_eq!(error.partial.map(|partial| partial.bytes), Some("hi".len() as u64));
     let server = Server::start([stream(OPENAI.split_once("\"finish").unwrap().0)]).await;
     let error = call(&openai(&server)).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Protocol);

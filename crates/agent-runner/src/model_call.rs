@@ -4,7 +4,7 @@ use crate::perform::send;
 use crate::pieces::Pieces;
 use crate::redact::Redactor;
 use crate::runner::Inbox;
-use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
+use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmRequest, LlmResponse, PartialAnswer};
 use agent_core::ports::LlmProvider;
 use agent_core::session::{Event, Ticket};
 use futures_util::{FutureExt, StreamExt};
@@ -21,8 +21,14 @@ pub(crate) async fn run(
     inbox: Inbox,
     stop: CancellationToken,
 ) {
-    let mut shown =
-        Shown { ticket, inbox: inbox.clone(), pieces: Pieces::new(&redactor), kind: Delta::Text, text: String::new() };
+    let mut shown = Shown {
+        ticket,
+        inbox: inbox.clone(),
+        pieces: Pieces::new(&redactor),
+        kind: Delta::Text,
+        text: String::new(),
+        bytes: 0,
+    };
     let work = stream(provider, request, &mut shown);
     let answer = tokio::select! {
         biased;
@@ -33,9 +39,13 @@ pub(crate) async fn run(
     let event = match answer {
         None => Event::LlmAborted { ticket, partial_text: shown.text },
         Some(Ok(Ok(response))) => Event::LlmCompleted { ticket, response },
-        Some(Ok(Err(error))) => Event::LlmFailed { ticket, error, chance_permille },
+        Some(Ok(Err(mut error))) => {
+            error.partial = error.partial.or_else(|| shown.partial());
+            Event::LlmFailed { ticket, error, chance_permille }
+        }
         Some(Err(_)) => {
-            let error = LlmError::new(LlmErrorKind::Protocol, "call the model: the provider panicked");
+            let mut error = LlmError::new(LlmErrorKind::Protocol, "call the model: the provider panicked");
+            error.partial = shown.partial();
             Event::LlmFailed { ticket, error, chance_permille }
         }
     };
@@ -73,12 +83,20 @@ struct Shown {
     kind: Kind,
     /// The text so far, as it came.
     text: String,
+    /// Bytes of all that came, thinking too.
+    bytes: u64,
 }
 
 type Kind = fn(String) -> Delta;
 
 impl Shown {
+    /// What a provider that does not say it leaves behind when it fails.
+    fn partial(&self) -> Option<Box<PartialAnswer>> {
+        (self.bytes > 0).then(|| Box::new(PartialAnswer { usage: None, bytes: self.bytes }))
+    }
+
     fn piece(&mut self, kind: Kind, text: &str) {
+        self.bytes += text.len() as u64;
         if kind(String::new()) != (self.kind)(String::new()) {
             self.rest();
             self.kind = kind;

@@ -84,12 +84,7 @@ impl Performer {
                 self.show(Notice::RetryScheduled { delay_ms, failed_attempts, reason });
                 self.start_timer(ticket, delay_ms, Event::RetryTimeout { ticket });
             }
-            Action::StartDeadline { ticket, delay_ms } => {
-                self.start_timer(ticket, delay_ms, Event::DeadlineReached { ticket });
-                if let Some(limit_ms) = session.config().limits.max_wall_time_ms {
-                    self.start_warning(ticket, delay_ms, limit_ms);
-                }
-            }
+            Action::StartDeadline { ticket, delay_ms } => self.start_deadline(ticket, delay_ms, session),
             Action::CancelLlmRequest { ticket }
             | Action::CancelTools { ticket }
             | Action::CancelHooks { ticket }
@@ -168,8 +163,10 @@ impl Performer {
         });
     }
 
-    /// Tells when four fifths of a limit of time are used, of which so much is left: once, unless the limit was raised since.
-    fn start_warning(&mut self, ticket: Ticket, left_ms: u64, limit_ms: u64) {
+    /// The end of a turn's time, and a word when four fifths of it are used: once, unless the limit was raised since.
+    fn start_deadline(&mut self, ticket: Ticket, left_ms: u64, session: &Session) {
+        self.start_timer(ticket, left_ms, Event::DeadlineReached { ticket });
+        let Some(limit_ms) = session.config().limits.max_wall_time_ms else { return };
         let near_ms = limit_ms - limit_ms / 5;
         let Some(delay_ms) = near_ms.checked_sub(limit_ms.saturating_sub(left_ms)) else { return };
         let (clock, notices) = (self.clock.clone(), self.notices.clone());

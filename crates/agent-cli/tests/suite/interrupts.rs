@@ -189,6 +189,7 @@ fn while_the_hooks_at_the_sessions_end_run() {
         let ended = stopped_at(&scratch, &model, signal, &[], || begun.exists());
         assert_eq!(ended.result()["result"], "Done.", "what was answered is told: {ended:#?}");
         eventually("the end of the hook", || !lives(&format!("sleep {nap}")));
+        scratch.configure("");
         can_be_gone_on_with(&scratch, vec![Step::text("a")]);
     }
     for (signal, code, nap) in [("INT", 130, "77.4003"), ("TERM", 143, "77.4004")] {

@@ -2,6 +2,7 @@
 
 use super::{Ledger, LimitKind, Limits, Price};
 use crate::llm::Usage;
+use alloc::string::ToString;
 
 const PRICE: Price = Price { input_nano_usd: 3, output_nano_usd: 10, cache_read_nano_usd: 1, cache_write_nano_usd: 4 };
 
@@ -31,9 +32,19 @@ fn charges_add_up() {
 fn what_just_fits_is_allowed() {
     let ledger = Ledger { cost_nano_usd: 40, ..Ledger::default() };
     let limits = |cost| Limits { max_cost_nano_usd: Some(cost), ..Limits::default() };
-    assert_eq!(ledger.blocks_model_call(&limits(100), Some(60)), None);
-    let reached = ledger.blocks_model_call(&limits(99), Some(60)).unwrap();
+    assert_eq!(ledger.blocks_model_call(&limits(100), Some(60), 0), None);
+    let reached = ledger.blocks_model_call(&limits(99), Some(60), 0).unwrap();
     assert_eq!((reached.kind, reached.spent, reached.limit), (LimitKind::Cost, 100, 99));
-    let unknown = ledger.blocks_model_call(&limits(1_000), None).unwrap();
+    let unknown = ledger.blocks_model_call(&limits(1_000), None, 0).unwrap();
     assert_eq!(unknown.spent, u64::MAX);
+}
+
+#[test]
+fn the_tokens_of_a_request_are_spent_before_it_is_sent() {
+    let mut ledger = Ledger::default();
+    ledger.charge(&Usage { input_tokens: 30, output_tokens: 10, ..Usage::default() }, false, None);
+    let limits = Limits { max_total_tokens: Some(100), ..Limits::default() };
+    assert_eq!(ledger.blocks_model_call(&limits, None, 60), None);
+    let reached = ledger.blocks_model_call(&limits, None, 61).unwrap();
+    assert_eq!(reached.to_string(), "limit on tokens reached: 101 used or needed of 100");
 }

@@ -129,7 +129,7 @@ impl Session {
         let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.model_index));
         let output_tokens = u64::from(self.config.max_output_tokens(self.model_index));
         let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
-        self.ledger.blocks_model_call(limits, reservation)
+        self.ledger.blocks_model_call(limits, reservation, self.context_estimate())
     }
 
     /// The limit on repetitions, if the model reached it.

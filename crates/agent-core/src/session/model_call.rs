@@ -7,7 +7,7 @@ use super::reply::{self, Reply};
 use super::table::Trigger;
 use super::{Notice, Retry, Session};
 use crate::conversation::{Answer, Block};
-use crate::llm::{LlmError, LlmResponse, Usage};
+use crate::llm::{LlmError, LlmResponse, PartialAnswer, Usage};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -84,6 +84,10 @@ impl Session {
     /// The model call failed.
     pub(super) fn absorb_failure(&mut self, trigger: Trigger, error: &LlmError, chance_permille: u16) {
         self.asked = None;
+        if let Some(partial) = error.partial.as_deref() {
+            let usage = partial.usage_or(self.context_estimate());
+            self.ledger.charge(&usage, true, self.config.price(self.model_index));
+        }
         if trigger == Trigger::LlmFailedRetryable {
             let delay_ms = self.next_delay_ms(error.retry_after_ms, chance_permille).unwrap_or_default();
             self.retry = Some(Box::new(Retry { delay_ms, reason: error.message.clone() }));
@@ -101,11 +105,8 @@ impl Session {
     /// The model call was stopped: text that had come stays, marked.
     pub(super) fn absorb_abort(&mut self, partial_text: String) {
         self.cancel.get_or_insert(super::CancelReason::Requested);
-        let usage = Usage {
-            input_tokens: self.context_estimate(),
-            output_tokens: partial_text.len() as u64 / 4,
-            ..Usage::default()
-        };
+        let partial = PartialAnswer { usage: None, bytes: partial_text.len() as u64 };
+        let usage = partial.usage_or(self.context_estimate());
         self.ledger.charge(&usage, true, self.config.price(self.model_index));
         if self.is_compacting() {
             self.end_summary();

@@ -10,6 +10,7 @@ mod known;
 mod malformed;
 mod mutation;
 mod pairs;
+mod partial;
 mod properties;
 mod scenario;
 mod stage;

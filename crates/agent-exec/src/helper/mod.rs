@@ -54,6 +54,12 @@ impl Helper {
         command
     }
 
+    /// Whether it can be found: this program's own file is named by way of `/proc`, which some places do not have.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_there(&self) -> bool {
+        self.program.exists()
+    }
+
     /// Program and arguments as they are where `/proc` shows other processes.
     pub(crate) fn elsewhere(&self) -> std::io::Result<(PathBuf, &[OsString])> {
         Ok((self.program.canonicalize()?, &self.arguments))

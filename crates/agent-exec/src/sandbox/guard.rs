@@ -1,7 +1,10 @@
 //! What is looked at around every command that may write a workspace: what mounts do not hold.
 
 use super::Sandbox;
+#[cfg(target_os = "linux")]
 use super::kept::Kept;
+#[cfg(not(target_os = "linux"))]
+use super::kept_elsewhere::Kept;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -94,9 +97,11 @@ impl Guarded {
 
     /// It has ended, and all it started. What there is to say about what it made, as sentences.
     pub(crate) async fn end(mut self) -> Vec<String> {
-        let Some(sandbox) = self.0.take() else { return Vec::new() };
-        let look = move || sandbox.guard().map(Guard::end).unwrap_or_default();
-        // Where the runtime is shutting down nobody hears it, and it is done.
+        if self.0.is_none() {
+            return Vec::new();
+        }
+        // Where the runtime is shutting down this is dropped unheard, and done.
+        let look = move || self.0.take().and_then(|sandbox| sandbox.guard().map(Guard::end)).unwrap_or_default();
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 }

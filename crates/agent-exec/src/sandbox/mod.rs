@@ -14,8 +14,10 @@
 pub(crate) mod attempt;
 mod bubblewrap;
 mod guard;
-#[cfg_attr(not(target_os = "linux"), path = "kept_elsewhere.rs")]
+#[cfg(target_os = "linux")]
 mod kept;
+#[cfg(not(target_os = "linux"))]
+mod kept_elsewhere;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 mod placeholder;

@@ -24,7 +24,8 @@ pub(crate) struct Unkept(());
 impl Unkept {
     /// Nothing while another run has it.
     pub(crate) fn claim() -> Option<Self> {
-        (!UNKEPT.swap(true, Ordering::Relaxed)).then_some(Self(()))
+        // Not made where it is not given: it would be given back when it is dropped.
+        (!UNKEPT.swap(true, Ordering::Relaxed)).then(|| Self(()))
     }
 }
 

@@ -121,18 +121,40 @@ fn has_descriptor_of_ours(list: &str) -> bool {
 
 fn everywhere_and_without() -> Vec<(String, Place, Processes)> {
     let kept = Processes::new().watched_by(helper());
-    let mut all = vec![
-        ("no sandbox".to_owned(), Place::new(), Processes::new()),
-        ("no sandbox, with a helper".to_owned(), Place::new(), kept),
-    ];
+    let mut all =
+        vec![("no sandbox".to_owned(), Place::new(), Processes::new()), (WITH_HELPER.to_owned(), Place::new(), kept)];
     for (mechanism, place, processes) in everywhere(Access::WorkspaceWrite) {
         all.push((mechanism.name().to_owned(), place, processes));
     }
     all
 }
 
+/// Another command, which runs until this is dropped: only beside one a command has a keeper.
+async fn another(processes: &Processes) -> AbortOnDrop {
+    let (sleep, processes) = (odd_sleep(), processes.clone());
+    let command = crate::support::shell(&format!("sleep {sleep}"));
+    let command = agent_core::ports::Command { timeout_ms: 600_000, ..command };
+    let task = tokio::spawn(async move {
+        let _ = processes.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await;
+    });
+    wait_for_sleepers(&sleep, 1).await;
+    AbortOnDrop(task)
+}
+
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 async fn hold(all: &[(String, Place, Processes)], needs: Needs) {
     for (kind, place, processes) in all {
+        let _other = match &**kind {
+            WITH_HELPER => Some(another(processes).await),
+            _ => None,
+        };
         for case in cases().iter().filter(|case| case.needs == needs) {
             let mut command = place.command(&case.command);
             command.timeout_ms = case.timeout_ms;
@@ -207,6 +229,7 @@ fn carelessly(case: &Case, group: naive::Group) -> (bool, String) {
 }
 
 const OURS: &str = "ours";
+const WITH_HELPER: &str = "no sandbox, with a helper";
 const HOLDS: &str = "it holds";
 const HOLDS_NOT: &str = "it does not";
 

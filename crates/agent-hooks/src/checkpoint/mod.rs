@@ -193,7 +193,7 @@ fn folder(repository: &Repository) -> PathBuf {
 }
 
 /// A name that sorts by time.
-fn new_name() -> String {
+pub(crate) fn new_name() -> String {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     format!("{now_ms:013}-{}", std::process::id())
 }

@@ -202,7 +202,9 @@ async fn delete(git: &Git<'_>, names: &[String]) -> Result<(), GitError> {
 /// The names of all turns, where references are files.
 fn on_disk(repository: &Repository) -> Option<Vec<String>> {
     let entries = fs::read_dir(repository.git_dir.join(TURNS)).ok()?;
-    Some(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    // Where a git that was killed left its lock, that is no turn.
+    Some(names.filter(|name| !name.ends_with(".lock")).collect())
 }
 
 fn missing() -> GitError {

@@ -276,7 +276,7 @@ mod tests {
         for (before, what) in [
             ("\u{feff}", "a byte order mark"),
             ("checking …\n", "something else"),
-            ("{checking}\n{\"a\":1}\n", "something else"),
+            ("[checking]\n{\"a\":1}\n", "something else"),
             ("\u{feff}\nok\n", "something else"),
         ] {
             for point in [HookPoint::PreToolUse, HookPoint::UserPromptSubmit] {

@@ -304,7 +304,7 @@ fn what_was_too_large_to_be_kept_is_said() {
     let undone = take_back(&repo, 1).unwrap();
     assert_eq!(undone.restored, ["a.rs"]);
     let expected = ("large.bin".to_owned(), "how it was before is not kept: it is too large".to_owned());
-    assert_eq!(undone.left, [expected.clone()]);
+    assert_eq!(undone.left, std::slice::from_ref(&expected));
     assert_eq!(repo.read("large.bin"), "small\n");
     // A call that did not run changed nothing of which anything would have to be said.
     repo.write("large.bin", &large);
