@@ -5,7 +5,7 @@ use super::session::Node;
 use super::world::World;
 use agent_core::budget::Limits;
 use agent_core::conversation::{Arguments, CallId, Item};
-use agent_core::hook::{CommitReport, FormatReport, GitReport, HookPoint, HookReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::session::{Action, Event, State, Ticket};
