@@ -7,7 +7,13 @@ use std::path::PathBuf;
 
 /// A coding agent driven by a state machine.
 #[derive(Debug, Parser)]
-#[command(name = "agent", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "agent",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true,
+    args_override_self = true
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -24,11 +30,14 @@ pub(crate) struct Committed {
     verify: Vec<String>,
     #[arg(long, value_name = "DURATION", hide = true)]
     verify_timeout: Option<String>,
+    #[arg(short, long, value_name = "PROMPT", hide = true)]
+    prompt: Option<String>,
 }
 
 impl Committed {
     pub(crate) fn refuse_at_prompt(&self) -> Result<(), Failure> {
         self.refuse(
+            "`-p` belongs to `agent run`: `agent run -p PROMPT`, with `--continue` or `--session-id ID` to go on with a session",
             "`--verify` belongs to `agent run`: at the prompt you decide what is done, and say what is missing; \
              `agent run --continue --verify CMD` goes on with a session under a commitment",
         )
@@ -36,13 +45,17 @@ impl Committed {
 
     pub(crate) fn refuse_for_job(&self) -> Result<(), Failure> {
         self.refuse(
+            "`-p` belongs to `agent run`: say what is to be done as words, `agent job run DESC`",
             "`--verify` belongs to `agent run`: a job tries again when an attempt fails, and judges none by a command; \
              say in its description what has to pass, or use `agent run --verify CMD`",
         )
     }
 
-    fn refuse(&self, why: &str) -> Result<(), Failure> {
-        if self.verify.is_empty() && self.verify_timeout.is_none() { Ok(()) } else { Err(Failure::usage(why)) }
+    fn refuse(&self, prompt: &str, verify: &str) -> Result<(), Failure> {
+        if self.prompt.is_some() {
+            return Err(Failure::usage(prompt));
+        }
+        if self.verify.is_empty() && self.verify_timeout.is_none() { Ok(()) } else { Err(Failure::usage(verify)) }
     }
 }
 
@@ -77,6 +90,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// List the tools with their parameters.
     Tools,
+    /// Look at the configuration.
+    Config(ConfigArguments),
     /// Look at what holds commands back on this machine.
     Sandbox(SandboxArguments),
 }
@@ -141,6 +156,27 @@ pub(crate) struct Doctor {
     /// Look at this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print what would hold for a run here with these options, and who says so. Keys are not shown.
+    Show(Box<ConfigShow>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigShow {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) options: Options,
 }
 
 #[derive(Debug, Args)]
@@ -239,16 +275,16 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ID")]
     pub(crate) fallback_model: Vec<String>,
     /// Most model calls of the session.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_turns: Option<u64>,
     /// Most money of the session, in US dollars.
-    #[arg(long, value_name = "X", value_parser = crate::units::parse_usd)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = crate::units::parse_usd)]
     pub(crate) max_budget_usd: Option<NanoUsd>,
     /// Most tokens of the session.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_total_tokens: Option<u64>,
     /// Most tool calls of the session.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_tool_calls: Option<u64>,
     /// Most time of a turn, such as `90s`, `10m`, `1h`.
     #[arg(long, value_name = "DURATION", value_parser = crate::units::parse_duration)]
@@ -266,7 +302,7 @@ pub(crate) struct Options {
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
     /// Commit what the agent changed after every batch of changes.
-    #[arg(long, overrides_with = "no_auto_commit")]
+    #[arg(long, conflicts_with = "no_auto_commit")]
     pub(crate) auto_commit: bool,
     /// Commit nothing.
     #[arg(long)]

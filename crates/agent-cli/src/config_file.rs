@@ -264,18 +264,42 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 
 /// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
 pub(crate) fn config_home() -> Option<PathBuf> {
-    from_environment("AGENT_CONFIG_HOME", ".config/agent")
+    from_environment("AGENT_CONFIG_HOME", CONFIG_BELOW_HOME)
 }
 
 /// `$AGENT_STATE_HOME`, else `~/.local/state/agent`.
 pub(crate) fn state_home() -> Option<PathBuf> {
-    from_environment("AGENT_STATE_HOME", ".local/state/agent")
+    from_environment("AGENT_STATE_HOME", STATE_BELOW_HOME)
+}
+
+/// Fails where the environment says a place that would be another one in every directory: what is kept there would not be found again, and what
+/// is forbidden there would not hold.
+pub(crate) fn check_places() -> Result<(), Failure> {
+    let homes = [("AGENT_CONFIG_HOME", CONFIG_BELOW_HOME), ("AGENT_STATE_HOME", STATE_BELOW_HOME)];
+    for (variable, below_home) in homes {
+        if let Some(place) = place(variable, below_home).filter(|place| !place.is_absolute()) {
+            let name = if set(variable).is_some() { variable } else { "HOME" };
+            let place = place.display();
+            return Err(Failure::config(format!("use {place}: it is not an absolute path; it comes from {name}")));
+        }
+    }
+    Ok(())
 }
 
 fn from_environment(variable: &str, below_home: &str) -> Option<PathBuf> {
-    let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set.or_else(|| std::env::home_dir().map(|home| home.join(below_home)))
+    place(variable, below_home).filter(|place| place.is_absolute())
 }
+
+fn place(variable: &str, below_home: &str) -> Option<PathBuf> {
+    set(variable).or_else(|| std::env::home_dir().map(|home| home.join(below_home)))
+}
+
+fn set(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+const CONFIG_BELOW_HOME: &str = ".config/agent";
+const STATE_BELOW_HOME: &str = ".local/state/agent";
 
 const MAX_BYTES: u64 = 1024 * 1024;
 #[cfg(all(unix, target_os = "linux"))]

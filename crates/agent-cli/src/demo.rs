@@ -23,13 +23,20 @@ use std::sync::Arc;
 
 /// Runs the demo; exit code 0 only if the repository really ended up fixed.
 pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
-    let level = Level::of(arguments.quiet, false);
-    let mut view = View::new(!arguments.quiet, level);
     let directory = match arguments.dir {
         Some(directory) => directory,
         None => tempfile::Builder::new().prefix("agent-demo-").tempdir().map_err(Failure::internal)?.keep(),
     };
-    let repository = demo::create_repository(&directory).map_err(Failure::internal)?;
+    let shown = show(&directory, arguments.quiet).await;
+    shown.map_err(|failure| {
+        let message = format!("{}; what there is of the demo stays at {}", failure.message, directory.display());
+        Failure { message, ..failure }
+    })
+}
+
+async fn show(directory: &Path, is_quiet: bool) -> Result<u8, Failure> {
+    let mut view = View::new(!is_quiet, Level::of(is_quiet, false));
+    let repository = demo::create_repository(directory).map_err(Failure::internal)?;
     view.tell(&format!("a repository with a failing test: {}", repository.path.display()));
     if !repository.rustfmt {
         view.tell("rustfmt is not there: the formatter is left out");
@@ -48,11 +55,11 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
     for violation in &violations {
         view.error(&format!("a request that the real API would refuse: {violation}"));
     }
-    if !arguments.quiet {
+    if !is_quiet {
         show_changes(&repository)?;
     }
     let fixed = judge(&repository, &mut view)?;
-    if view.lost_output() {
+    if view.output_failed() {
         return Err(Failure::internal("write what happened: some of it could not be written"));
     }
     let is_good = code == OutcomeKind::Success.exit_code() && fixed && violations.is_empty();

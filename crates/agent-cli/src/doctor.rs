@@ -7,10 +7,10 @@ use crate::provider::{base_url_variable, is_on_this_machine, key_variable, shown
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::settings::working_directory;
-use crate::terminal::{inline, print};
+use crate::terminal::{inline, one_line, print};
 use crate::trust;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
 pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
@@ -20,6 +20,9 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     report.program("rustc", false, "only the demo needs it");
     report.program("rustfmt", false, "only the demo and formatters configured to use it need it");
     report.keys();
+    if let Err(failure) = config_file::check_places() {
+        report.bad(&failure.message);
+    }
     report.configuration();
     match working_directory(options.directory.as_deref()) {
         Ok(directory) => {
@@ -32,6 +35,15 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     let text = format!("{}\n", report.lines.join("\n"));
     print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
     Ok(u8::from(report.is_bad))
+}
+
+/// What a program that failed said, in a line.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    match one_line(&text, 200) {
+        line if line.is_empty() => output.status.to_string(),
+        line => line,
+    }
 }
 
 struct Report {
@@ -60,9 +72,13 @@ impl Report {
                 let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
                 self.good(&format!("{name}: {version}"));
             }
-            Ok(_) | Err(_) if is_needed => self.bad(&format!("{name} is not there: {why}")),
-            Ok(_) | Err(_) => self.note(&format!("{name} is not there: {why}")),
+            Ok(output) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", said(&output))),
+            Err(_) => self.missing(is_needed, &format!("{name} is not there: {why}")),
         }
+    }
+
+    fn missing(&mut self, is_needed: bool, line: &str) {
+        if is_needed { self.bad(line) } else { self.note(line) }
     }
 
     fn keys(&mut self) {

@@ -1,4 +1,4 @@
-//! Raising limits at the prompt.
+//! Limits at the prompt, and of a session that is gone on with.
 
 use agent_core::budget::{Ledger, Limits, Usd};
 use std::collections::BTreeSet;
@@ -16,6 +16,30 @@ pub(crate) fn raised(limits: &Limits, times: u64) -> Limits {
         max_failures_in_row: limits.max_failures_in_row.map(more_in_row),
         max_repetitions: limits.max_repetitions.map(more_in_row),
     }
+}
+
+/// What limits a session otherwise than it did, a line each.
+pub(crate) fn changed(old: &Limits, new: &Limits) -> Vec<String> {
+    let number = |limit: u64| limit.to_string();
+    let money = |limit: u64| format!("{} USD", Usd(limit));
+    let time = |limit: u64| format!("{limit} ms");
+    let small = |limit: Option<u32>| limit.map(u64::from);
+    type Shown<'a> = &'a dyn Fn(u64) -> String;
+    let all: [(&str, Option<u64>, Option<u64>, Shown<'_>); 7] = [
+        ("model calls", old.max_model_calls, new.max_model_calls, &number),
+        ("tool calls", old.max_tool_calls, new.max_tool_calls, &number),
+        ("tokens", old.max_total_tokens, new.max_total_tokens, &number),
+        ("money", old.max_cost_nano_usd, new.max_cost_nano_usd, &money),
+        ("time of a turn", old.max_wall_time_ms, new.max_wall_time_ms, &time),
+        ("failing tool calls in a row", small(old.max_failures_in_row), small(new.max_failures_in_row), &number),
+        ("repetitions of a call", small(old.max_repetitions), small(new.max_repetitions), &number),
+    ];
+    let differ = all.into_iter().filter(|(_, old, new, _)| old != new);
+    let said = differ.map(|(what, old, new, shown)| {
+        let word = |limit: Option<u64>| limit.map_or_else(|| String::from("none"), shown);
+        format!("limit on {what}: {} (before: {})", word(new), word(old))
+    });
+    said.collect()
 }
 
 /// What is told of the cost when there is no limit: each of these amounts. What a session that is gone on with has cost before is no news.
@@ -89,6 +113,21 @@ mod tests {
         assert_eq!(twice_more.max_cost_nano_usd, Some(u64::MAX));
         assert_eq!(twice_more.max_failures_in_row, Some(9));
         assert_eq!(twice_more.max_tool_calls, None);
+    }
+
+    #[test]
+    fn what_is_limited_otherwise_is_told_one_by_one() {
+        let old = Limits { max_model_calls: Some(5), max_cost_nano_usd: Some(500_000_000), ..Limits::default() };
+        let new = Limits { max_model_calls: Some(9), max_wall_time_ms: Some(2_000), ..Limits::default() };
+        assert_eq!(
+            changed(&old, &new),
+            [
+                "limit on model calls: 9 (before: 5)",
+                "limit on money: none (before: 0.5000 USD)",
+                "limit on time of a turn: 2000 ms (before: none)"
+            ]
+        );
+        assert_eq!(changed(&old, &old), [""; 0]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod answer;
 mod approver;
 mod args;
 mod config_file;
+mod config_show;
 mod demo;
 mod diagram;
 mod doctor;
@@ -38,7 +39,7 @@ mod units;
 mod view;
 mod wire;
 
-use args::{Cli, Command, Options, Resume};
+use args::{Cli, Command, ConfigCommand, Options, Resume};
 use clap::Parser;
 use failure::Failure;
 use std::process::ExitCode;
@@ -97,6 +98,9 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options),
         Some(Command::Tools) => tools::run(),
+        Some(Command::Config(arguments)) => match arguments.command {
+            ConfigCommand::Show(arguments) => config_show::run(&arguments),
+        },
         Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
     }
 }

@@ -4,7 +4,7 @@ use crate::args::{Options, OutputFormat};
 use crate::hint::resume_command;
 use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
-use crate::view::{Level, View};
+use crate::view::{Level, View, lost};
 use crate::wire::{Line, RunResult, SandboxReport};
 use agent_core::budget::Limits;
 use agent_core::permission::PermissionMode;
@@ -21,6 +21,8 @@ pub(crate) struct Printer {
     has_begun: bool,
     /// An error that ends the run is told once, with the result; until the next notice nobody knows whether this one does.
     held_error: Option<Notice>,
+    /// Why a line could not be written: nothing more is.
+    lost_output: Option<io::ErrorKind>,
 }
 
 /// What the first line of `stream-json` tells.
@@ -45,6 +47,7 @@ impl Printer {
             view: View::new(is_live, Level::of(options.quiet, options.verbose)),
             has_begun: false,
             held_error: None,
+            lost_output: None,
         }
     }
 
@@ -62,16 +65,26 @@ impl Printer {
                 permission_mode: init.mode,
                 sandbox: init.sandbox,
             };
-            // A reader that is gone does not stop the work.
-            let _ = put_json(&line.text());
+            self.put_line(&line);
         }
+    }
+
+    fn put_line(&mut self, line: &Line) {
+        if self.lost_output.is_none() {
+            self.lost_output = put_json(&line.text()).err().map(|error| error.kind());
+        }
+    }
+
+    /// Why some of the output was lost, if it was: nobody is going to see what more is spent on.
+    pub(crate) fn lost_output(&self) -> Option<String> {
+        self.lost_output.map(lost).or_else(|| self.view.lost_output())
     }
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
         if self.format == OutputFormat::StreamJson
             && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
         {
-            let _ = put_json(&line.text());
+            self.put_line(&line);
         }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
@@ -105,17 +118,19 @@ impl Printer {
         self.tell(&result, options);
         let code = result.exit_code;
         let written = match self.format {
+            // It was told, and ends with it.
+            _ if self.lost_output().is_some() => Ok(()),
             OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
             OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
             OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
         };
         match written {
-            // A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                self.view.error(&format!("write the result: {error}"));
+            // An answer that nobody has is a failure.
+            Err(error) => {
+                self.view.error(&lost(error.kind()));
                 if code == 0 { 1 } else { code }
             }
-            Ok(()) | Err(_) => code,
+            Ok(()) => code,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{Style, Tint, inline, one_line};
+use crate::terminal::{PasteMarks, Style, Tint, inline, one_line};
 use crate::view::{Level, View, call_line};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
@@ -36,6 +36,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
         return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
     }
     let settings = Settings::resolve(&options, Seat::Interactive)?;
+    setup::check_named(&settings, &options)?;
     let chosen = provider::choose(&settings).await?;
     let (approver, questions) = ScreenApprover::new();
     let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
@@ -48,6 +49,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
+    let _marks = PasteMarks::ask();
     let left = screen.run(&mut notices, &mut signals, lines::read(), questions).await;
     handle.detach();
     let (ended, cut_short) = signals::ended(task, &mut signals, || {
@@ -81,6 +83,8 @@ struct Screen {
     untaken: usize,
     is_stopping: bool,
     has_input_ended: bool,
+    /// Whether somebody sat at a terminal when it began: of one that was closed since, nobody could tell any more.
+    is_typed: bool,
     /// The cost at which the next notice is due.
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
@@ -110,6 +114,7 @@ impl Screen {
             untaken: 0,
             is_stopping: false,
             has_input_ended: false,
+            is_typed: std::io::stdin().is_terminal(),
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
@@ -152,7 +157,9 @@ impl Screen {
                     while let Ok(notice) = notices.try_recv() {
                         self.notice(&notice);
                     }
-                    self.ask(question);
+                    if self.ask(question) {
+                        return self.exit_code();
+                    }
                 }
                 line = lines.recv(), if !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
@@ -160,6 +167,10 @@ impl Screen {
                     None if self.end_input() => return self.exit_code(),
                     None => {}
                 },
+            }
+            if let Some(why) = self.view.lost_output() {
+                self.view.error(&why);
+                return OutcomeKind::Failed.exit_code();
             }
             // Whoever pipes lines in wants them all answered first.
             if self.has_input_ended && self.is_idle && self.untaken == 0 {
@@ -230,12 +241,11 @@ impl Screen {
 
     /// What leaving in order means. A person saw what happened; a script sees only this.
     fn exit_code(&self) -> u8 {
-        if std::io::stdin().is_terminal() {
+        if self.is_typed {
             return 0;
         }
         match self.turns.gravest() {
             Some(kind) if kind != OutcomeKind::Success => kind.exit_code(),
-            _ if self.view.lost_output() => OutcomeKind::Failed.exit_code(),
             _ if self.had_unusable_line => UNUSABLE_INPUT,
             _ => 0,
         }
@@ -308,13 +318,14 @@ impl Screen {
             }
             "/help" => {
                 self.view.tell("what you type while it works is sent with the next results");
+                self.view.tell("a line is a message; several lines are one when they are pasted");
                 self.view.tell("/compact  summarises the conversation to make room");
                 self.view.tell("/more     raises every limit by what it was at the start, and goes on");
                 self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
                 self.view.tell("Ctrl-C    stops the turn, twice leaves");
                 self.prompt_if_idle();
             }
-            unknown if unknown.starts_with('/') && !unknown.contains(' ') => {
+            unknown if is_command(unknown) => {
                 self.view.tell(&format!("there is no command {unknown}; /help lists them"));
                 self.prompt_if_idle();
             }
@@ -328,10 +339,10 @@ impl Screen {
         false
     }
 
-    fn ask(&mut self, question: Question) {
+    /// Returns whether to leave.
+    fn ask(&mut self, question: Question) -> bool {
         if self.has_input_ended {
-            let _ = question.1.send(ApprovalAnswer::Nobody);
-            return;
+            return self.without_answer(question);
         }
         self.view.end_line();
         forget_half_typed_line();
@@ -345,6 +356,7 @@ impl Screen {
         }
         self.prompt(ANSWER);
         self.question = Some(question);
+        false
     }
 
     fn asker(&self, question: &ApprovalQuestion) -> Asker {
@@ -385,18 +397,21 @@ impl Screen {
         }
     }
 
-    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming.
-    /// Behind a pipe nobody is left who could ever answer.
+    /// Returns whether to leave.
     fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
-        if self.question.is_some() && std::io::stdin().is_terminal() {
+        self.question.take().is_some_and(|question| self.without_answer(question))
+    }
+
+    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming. Behind
+    /// a pipe nobody is left who could ever answer.
+    fn without_answer(&mut self, (_, answer): Question) -> bool {
+        if self.is_typed {
             self.view.tell("the question stays open");
-            return true;
-        }
-        if let Some((_, answer)) = self.question.take() {
+        } else {
             let _ = answer.send(ApprovalAnswer::Nobody);
         }
-        false
+        self.is_typed
     }
 
     /// Without a limit on money somebody should see where it goes.
@@ -415,12 +430,17 @@ impl Screen {
     }
 
     fn prompt(&mut self, text: &str) {
-        if std::io::stdin().is_terminal() {
+        if self.is_typed {
             self.view.prompt(text);
         } else {
             self.view.end_line();
         }
     }
+}
+
+/// Whether a line can only be meant as a command. A path is none.
+fn is_command(line: &str) -> bool {
+    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
 }
 
 /// What stands half typed, or half pasted, when a question appears must not become its answer.

@@ -61,7 +61,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
 }
 
 /// Where the provider is, and who says so.
-fn base_url(settings: &Settings, name: ProviderName) -> (String, String) {
+pub(crate) fn base_url(settings: &Settings, name: ProviderName) -> (String, String) {
     if let Some(url) = &settings.base_url {
         return (url.clone(), "`--base-url`".to_owned());
     }
@@ -95,7 +95,7 @@ async fn models_of(
     models(settings, &id, settings.fallback_models.iter())
 }
 
-fn name(settings: &Settings) -> Result<ProviderName, Failure> {
+pub(crate) fn name(settings: &Settings) -> Result<ProviderName, Failure> {
     if let Some(name) = settings.provider {
         return Ok(name);
     }

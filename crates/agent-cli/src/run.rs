@@ -93,6 +93,9 @@ async fn drive(
         mode: settings.permissions.mode,
         sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
+    if let Some(why) = printer.lost_output() {
+        return RunResult::of_failure(&Failure::internal(why), started);
+    }
     let session = (runner, handle, notices);
     let (supervisor, agent, mut notices) = match unfinished.filter(|_| commitments.is_empty()) {
         Some(left) => {
@@ -102,6 +105,7 @@ async fn drive(
         None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
     };
     let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
+    let supervisor = supervisor.max_wall_time_ms(settings.limits.max_wall_time_ms);
     let task = tokio::spawn(supervisor.run());
     if let Some(prompt) = prompt {
         agent.input(prompt);
@@ -121,9 +125,10 @@ async fn drive(
             }
             guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
             let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
-            match cut_short {
-                Some(signal) => result.cut_short(signal),
-                None => result,
+            match (cut_short, printer.lost_output().filter(|_| signalled.is_none())) {
+                (Some(signal), _) => result.cut_short(signal),
+                (None, Some(why)) => result.unread(why),
+                (None, None) => result,
             }
         }
         None => {
@@ -141,6 +146,7 @@ async fn watch(
     notices: &mut Notices,
 ) -> Option<Signal> {
     let mut signalled = None;
+    let mut is_unread = false;
     loop {
         tokio::select! {
             biased;
@@ -161,6 +167,11 @@ async fn watch(
                 printer.notice(&notice);
                 if let Notice::Rested { .. } = notice {
                     break;
+                }
+                // What nobody is going to see is not to be paid for.
+                if !is_unread && printer.lost_output().is_some() {
+                    is_unread = true;
+                    agent.cancel();
                 }
             }
         }
@@ -259,6 +270,18 @@ impl RunResult {
         let failure = Failure::stopped(signal);
         let error = format!("{}, and the hooks at the session's end were stopped", failure.message);
         Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
+    }
+
+    /// The same, when nobody got it.
+    fn unread(self, why: String) -> Self {
+        let failure = Failure::internal(why);
+        Self {
+            subtype: failure.subtype(),
+            is_error: true,
+            exit_code: failure.code,
+            error: Some(failure.message),
+            ..self
+        }
     }
 
     /// The same of a session that nobody waited for: what it cost is not known.

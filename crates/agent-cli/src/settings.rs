@@ -48,6 +48,7 @@ pub(crate) enum Seat {
 
 impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
+        config_file::check_places()?;
         let directory = working_directory(options.directory.as_deref())?;
         let user: UserConfig = match config_file::user_config_path() {
             Some(path) => config_file::read(&path)?,
@@ -159,7 +160,7 @@ fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfi
 }
 
 /// What the user says of the permission mode.
-fn users_mode(options: &Options, user: &UserConfig) -> PermissionMode {
+pub(crate) fn users_mode(options: &Options, user: &UserConfig) -> PermissionMode {
     options.permission_mode.map(PermissionMode::from).or(user.permission_mode).unwrap_or_default()
 }
 
@@ -188,7 +189,7 @@ fn looser(repository: &RepositoryConfig, options: &Options, user: &UserConfig, l
     said
 }
 
-fn from_options(options: &Options) -> Limits {
+pub(crate) fn from_options(options: &Options) -> Limits {
     Limits {
         max_model_calls: options.max_turns,
         max_tool_calls: options.max_tool_calls,

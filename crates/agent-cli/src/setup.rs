@@ -1,10 +1,11 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::args::Options;
-use crate::config_file::{Author, config_home, state_home};
+use crate::config_file::{Author, check_places, config_home, state_home};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
+use crate::limits;
 use crate::provider::Chosen;
 use crate::sandbox;
 use crate::settings::Settings;
@@ -13,8 +14,8 @@ use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::{Rebuilt, ToolPrint};
-use agent_core::link::Agent;
-use agent_core::permission::{Rule, RuleSource};
+use agent_core::link::{Agent, SIGNAL_TOOL};
+use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::{Helper, Processes};
@@ -81,6 +82,7 @@ pub(crate) fn open(
             // What was answered for the session holds for as long as the session does.
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
             config.permissions.allow.extend(answered.cloned());
+            stay_denied(&old.config.permissions, &mut config.permissions);
             let differs = old.config != config;
             if differs {
                 say_differences(&old.config, &config);
@@ -94,6 +96,26 @@ pub(crate) fn open(
         None => (Before::default(), None),
     };
     Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, processes, repository })
+}
+
+/// Fails when a session is named that has to be there and is not: whoever mistyped an id need not set a key first to hear of it.
+pub(crate) fn check_named(settings: &Settings, options: &Options) -> Result<(), Failure> {
+    if !options.must_exist {
+        return Ok(());
+    }
+    let store = store(&settings.directory)?;
+    match &options.session_id {
+        Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
+        None => newest(&store, settings).map(|_| ()),
+    }
+}
+
+fn newest(store: &SessionStore, settings: &Settings) -> Result<String, Failure> {
+    let newest = store.newest().map_err(|error| failed(&error))?;
+    let newest = newest.map(|newest| newest.id);
+    newest.ok_or_else(|| {
+        Failure::input(format!("go on with a session: there is none for {}", settings.directory.display()))
+    })
 }
 
 /// Whether the options name a session that is there.
@@ -233,17 +255,39 @@ fn say_differences(old: &SessionConfig, new: &SessionConfig) {
         say(&text);
     }
     let changed = ToolChanges::between(old, new);
-    for (word, names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+    for (word, mut names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+        // It comes and goes with whoever sits in front.
+        names.retain(|name| name != SIGNAL_TOOL);
         if !names.is_empty() {
             say(&format!("agent: tools that are {word} since: {}", names.join(", ")));
         }
     }
-    if old.limits != new.limits {
-        say("agent: going on with other limits than before");
+    for text in limits::changed(&old.limits, &new.limits) {
+        say(&format!("agent: {text}"));
+    }
+    for rule in old.permissions.deny.iter().filter(|rule| !is_among(&new.permissions.deny, rule)) {
+        say(&format!("agent: no longer denied: `{rule}`, a rule{} before", rule.source().phrase()));
     }
     if old.permissions.mode != new.permissions.mode {
         say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
     }
+}
+
+/// What the command line of an earlier run forbade stays forbidden in its session: nobody takes a word back by not repeating it. A rule that
+/// is gone from a file was taken out by somebody.
+fn stay_denied(old: &Permissions, new: &mut Permissions) {
+    for rule in old.deny.iter().filter(|rule| rule.source() == RuleSource::CommandLine) {
+        if !is_among(&new.deny, rule) {
+            say(&format!("agent: still denied in this session: `{rule}`"));
+            new.deny.push(rule.clone());
+        }
+    }
+}
+
+/// Whether the rule is there, whoever said it.
+fn is_among(rules: &[Rule], rule: &Rule) -> bool {
+    let said = rule.to_string();
+    rules.iter().any(|other| other.to_string() == said)
 }
 
 /// Which tools are not what they were.
@@ -297,15 +341,7 @@ impl Kept {
             return Ok(Self::No);
         }
         let store = store(&settings.directory)?;
-        let id = if options.continue_newest {
-            let newest = store.newest().map_err(|error| failed(&error))?;
-            let newest = newest.ok_or_else(|| {
-                Failure::input(format!("go on with a session: there is none for {}", settings.directory.display()))
-            })?;
-            Some(newest.id)
-        } else {
-            options.session_id.clone()
-        };
+        let id = if options.continue_newest { Some(newest(&store, settings)?) } else { options.session_id.clone() };
         let Some(id) = id else {
             let id = SessionStore::new_id();
             let journal = store.create(&id).map_err(|error| failed(&error))?;
@@ -369,6 +405,7 @@ impl Kept {
 
 /// The sessions of a directory.
 pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
+    check_places()?;
     let home = state_home().ok_or_else(|| {
         Failure::config("keep the session: there is no home directory; set AGENT_STATE_HOME or say `--no-session`")
     })?;

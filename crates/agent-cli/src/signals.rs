@@ -12,17 +12,22 @@ pub(crate) enum Signal {
     Terminate,
 }
 
-/// Listens from now on. Signals that come while nobody looks are kept.
+/// Listens from now on. Signals that come while nobody looks are kept. What whoever started the program wants to be ignored (`nohup`, a script's
+/// `agent run … &`) stays ignored, where the system says what that is.
 #[cfg(unix)]
 pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (sender, receiver) = mpsc::unbounded_channel();
+    let ignored = ignored();
     let kinds = [
         (SignalKind::interrupt(), Signal::Interrupt),
         (SignalKind::terminate(), Signal::Terminate),
         (SignalKind::hangup(), Signal::Terminate),
     ];
     for (kind, meaning) in kinds {
+        if ignored & (1 << (kind.as_raw_value() - 1)) != 0 {
+            continue;
+        }
         let mut stream = signal(kind)?;
         let sender = sender.clone();
         tokio::spawn(async move {
@@ -34,6 +39,14 @@ pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         });
     }
     Ok(receiver)
+}
+
+/// The signals that are ignored, a bit each, the first one lowest. Nothing but Linux tells it without unsafe code.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 #[cfg(not(unix))]

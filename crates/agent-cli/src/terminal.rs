@@ -182,6 +182,38 @@ pub(crate) fn is_watched() -> bool {
     io::stdout().is_terminal()
 }
 
+/// A terminal that marks what is pasted into it, as long as this is kept.
+pub(crate) struct PasteMarks {
+    before: rustix::termios::Termios,
+}
+
+impl PasteMarks {
+    /// Asks the terminal for the marks, where there is one on both sides. It would show them as what was typed: that it does not, either.
+    pub(crate) fn ask() -> Option<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let stdin = io::stdin();
+        if !stdin.is_terminal() || !is_watched() {
+            return None;
+        }
+        let before = tcgetattr(&stdin).ok()?;
+        let mut unshown = before.clone();
+        unshown.local_modes.remove(LocalModes::ECHOCTL);
+        tcsetattr(&stdin, OptionalActions::Now, &unshown).ok()?;
+        let marks = Self { before };
+        write_out("\x1b[?2004h").ok()?;
+        Some(marks)
+    }
+}
+
+impl Drop for PasteMarks {
+    fn drop(&mut self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        // Of a terminal that is gone nothing has to be put right.
+        let _ = write_out("\x1b[?2004l");
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
 /// Makes panics speak through here, too: what a tool or a model said may be part of their message.
 pub(crate) fn take_over_panics() {
     std::panic::set_hook(Box::new(|panic| {

@@ -16,6 +16,12 @@ pub(crate) fn parse_usd(text: &str) -> Result<NanoUsd, String> {
     total.map(NanoUsd).ok_or_else(wrong)
 }
 
+/// An amount as [`parse_usd`] reads it.
+pub(crate) fn usd(NanoUsd(nano): NanoUsd) -> String {
+    let text = format!("{}.{:09}", nano / 1_000_000_000, nano % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A number with `ms`, `s`, `m` or `h`; without a unit seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<DurationMs, String> {
     let wrong = || format!("`{text}` is not a duration such as `90s`, `10m` or `1h`");
@@ -41,6 +47,9 @@ mod tests {
         assert_eq!(parse_usd("2"), Ok(NanoUsd(2_000_000_000)));
         assert_eq!(parse_usd("0.5"), Ok(NanoUsd(500_000_000)));
         assert_eq!(parse_usd(".000000001"), Ok(NanoUsd(1)));
+        for nano in [0, 1, 500_000_000, 2_000_000_000, u64::MAX] {
+            assert_eq!(parse_usd(&usd(NanoUsd(nano))), Ok(NanoUsd(nano)));
+        }
         for wrong in ["", ".", "-1", "1e3", "1.0000000001", "99999999999999", "1,5", "NaN"] {
             assert!(parse_usd(wrong).is_err(), "{wrong}");
         }

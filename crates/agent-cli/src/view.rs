@@ -9,6 +9,7 @@ use agent_core::llm::Delta;
 use agent_core::tool::{ToolOutcome, ToolStatus};
 use agent_runner::{Notice, Notices};
 use std::collections::BTreeMap;
+use std::io;
 use std::time::{Duration, Instant};
 
 /// Writes for a person.
@@ -27,8 +28,8 @@ pub(crate) struct View {
     last_started: Option<CallId>,
     /// Whether the next round was begun before this program was.
     is_resumed: bool,
-    /// Whether text for standard output could not be written, other than because its reader went away.
-    lost_output: bool,
+    /// Why text for standard output could not be written.
+    lost_output: Option<io::ErrorKind>,
     /// Limits that are said to come near.
     near: Near,
 }
@@ -73,7 +74,7 @@ impl View {
             started: BTreeMap::new(),
             last_started: None,
             is_resumed: false,
-            lost_output: false,
+            lost_output: None,
             near: Near::default(),
         }
     }
@@ -180,9 +181,14 @@ impl View {
         self.style.say(Tint::Red, &format!("agent: {message}"));
     }
 
-    /// Whether some of the answer was lost on its way out.
-    pub(crate) const fn lost_output(&self) -> bool {
-        self.lost_output
+    /// Why some of the answer was lost on its way out, if it was: whoever pays for it may not want more of it.
+    pub(crate) fn lost_output(&self) -> Option<String> {
+        self.lost_output.map(lost)
+    }
+
+    /// Whether some of the answer was lost other than because its reader went away.
+    pub(crate) fn output_failed(&self) -> bool {
+        self.lost_output.is_some_and(|kind| kind != io::ErrorKind::BrokenPipe)
     }
 
     /// Whether the model's text is shown while it comes.
@@ -247,8 +253,9 @@ impl View {
     fn piece(&mut self, text: &str) {
         self.in_line = !text.ends_with('\n');
         self.showed_pieces = true;
-        // It does not stop the work.
-        self.lost_output |= put(text).is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+        if let Err(error) = put(text) {
+            self.lost_output.get_or_insert(error.kind());
+        }
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -341,6 +348,14 @@ pub(crate) fn call_line(call: &ToolCall) -> String {
 /// What of a call's arguments tells most.
 pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
     ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
+}
+
+/// Why output is lost, for people.
+pub(crate) fn lost(kind: io::ErrorKind) -> String {
+    match kind {
+        io::ErrorKind::BrokenPipe => String::from("write the output: nobody reads it any more"),
+        kind => format!("write the output: {kind}"),
+    }
 }
 
 fn duration(ms: u64) -> String {

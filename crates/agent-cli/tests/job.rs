@@ -154,6 +154,16 @@ async fn exhausted_retries_fail_with_the_exit_code_of_the_run() {
     assert_eq!((&record["retry_count"], &record["max_retries"], server.requests().len()), (&1.into(), &1.into(), 2));
 }
 
+/// The same kind as of a key that is refused.
+#[tokio::test]
+async fn a_key_that_is_missing_is_no_fault_of_the_work() {
+    let place = Place::new();
+    let ended = end(place.command(&["job", "run", "--provider", "anthropic", "--model", "m", "fix it"])).await;
+    assert_eq!(ended.status.code(), Some(41), "{}", text(&ended.stderr));
+    let record = place.the_record().await;
+    assert_eq!((&record["failure"]["kind"], &record["retry_count"]), (&"system".into(), &0.into()));
+}
+
 #[tokio::test]
 async fn what_does_not_validate_leaves_a_record_too() {
     let server = ScriptedServer::start([]).await.unwrap();

@@ -97,7 +97,8 @@ pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -
     if answered.content_type_has("html") {
         let body = answered.beginning_of_body().await;
         let found = format!("expected an event stream, found {}; check the base URL", Detail::of_body(&body).message);
-        return Err(answered.reporter.protocol(&answered.attempted, &found));
+        // A page that is given out as the answer is given out again.
+        return Err(answered.reporter.error(LlmErrorKind::InvalidRequest, &answered.attempted, &found));
     }
     let reader = Reader {
         due: answered.first_byte_due,
@@ -193,7 +194,9 @@ impl<A: Assemble> Reader<A> {
         self.bytes_read += piece.len();
         if self.bytes_read > ANSWER_LIMIT_BYTES {
             let found = format!("the answer is larger than {ANSWER_LIMIT_BYTES} bytes");
-            self.failure = Some(self.protocol(&found));
+            // What has no end has none the next time either, and is paid for.
+            self.failure =
+                Some(self.answered.reporter.error(LlmErrorKind::InvalidRequest, &self.answered.attempted, &found));
             return;
         }
         let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);

@@ -126,10 +126,12 @@ async fn a_line_of_a_gibibyte_is_given_up_early() {
 
 #[tokio::test]
 async fn a_document_of_a_gibibyte_is_given_up_early() {
-    let reply = Reply::endless(200, "application/json", "", &vec![b' '; MIB], 1024);
-    for (error, server) in errors(&reply, timeouts(20_000, 60_000)).await {
-        assert_eq!(error.kind, LlmErrorKind::Protocol, "{error}");
-        assert!(error.message.contains("larger than"), "{error}");
+    let document = Reply::endless(200, "application/json", "", &vec![b' '; MIB], 1024);
+    let comments = Reply::endless(200, "text/event-stream", "", &b": still here\n\n".repeat(MIB / 14), 1024);
+    let by_document = errors(&document, timeouts(20_000, 60_000)).await;
+    for (error, server) in by_document.into_iter().chain(errors(&comments, timeouts(20_000, 60_000)).await) {
+        assert_eq!(error.kind, LlmErrorKind::InvalidRequest, "it would be as large again: {error}");
+        assert!(error.message.contains("the answer is larger than"), "{error}");
         assert!(server.seen().written_bytes < 128 * MIB, "{}", server.seen().written_bytes);
     }
     assert!(peak_bytes() < 500 * MIB, "{} MiB", peak_bytes() / MIB);
@@ -214,7 +216,7 @@ async fn a_redirect_takes_the_key_nowhere() {
 async fn a_page_in_place_of_an_answer() {
     let page = b"<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
     for (error, _) in errors(&Reply::document(200, "text/html; charset=utf-8", "", page), timeouts(2000, 5000)).await {
-        assert_eq!(error.kind, LlmErrorKind::Protocol);
+        assert_eq!(error.kind, LlmErrorKind::InvalidRequest, "it would come again");
         assert!(error.message.contains("an HTML page: Sign in; check the base URL"), "{error}");
     }
 }

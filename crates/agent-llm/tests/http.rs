@@ -250,7 +250,7 @@ async fn servers_that_do_not_stream() {
 async fn what_is_no_model_server() {
     let page = b"<html><title>Welcome</title></html>";
     let error = failure(Reply::document(200, "text/html", "", page)).await;
-    assert_eq!(error.kind, LlmErrorKind::Protocol);
+    assert_eq!(error.kind, LlmErrorKind::InvalidRequest);
     assert!(error.message.contains("an HTML page: Welcome"), "{error}");
 
     let headers = "location: http://elsewhere/\r\n";

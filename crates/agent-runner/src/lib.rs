@@ -33,6 +33,7 @@ mod redact;
 mod resume;
 mod runner;
 mod supervisor;
+mod time_limit;
 mod tool_calls;
 
 pub use agent::{Agent, AgentError};

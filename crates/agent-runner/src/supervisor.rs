@@ -15,6 +15,7 @@ use crate::checks::Checker;
 use crate::notice::{Notice, Notices};
 use crate::redact::Redactor;
 use crate::runner::{End, Handle, Runner};
+use crate::time_limit::TimeLimit;
 use crate::tool_calls::GRACE_MS;
 use agent_core::conversation::Item;
 use agent_core::journal::{Entry, LifecycleEntry};
@@ -61,8 +62,10 @@ impl Supervisor {
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let checker =
             Checker { commands: None, directory: String::from("/"), clock: Arc::clone(&runner.performer.clock) };
+        let limit_ms = runner.session.config().limits.max_wall_time_ms;
         let overseen = Overseen {
             agent,
+            time: TimeLimit::new(limit_ms, checker.clock.now_ms()),
             session: handle,
             session_gone: CancellationToken::new(),
             checker,
@@ -89,6 +92,14 @@ impl Supervisor {
         self
     }
 
+    /// How long a message may take, in milliseconds: its turn, the checks and the turns that follow from them together, without waiting for
+    /// approvals. Without this it is the session's limit of time; of one that is reconfigured it has to be said here, too.
+    #[must_use]
+    pub fn max_wall_time_ms(mut self, limit_ms: Option<u64>) -> Self {
+        self.overseen.time = TimeLimit::new(limit_ms, self.overseen.checker.clock.now_ms());
+        self
+    }
+
     /// Drives the agent until it has ended or the host detaches. Nothing that was started is left running.
     pub async fn run(self) -> Supervised {
         let Self { runner, mut overseen, mut inbox, mut session_notices, is_new } = self;
@@ -104,6 +115,7 @@ impl Supervisor {
                 biased;
                 message = inbox.recv() => match message {
                     Some(Message::Event(event)) => overseen.take(event),
+                    Some(Message::TimeIsUp(timer)) => overseen.time_is_up(timer),
                     Some(Message::Detach) | None => {
                         is_left = true;
                         break;
@@ -156,6 +168,7 @@ pub struct Supervised {
 /// The agent while its session runs.
 struct Overseen {
     agent: Agent,
+    time: TimeLimit,
     session: Handle,
     /// Fires when the session's runner has ended.
     session_gone: CancellationToken,
@@ -202,6 +215,7 @@ impl Overseen {
         let events = match &notice {
             Notice::Transition(step) => {
                 self.agent.session_moved(step);
+                self.time.session_moved(step, &self.checker.clock, &self.tasks, &self.inbox);
                 Vec::new()
             }
             Notice::RoundClosed(item) => match item.as_ref() {
@@ -218,6 +232,15 @@ impl Overseen {
         self.notify(notice);
         for event in events {
             self.take_of_turn(event, turn.as_ref());
+        }
+    }
+
+    /// What the limit means for the agent follows from its table.
+    fn time_is_up(&mut self, timer: u64) {
+        if let Some(limit_ms) = self.time.reached_ms(timer) {
+            let message = format!("time limit of the turn and its checks reached: {limit_ms} ms");
+            self.notify(Notice::Error { message, returned_input: Vec::new() });
+            self.take(Event::BudgetExceeded);
         }
     }
 
@@ -256,12 +279,14 @@ impl Overseen {
         }
         match action {
             // The session was told.
-            Action::SendInput { .. } | Action::CancelTurn => {}
+            Action::SendInput { .. } => self.time.begin(self.checker.clock.now_ms()),
+            Action::CancelTurn => {}
             Action::SendGapReport { mut text, round } => {
                 self.redactor.text(&mut text);
                 self.notify(Notice::GapReport { text, round });
             }
             Action::RunChecks { ticket, checks } => {
+                self.time.watch(&self.checker.clock, &self.tasks, &self.inbox);
                 let stop = CancellationToken::new();
                 let Some(inbox) = self.inbox.upgrade() else { return };
                 let (checker, notices) = (self.checker.clone(), self.notices.clone());
@@ -289,6 +314,7 @@ impl Overseen {
             }
             Action::StopTimer { .. } => self.timer = None,
             Action::ReportOutcome { outcome } => {
+                self.time.end();
                 let run = self.agent.outcome();
                 self.notify(Notice::Rested { agent: outcome, run });
             }
@@ -326,7 +352,7 @@ impl Overseen {
                 ended = &mut running => return ended,
                 Some(message) = inbox.recv() => match message {
                     Message::Detach if std::mem::replace(&mut is_left, true) => self.session.detach(),
-                    Message::Detach | Message::Event(_) => {}
+                    Message::Detach | Message::Event(_) | Message::TimeIsUp(_) => {}
                 },
             }
         }
@@ -335,6 +361,7 @@ impl Overseen {
     /// Stops checks and timers, and waits until they have stopped, for a moment.
     fn stop_everything(&mut self) -> impl Future<Output = ()> + use<> {
         (self.checks, self.timer) = (None, None);
+        self.time.end();
         self.session_gone.cancel();
         self.tasks.close();
         let tasks = self.tasks.clone();
@@ -364,6 +391,8 @@ fn last_signals(session: &Session) -> Vec<Event> {
 #[derive(Debug)]
 pub(crate) enum Message {
     Event(Event),
+    /// Sent by the timer of the limit of time with this number.
+    TimeIsUp(u64),
     Detach,
 }
 

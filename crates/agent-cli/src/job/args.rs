@@ -14,10 +14,19 @@ pub(crate) struct Job {
 pub(crate) enum JobCommand {
     /// Do one job: choose skill and model, work on it, repeat what failed, and leave an audit record whatever happens.
     Run(Box<JobRun>),
+    /// Refused with a word: it is known by name, and not there.
+    #[command(hide = true)]
+    Batch(Batch),
     /// Print the audit records of this directory's jobs, one JSON object a line.
     Audit(Records),
     /// Print the audit record of one job.
     Show(Show),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Batch {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub(crate) rest: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -77,7 +77,7 @@ impl Host {
     fn failed(&self, failure: Failure) -> FailureKind {
         let message = failure.message.clone();
         let kind = match failure.code {
-            1 | 62 => FailureKind::System(message),
+            1 | 41 | 62 => FailureKind::System(message),
             _ => FailureKind::Business(message),
         };
         self.shown().failure = Some(failure);

@@ -8,11 +8,17 @@ mod result;
 mod run;
 
 use crate::failure::Failure;
-use args::{Job, JobCommand};
+use args::{Batch, Job, JobCommand};
 
 pub(crate) async fn dispatch(arguments: Job) -> Result<u8, Failure> {
     match arguments.command {
         JobCommand::Run(arguments) => run::run(*arguments).await,
+        JobCommand::Batch(Batch { rest }) => {
+            let of = rest.first().map(|first| format!(" of `{first}`")).unwrap_or_default();
+            Err(Failure::usage(format!(
+                "run the jobs{of}: `agent job batch` is not there yet; `agent job run DESC` runs one"
+            )))
+        }
         JobCommand::Audit(arguments) => records::audit(&arguments),
         JobCommand::Show(arguments) => records::show(&arguments),
     }

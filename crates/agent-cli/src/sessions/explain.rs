@@ -1,11 +1,10 @@
 //! `agent explain`: why a session stopped, and what it took, in one screen.
 
 use super::args;
-use super::story::{Spent, Story};
+use super::story::{Spent, Story, usd};
 use super::{write, write_json};
 use crate::failure::Failure;
 use crate::terminal::{escaped, one_line};
-use agent_core::budget::Usd;
 use agent_core::lifecycle::{self, CheckReport, Commitment, CommitmentId, Lifecycle};
 use agent_core::session::Action;
 use serde::Serialize;
@@ -29,7 +28,9 @@ struct Explanation {
     model_calls: u64,
     tool_calls: u64,
     total_tokens: u64,
-    cost_usd: String,
+    /// Nothing where a price is not known.
+    #[serde(rename = "cost_usd", serialize_with = "dollars")]
+    cost_nano_usd: Option<u64>,
     retries: u64,
     refused_events: u64,
     denials: Vec<DenialTold>,
@@ -65,7 +66,8 @@ struct StateTold {
     state: String,
     spent_ms: u64,
     tokens: u64,
-    cost_usd: String,
+    #[serde(rename = "cost_usd", serialize_with = "dollars")]
+    cost_nano_usd: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -107,7 +109,7 @@ impl Explanation {
             state: format!("{state:?}"),
             spent_ms: spent.ms,
             tokens: spent.tokens,
-            cost_usd: Usd(spent.cost_nano_usd).to_string(),
+            cost_nano_usd: spent.known_cost_nano_usd(),
         };
         let of_lifecycle = |fired| RowTold { machine: Some("lifecycle"), ..row(fired) };
         let mut rows: Vec<RowTold> = story.rows.iter().map(row).collect();
@@ -126,7 +128,7 @@ impl Explanation {
             model_calls: ledger.model_calls,
             tool_calls: ledger.tool_calls,
             total_tokens: ledger.usage.total_tokens(),
-            cost_usd: Usd(ledger.cost_nano_usd).to_string(),
+            cost_nano_usd: story.known_cost_nano_usd(),
             retries: story.retries,
             refused_events: story.refused,
             denials: denials.collect(),
@@ -150,12 +152,12 @@ impl Explanation {
         }
         let _ = writeln!(
             out,
-            "{} model calls, {} tool calls, {} tokens, {} USD in {:.1} s; {} retries, {} refused events, {} records\n",
+            "{} model calls, {} tool calls, {} tokens in {:.1} s, cost in USD: {}; {} retries, {} refused events, {} records\n",
             self.model_calls,
             self.tool_calls,
             self.total_tokens,
-            self.cost_usd,
             seconds(self.duration_ms),
+            usd(self.cost_nano_usd),
             self.retries,
             self.refused_events,
             self.records
@@ -172,7 +174,7 @@ impl Explanation {
                 told.state,
                 seconds(told.spent_ms),
                 told.tokens,
-                told.cost_usd
+                usd(told.cost_nano_usd)
             );
         }
         let _ = writeln!(out, "\n{:>6}  row", "times");
@@ -235,6 +237,11 @@ const fn awaited(action: &Action) -> Option<&'static str> {
 
 fn row<S: std::fmt::Debug, T: std::fmt::Debug>(((from, on, to), times): (&(S, T, S), &u64)) -> RowTold {
     RowTold { machine: None, from: format!("{from:?}"), on: format!("{on:?}"), to: format!("{to:?}"), times: *times }
+}
+
+/// A number, as in the result of a run.
+fn dollars<S: serde::Serializer>(nano: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    nano.map(|nano| nano as f64 / 1e9).serialize(serializer)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a tenth of a second is shown")]

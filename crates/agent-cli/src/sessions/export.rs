@@ -2,12 +2,11 @@
 //! document's own words.
 
 use super::args::{Export, ExportFormat, One};
-use super::story::Story;
+use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
 use crate::terminal::{escaped, say};
 use crate::view::call_line;
-use agent_core::budget::Usd;
 use agent_core::conversation::{Answer, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
 use agent_core::session::Session;
@@ -56,13 +55,13 @@ pub(super) fn head(id: &str, story: &Story) -> String {
     let (ledger, state) = (session.ledger(), session.state());
     let model = header.config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     let mut out = format!(
-        "session    {id}\ndirectory  {}\nmodel      {}\nstate      {state:?}\nused       {} model calls, {} tool calls, {} tokens, {} USD\n",
+        "session    {id}\ndirectory  {}\nmodel      {}\nstate      {state:?}\nused       {} model calls, {} tool calls, {} tokens, cost in USD: {}\n",
         escaped(&header.directory),
         escaped(&model),
         ledger.model_calls,
         ledger.tool_calls,
         ledger.usage.total_tokens(),
-        Usd(ledger.cost_nano_usd),
+        usd(story.known_cost_nano_usd()),
     );
     if let Some(ended) = story.ended() {
         let _ = writeln!(out, "ended      {ended}");

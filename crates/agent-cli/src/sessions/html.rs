@@ -5,7 +5,7 @@
 //! forbids everything else, should a text get out of its place.
 
 use super::export::head;
-use super::story::{Story, Told};
+use super::story::{Story, Told, usd};
 use crate::failure::Failure;
 use crate::terminal::escaped;
 use agent_core::conversation::{Answer, Item};
@@ -84,7 +84,7 @@ fn step(out: &mut String, state: &mut State, told: &Told<'_>) {
 fn spent(out: &mut String, story: &Story) {
     out.push_str("<table><tr><th>State<th>ms<th>Tokens<th>USD</tr>");
     for (state, spent) in &story.spent {
-        let usd = agent_core::budget::Usd(spent.cost_nano_usd);
+        let usd = usd(spent.known_cost_nano_usd());
         let _ = write!(out, "<tr><td>{}<td>{}<td>{}<td>{usd}</tr>", state.name(), spent.ms, spent.tokens);
     }
     out.push_str("</table>\n");

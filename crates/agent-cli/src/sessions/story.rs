@@ -2,7 +2,7 @@
 
 use super::name;
 use crate::failure::Failure;
-use agent_core::budget::Ledger;
+use agent_core::budget::{Ledger, Usd};
 use agent_core::journal::{ActionStarted, Entry, Header, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::link::Agent;
@@ -39,7 +39,21 @@ pub(super) struct Story {
 pub(super) struct Spent {
     pub(super) ms: u64,
     pub(super) tokens: u64,
-    pub(super) cost_nano_usd: u64,
+    cost_nano_usd: u64,
+    /// Whether something is in it whose price is not known.
+    is_unpriced: bool,
+}
+
+impl Spent {
+    /// The cost, where it is known.
+    pub(super) fn known_cost_nano_usd(&self) -> Option<u64> {
+        (!self.is_unpriced).then_some(self.cost_nano_usd)
+    }
+}
+
+/// An amount as it is shown.
+pub(super) fn usd(nano: Option<u64>) -> String {
+    nano.map_or_else(|| String::from("unknown"), |nano| Usd(nano).to_string())
 }
 
 /// A decision that is not the same any more.
@@ -133,6 +147,13 @@ impl Story {
         Ok(())
     }
 
+    /// What the session cost, where that is known.
+    pub(super) fn known_cost_nano_usd(&self) -> Option<u64> {
+        let (session, ledger) = (self.replayer.session(), self.replayer.session().ledger());
+        let is_known = ledger.unpriced_calls == 0 && !session.has_open_cost();
+        is_known.then_some(ledger.cost_nano_usd)
+    }
+
     /// How the last run ended, in the words of the exit codes; nothing while it is going on.
     pub(super) fn ended(&self) -> Option<String> {
         let outcome = self.replayer.outcome()?;
@@ -156,6 +177,7 @@ impl Story {
         let spent = self.spent.entry(state).or_default();
         spent.tokens += after.usage.total_tokens().saturating_sub(before.usage.total_tokens());
         spent.cost_nano_usd += after.cost_nano_usd.saturating_sub(before.cost_nano_usd);
+        spent.is_unpriced |= after.unpriced_calls > before.unpriced_calls;
         // Formats before the second have no notes to compare with.
         if self.format_version >= 2 {
             let started = step.actions.iter().filter_map(ActionStarted::of);

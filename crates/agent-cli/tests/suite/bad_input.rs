@@ -155,10 +155,33 @@ fn use_and_cost_that_are_not_known_are_said_once() {
 fn an_answer_that_is_something_else() {
     let scratch = Scratch::new();
     let page = Step::body("text/html", "<html><title>Log in</title></html>");
-    let ended = scratch.run(&Model::always(page), &["-p", "x", "--max-wall-time", "3s"]);
-    assert!([60, 62].contains(&ended.code()), "{ended:#?}");
-    assert_eq!(ended.out, "");
-    ended.assert_says("agent: ");
+    let model = Model::always(page);
+    let ended = scratch.run(&model, &["-p", "x"]);
+    assert_eq!(ended.assert_code(62).out, "");
+    ended.assert_says("an HTML page: Log in");
+    assert_eq!(model.requests().len(), 1, "it would come again");
+}
+
+/// Another service on the port: it will not speak otherwise when it is asked again.
+#[test]
+fn a_server_that_speaks_something_else() {
+    use std::io::{Read, Write};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let asked = std::sync::Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            counted.fetch_add(1, Ordering::Relaxed);
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.7\r\n\r\n");
+        }
+    });
+    let ended = Scratch::new().ended(&["run", "-p", "x", "--provider", "openai", "--base-url", &url, "-m", "m"]);
+    ended.assert_code(62).assert_says("does not speak HTTP");
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
 #[test]

@@ -45,6 +45,29 @@ fn version_and_help() {
 }
 
 #[test]
+fn options_that_are_said_twice_or_elsewhere() {
+    use crate::support::Model;
+    use agent_testkit::http::Step;
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("Hi.")]);
+    let twice = ["-p", "a", "-p", "b", "--output-format", "text", "--output-format", "json", "--max-turns", "0"];
+    let ended = scratch.run(&model, &[&twice[..], &["--max-turns", "3", "-q", "-q"]].concat());
+    assert_eq!(ended.assert_code(0).result()["result"], "Hi.", "the last one counts");
+    assert!(model.last_body()["messages"].to_string().contains("\"b\""), "{}", model.last_body());
+    for (arguments, words) in [
+        (&["run", "-p", "x", "--auto-commit", "--no-auto-commit"][..], "cannot be used with"),
+        (&["run", "-p", "x", "--max-budget-usd", "-1"], "`-1` is not an amount in dollars"),
+        (&["run", "-p", "x", "--max-turns", "-1"], "invalid value '-1'"),
+        (&["-p", "hi"], "agent run -p"),
+        (&["resume", "one", "-p", "hi"], "agent run -p"),
+        (&["job", "run", "-p", "hi", "fix it"], "agent job run DESC"),
+        (&["job", "batch"], "not there yet"),
+    ] {
+        scratch.ended(arguments).assert_code(2).assert_says(words);
+    }
+}
+
+#[test]
 fn doctor_says_what_is_missing() {
     let scratch = Scratch::repository();
     let ended = scratch.ended(&["doctor"]);

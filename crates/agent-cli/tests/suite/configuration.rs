@@ -149,6 +149,33 @@ fn what_a_repository_says_that_is_looser_is_told() {
     assert_eq!(run(&["--permission-mode", "bypass", "--sandbox", "off", "--max-wall-time", "10h"]), [""; 0]);
 }
 
+/// Another place in every directory: what is forbidden there would not hold in the next one.
+#[test]
+fn places_that_are_relative_are_errors() {
+    let relative = [
+        ("AGENT_STATE_HOME", &["AGENT_STATE_HOME"][..]),
+        ("AGENT_CONFIG_HOME", &["AGENT_CONFIG_HOME"]),
+        ("HOME", &["HOME", "AGENT_CONFIG_HOME"]),
+    ];
+    for (name, variables) in relative {
+        let scratch = Scratch::new();
+        let model = Model::script([]);
+        let with = |mut command: Command| {
+            for variable in variables {
+                let value = if *variable == name { "here" } else { "" };
+                command.env(variable, value);
+            }
+            Running::start(&mut command).end()
+        };
+        let words = format!("it is not an absolute path; it comes from {name}");
+        let ended = with(scratch.run_command(&model, &["-p", "x", "--output-format", "json"]));
+        assert_eq!(ended.assert_code(52).assert_says(&words).result()["subtype"], "error_config");
+        with(scratch.agent(&["sessions", "list"])).assert_code(52).assert_says(&words);
+        assert!(with(scratch.agent(&["doctor"])).assert_code(1).out.contains(&words));
+        assert_eq!(fs::read_dir(scratch.path("work")).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn files_that_are_no_files() {
     // What a repository's would have forbidden is not known, so that is an error like the user's own.
@@ -169,6 +196,50 @@ fn files_that_are_no_files() {
             ended.assert_code(52).assert_says("config.toml");
         }
     }
+}
+
+#[test]
+fn what_holds_is_shown_with_who_says_so() {
+    let scratch = Scratch::repository();
+    let secret = "http://me:s3cret@127.0.0.1:1/v1?api_key=s3cret";
+    scratch.configure(&format!(
+        "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"{secret}\"\ndeny = [\"bash(rm:*)\"]\n[limits]\nmax_turns = 50\nmax_tool_calls = 9\n"
+    ));
+    scratch.write(".agent/config.toml", "permission_mode = \"plan\"\ndeny = [\"glob\"]\n[limits]\nmax_turns = 5\n");
+    let arguments = ["config", "show", "--max-tool-calls", "7", "--allow", "grep"];
+    let shown = |more: &[&str]| {
+        let mut command = scratch.agent(&[&arguments[..], more].concat());
+        let ended = Running::start(command.env("ANTHROPIC_API_KEY", "sk-secret-secret")).end();
+        assert!(!ended.assert_code(0).out.contains("s3cret") && !ended.out.contains("sk-secret"), "{ended:#?}");
+        ended
+    };
+    let told = shown(&["--json"]).result();
+    let (user, repository, flags) = ("the user's configuration", "the repository's configuration", "command line");
+    for (key, value, source) in [
+        ("provider", json!("openai"), user),
+        ("model", json!("m"), user),
+        ("base_url", json!("http://127.0.0.1:1/v1"), "the configuration"),
+        ("ANTHROPIC_API_KEY", json!("set, not shown"), "environment"),
+        ("OPENAI_API_KEY", json!("not set"), "environment"),
+        ("permission_mode", json!("plan"), repository),
+        ("allow", json!("grep"), "the command line"),
+        ("deny", json!("bash(rm:*)"), user),
+        ("deny", json!("glob"), repository),
+        ("limits.max_turns", json!(5), repository),
+        ("limits.max_tool_calls", json!(7), flags),
+        ("limits.max_failures_in_row", json!(30), "built in for runs, none at the prompt"),
+        ("limits.max_total_tokens", json!(null), "no limit"),
+        ("auto_commit", json!(false), "built in"),
+    ] {
+        let expected = json!({"key": key, "value": value, "source": source});
+        assert!(told["settings"].as_array().unwrap().contains(&expected), "{expected} is not in {told:#}");
+    }
+    let text = shown(&[]).out;
+    let line = text.lines().find(|line| line.starts_with("limits.max_turns ")).unwrap();
+    assert!(line.ends_with(" 5  (the repository's configuration)"), "{text}");
+    // What could not be read for a run cannot be shown.
+    scratch.configure("nonsense = 1\n");
+    scratch.ended(&["config", "show"]).assert_code(52).assert_says("nonsense");
 }
 
 #[test]

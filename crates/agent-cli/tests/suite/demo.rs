@@ -48,6 +48,25 @@ fn without_git_it_says_so() {
     ended.assert_code(1).assert_says("git");
 }
 
+/// As a version manager without a toolchain does.
+#[test]
+fn what_rustc_says_is_told_and_so_is_the_directory() {
+    let scratch = Scratch::new();
+    let programs = without_programs(&scratch, &["rustc"]);
+    let proxy = programs.join("rustc");
+    std::fs::write(&proxy, "#!/bin/sh\necho 'error: no default toolchain is configured' >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&proxy, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let doctor = Running::start(scratch.agent(&["doctor"]).env("PATH", &programs)).end();
+    assert!(doctor.out.contains("rustc does not work (error: no default toolchain is configured)"), "{doctor:#?}");
+    let ended = run_with(&scratch, programs.clone());
+    ended.assert_code(1).assert_says("run `rustc --version`: error: no default toolchain is configured");
+    ended.assert_says(scratch.path("place").to_str().unwrap());
+    // A place of its own choice, too.
+    let mut command = scratch.agent(&["demo"]);
+    let ended = Running::start(command.env("PATH", programs).env("TMPDIR", scratch.path("work"))).end();
+    ended.assert_code(1).assert_says("work/agent-demo-");
+}
+
 #[test]
 fn without_rustfmt_it_says_so_and_goes_on() {
     let scratch = Scratch::new();

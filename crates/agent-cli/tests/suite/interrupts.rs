@@ -171,6 +171,35 @@ fn a_call_that_was_asked_again_is_a_turn_of_the_run_that_did_it() {
     assert_eq!(result["num_turns"], model.requests().len() - 1, "{result}");
 }
 
+/// `nohup agent run …`, and a script's `agent run … &`.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_ignored_at_the_start_stays_ignored() {
+    for (ignored, left, code) in [("INT", "TERM", 143), ("TERM", "INT", 130)] {
+        let scratch = Scratch::new();
+        let model = Model::script([Step::hang()]);
+        let mut command = scratch.command("sh");
+        let line = format!("trap '' {ignored}; exec \"$@\"");
+        command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_agent"), "run", "-p", "x", "--output-format", "json"]);
+        let running = Running::start(command.args(model.flags(Wire::Anthropic)));
+        model.wait_for_requests(1);
+        running.signal(ignored);
+        running.signal(left);
+        let ended = running.end();
+        // Of two that are heard the first is told, or gives the code.
+        assert_eq!(ended.assert_code(code).result()["subtype"], "cancelled");
+        assert_eq!(ended.err.contains("stopping"), left == "INT", "{ignored}: {ended:#?}");
+    }
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("Done.").after(Duration::from_millis(700))]);
+    let mut command = scratch.command("nohup");
+    command.args([env!("CARGO_BIN_EXE_agent"), "run", "-p", "x"]).args(model.flags(Wire::Anthropic));
+    let running = Running::start(&mut command);
+    model.wait_for_requests(1);
+    running.signal("HUP");
+    assert_eq!(running.end().assert_code(0).out, "Done.\n");
+}
+
 /// At the prompt, and in a run; the first signal stops the hooks' processes, and a second one waits for nothing.
 #[test]
 fn while_the_hooks_at_the_sessions_end_run() {
@@ -189,6 +218,7 @@ fn while_the_hooks_at_the_sessions_end_run() {
         let ended = stopped_at(&scratch, &model, signal, &[], || begun.exists());
         assert_eq!(ended.result()["result"], "Done.", "what was answered is told: {ended:#?}");
         eventually("the end of the hook", || !lives(&format!("sleep {nap}")));
+        // The hook would run at the end of that one, too.
         scratch.configure("");
         can_be_gone_on_with(&scratch, vec![Step::text("a")]);
     }

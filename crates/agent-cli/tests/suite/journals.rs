@@ -164,6 +164,33 @@ fn explain_tells_why_it_stopped_and_what_it_took() {
 }
 
 #[test]
+fn a_cost_that_is_not_known_is_none() {
+    for (price, cost, shown) in [(None, Value::Null, "unknown"), (Some(60_000), json!(6.0), "6.0000")] {
+        let scratch = Scratch::new();
+        if let Some(price) = price {
+            scratch.configure(&format!("[models.scripted-model]\ninput_usd = {price}\noutput_usd = 0\n"));
+        }
+        let model = Model::script([Step::text("Hi.")]);
+        let ended = scratch.run(&model, &["-p", "x", "--session-id", "one", "--output-format", "json"]);
+        assert_eq!(ended.assert_code(0).result()["total_cost_usd"], cost);
+        let told = scratch.ended(&["explain", "--json"]).assert_code(0).result();
+        assert_eq!(told["cost_usd"], cost);
+        let spent = told["states"].as_array().unwrap().iter().find(|state| state["state"] == "CallingLlm").unwrap();
+        assert_eq!(spent["cost_usd"], cost);
+        for arguments in [
+            &["explain"][..],
+            &["sessions", "show"],
+            &["sessions", "export", "--format", "markdown"],
+            &["sessions", "export", "--format", "html"],
+        ] {
+            let ended = scratch.ended(arguments);
+            let out = &ended.assert_code(0).out;
+            assert!(out.contains(&format!("cost in USD: {shown}")), "{arguments:?}: {out}");
+        }
+    }
+}
+
+#[test]
 fn verify_tells_damage_with_its_place() {
     let scratch = Scratch::new();
     let _model = session(&scratch);
@@ -288,5 +315,5 @@ fn what_the_tools_are_is_told_when_it_is_different() {
     let model = Model::script([Step::text("On.")]);
     let ended = scratch.run(&model, &["-p", "and?", "--continue", "--max-turns", "7"]);
     ended.assert_code(0).assert_says("tools that are new since: grep").assert_says("tools that are gone since: search");
-    ended.assert_says("other limits");
+    ended.assert_says("limit on model calls: 7 (before: 500)");
 }

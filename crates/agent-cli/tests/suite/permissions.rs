@@ -183,6 +183,42 @@ fn a_question_is_asked_again_after_a_restart_under_the_same_ticket() {
     }
 }
 
+#[test]
+fn what_was_denied_stays_denied_and_limits_that_are_gone_are_told() {
+    let scratch = Scratch::new();
+    scratch.configure("deny = [\"glob\"]\n");
+    let strict = ["-p", "x", "--deny", "write_file(b*)", "--max-turns", "20", "--max-wall-time", "1m"];
+    scratch.run(&Model::script([Step::text("Hi.")]), &strict).assert_code(0);
+    scratch.configure("");
+    for number in 0..2 {
+        let model = Model::script([write("b.txt"), write("c.txt"), Step::text("So be it.")]);
+        let ended = scratch.run(&model, &["-p", "y", "--continue", "--permission-mode", "bypass", "--max-turns", "50"]);
+        ended.assert_code(0).assert_says("denied: write_file b.txt");
+        assert!(!scratch.work("b.txt").exists() && scratch.work("c.txt").exists());
+        let said = ["no longer denied: `glob`", "model calls: 50 (before: 20)", "turn: none (before: 60000 ms)"];
+        for words in said {
+            assert_eq!(ended.err.contains(words), number == 0, "{words}: {ended:#?}");
+        }
+        ended.assert_says("still denied in this session: `write_file(b*)`");
+    }
+    // Said again, or in a file, it needs no word.
+    let ended = scratch.run(&Model::script([Step::text("Hi.")]), &[&["--continue"], &strict[..]].concat());
+    assert!(!ended.assert_code(0).err.contains("denied"), "{ended:#?}");
+}
+
+/// A run's session at the prompt: what only a run has is no news.
+#[test]
+fn the_signal_of_a_run_is_not_missed_at_the_prompt() {
+    let scratch = Scratch::new();
+    scratch.run(&Model::script([Step::text("Hi.")]), &["-p", "x"]).assert_code(0);
+    let model = Model::script([]);
+    let mut running = Running::start(scratch.agent(&["resume"]).args(model.flags(Wire::Anthropic)));
+    running.close_stdin();
+    let ended = running.end();
+    ended.assert_code(0).assert_says("limit on model calls: none (before: 500)");
+    assert!(!ended.err.contains("signal"), "{ended:#?}");
+}
+
 /// The days in between count for no limit on time: nobody worked.
 #[test]
 fn a_question_is_answered_days_later() {

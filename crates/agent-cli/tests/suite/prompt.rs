@@ -44,6 +44,21 @@ fn no_lines_and_commands() {
     assert_eq!(model.requests().len(), 0);
 }
 
+/// What begins with a path is none.
+#[test]
+fn only_a_word_is_a_command() {
+    for (line, is_sent) in [("/etc/hosts", true), ("/etc/hosts is wrong", true), ("/tidy up", true), ("/tidy", false)] {
+        let model = Model::script([Step::text("Well.")]);
+        let scratch = Scratch::new();
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write(&format!("{line}\n"));
+        running.close_stdin();
+        let ended = running.end();
+        assert_eq!(ended.assert_code(0).err.contains("there is no command"), !is_sent, "{line}");
+        assert_eq!(model.requests().len(), usize::from(is_sent), "{line}");
+    }
+}
+
 #[test]
 fn a_question_is_put_and_answered() {
     for (answer, is_written) in [("y", true), ("n", false), ("n better not", false)] {

@@ -1,6 +1,6 @@
 //! The interactive prompt on a real terminal, as `script` makes one; without `script` these tests say that they did nothing.
 
-use crate::support::{Model, Running, Scratch, Wire};
+use crate::support::{Model, Running, Scratch, Wire, eventually, lives};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::process::Command;
@@ -121,6 +121,50 @@ fn leaving_on_a_question_leaves_it_open() {
     running.write("/quit\n");
     running.end().assert_code(0);
     assert!(scratch.work("b.txt").exists());
+}
+
+#[test]
+fn what_is_pasted_is_one_message() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("To the paste."), Step::text("To the line.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("\x1b[?2004h");
+    running.wait_for("> ");
+    running.write("\x1b[200~/etc/hosts says:\n\n  127.0.0.1\x1b[201~\n");
+    running.wait_for("To the paste.");
+    running.write("typed\n");
+    running.wait_for("To the line.");
+    running.write("/quit\n");
+    let ended = running.end();
+    assert!(ended.assert_code(0).out.contains("\x1b[?2004l"), "{ended:?}");
+    // The terminal was not asked to show the marks.
+    assert!(!ended.out.contains("^[[200~"), "{ended:?}");
+    assert_eq!(model.requests().len(), 2);
+    let said = model.requests()[0].body["messages"].to_string();
+    assert!(said.contains(r"/etc/hosts says:\n\n  127.0.0.1") && !said.contains("200~"), "{said}");
+}
+
+/// Whichever comes first, the end of the input or the signal: a closed window is no answer.
+#[test]
+fn closing_the_terminal_on_a_question_is_no_answer() {
+    for _ in 0..10 {
+        let scratch = Scratch::new();
+        let model = Model::script([
+            Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})),
+            Step::text("That is all."),
+        ]);
+        let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+        running.wait_for("> ");
+        running.write("go\n");
+        running.wait_for("answer: ");
+        // What holds the terminal is gone, and the terminal with it.
+        running.signal("KILL");
+        running.end();
+        eventually("its end", || !lives(&model.server().url()));
+        let journal = std::fs::read_to_string(&scratch.journals()[0]).unwrap();
+        assert!(!journal.contains("ApprovalAnswered"), "{journal}");
+        assert_eq!(model.requests().len(), 1, "nothing went on without an answer");
+    }
 }
 
 #[test]

@@ -51,6 +51,9 @@ fn resume_wants_a_session_that_exists() {
         .assert_code(42)
         .assert_says("there is none");
     assert!(scratch.journals().is_empty());
+    // Before a key is.
+    scratch.ended(&["resume", "no-such-session"]).assert_code(42).assert_says("no-such-session");
+    scratch.ended(&["resume"]).assert_code(42).assert_says("there is none");
     for arguments in
         [&["resume", "x", "--session-id", "y"][..], &["resume", "x", "--continue"], &["resume", "--no-session"]]
     {

@@ -1,9 +1,11 @@
 //! Standard input is read only when it was asked for; standard output may be gone or full.
 
-use crate::support::{Model, Running, Scratch};
+use crate::support::{Model, Running, Scratch, Wire};
 use agent_testkit::http::Step;
+use serde_json::json;
 use std::fs::File;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 #[test]
 fn an_open_pipe_is_not_waited_for_when_there_is_a_prompt() {
@@ -69,8 +71,10 @@ fn a_reader_that_is_gone() {
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{format}: {err}");
-        assert!(!err.contains("panicked") && !err.contains("Broken pipe"), "{err}");
+        assert_eq!(output.status.code(), Some(1), "{format}: {err}");
+        assert!(!err.contains("panicked") && err.contains("nobody reads it any more"), "{err}");
+        // Where something is written before the model is asked, it is not.
+        assert_eq!(model.requests().len(), usize::from(format != "stream-json"), "{format}");
     }
     let mut command = Scratch::new().command("sh");
     let scratch = Scratch::new();
@@ -78,6 +82,28 @@ fn a_reader_that_is_gone() {
     let script = format!("{} diagram session --format json | head -c 10; true", env!("CARGO_BIN_EXE_agent"));
     let output = command.args(["-c", &script]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// `agent run --output-format stream-json | head -1`, and lines that are piped into a prompt.
+#[test]
+fn what_nobody_reads_is_not_paid_for() {
+    let endless = || Model::always(Step::call("list_files", json!({})));
+    for arguments in [&["run", "-p", "x", "--output-format", "stream-json"][..], &[]] {
+        let (scratch, model) = (Scratch::new(), endless());
+        let model = if arguments.is_empty() {
+            Model::always(Step::text("One line.\n").after(Duration::from_millis(300)))
+        } else {
+            model
+        };
+        let mut command = scratch.command("sh");
+        let script = "yes again | head -n 200 | { \"$@\"; echo $? > code; } | head -n 1";
+        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_agent")]).args(arguments);
+        let ended = Running::start(command.args(model.flags(Wire::Anthropic))).end();
+        assert_eq!(scratch.read("code"), "1\n", "{ended:#?}");
+        ended.assert_says("nobody reads it any more");
+        assert_eq!(ended.out.lines().count(), 1, "{ended:#?}");
+        assert!(model.requests().len() < 20, "{}", model.requests().len());
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -91,7 +117,7 @@ fn a_full_disk() {
         let output = command.stdin(Stdio::null()).stdout(full()).output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{format}: {err}");
-        assert!(err.contains("write the result"), "{err}");
+        assert!(err.contains("write the output"), "{err}");
     }
 }
 

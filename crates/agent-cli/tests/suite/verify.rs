@@ -92,6 +92,20 @@ fn signals_end_a_verification_at_once() {
 }
 
 #[test]
+fn the_limit_of_time_holds_while_checks_run() {
+    let (model, scratch, nap) = (Model::always(Step::text("Done.")), Scratch::repository(), "sleep 4715.1");
+    let since = Instant::now();
+    let limited = ["-p", "do it", "--output-format", "json", "--max-wall-time", "2s", "--verify", nap];
+    let ended = scratch.run(&model, &limited);
+    assert_eq!(ended.assert_code(60).result()["subtype"], "error_max_budget");
+    ended.assert_says("time limit of the turn and its checks reached: 2000 ms");
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    assert!(!lives(nap));
+    let told = scratch.ended(&["explain", "--json"]).result();
+    assert_eq!((&told["exit_code"], &told["agent"]["state"]), (&json!(60), &json!("Reaped")), "{told}");
+}
+
+#[test]
 fn an_empty_command_is_wrong_usage() {
     Scratch::new().ended(&["run", "-p", "x", "--verify", " "]).assert_code(2);
 }

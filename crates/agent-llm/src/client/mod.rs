@@ -257,7 +257,8 @@ impl Answered {
             }
             if body.len() > limit_bytes {
                 let found = format!("the answer is larger than {limit_bytes} bytes");
-                return Err(self.failed(self.reporter.protocol(&self.attempted, &found)));
+                let error = self.reporter.error(LlmErrorKind::InvalidRequest, &self.attempted, &found);
+                return Err(self.failed(error));
             }
             (due, wait, limit) = (Instant::now() + self.timeouts.idle, Wait::Idle, self.timeouts.idle);
         }

@@ -92,6 +92,10 @@ impl Reporter {
             causes.push(inner.to_string());
             cause = inner.source();
         }
+        if causes.iter().any(|cause| cause.starts_with(NOT_HTTP)) {
+            let found = format!("what answers at {} does not speak HTTP ({})", self.base_url, causes.join(": "));
+            return self.error(LlmErrorKind::InvalidRequest, attempted, &found);
+        }
         let what = if error.is_connect() {
             "cannot connect"
         } else if error.is_body() || error.is_decode() {
@@ -166,6 +170,9 @@ impl Reporter {
         }
     }
 }
+
+/// What the client says of an answer that does not begin as one of HTTP does.
+const NOT_HTTP: &str = "invalid HTTP version";
 
 /// What the server's words say beyond the class.
 fn facts_of(kind: LlmErrorKind, detail: &Detail) -> LlmErrorFacts {

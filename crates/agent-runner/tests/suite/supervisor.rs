@@ -1,13 +1,14 @@
 //! An agent under its lifecycle: scripted model, scripted checks, time that moves only when nothing else can.
 
 use crate::support::{builder, elapsed_ms, last_input, ms};
+use agent_core::budget::Limits;
 use agent_core::lifecycle::{self, CheckEnd, Commitment, LifecycleConfig, State};
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::Tool;
-use agent_core::session::OutcomeKind;
+use agent_core::session::{OutcomeKind, SessionConfig};
 use agent_core::tool::ToolOutcome;
 use agent_runner::{Builder, End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
-use agent_testkit::{FakeTool, Reply, Script, ScriptedCommands, ScriptedProvider};
+use agent_testkit::{FakeTool, Reply, Script, ScriptedCommands, ScriptedProvider, TokioClock};
 use serde_json::json;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -204,6 +205,42 @@ async fn secrets_in_the_output_of_a_check_reach_nobody() {
     let told = last_input(&provider.requests().all()[1]);
     assert!(told[0].contains("[redacted]"), "{told:?}");
     assert!(!format!("{:?}", agent.seen).contains("hunter2"));
+}
+
+/// The checks, and the turns that follow from them, count as much as the turn before.
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_time_holds_over_the_checks() {
+    let limited = |provider| {
+        let limits = Limits { max_wall_time_ms: Some(10_000), ..Limits::default() };
+        let config = SessionConfig { limits, ..SessionConfig::default() };
+        Builder::new(config).provider(Arc::new(provider)).clock(Arc::new(TokioClock::new(1_000_000)))
+    };
+    let stalled = Script::new().text("Done.").stall_after(Reply::new().text("…"), 0);
+    // The one hangs until the limit, the other until it is given up, and a turn hangs behind it.
+    for (script, timeout_ms, last) in
+        [(Script::new().text("Done."), 60_000, State::Verifying), (stalled, 1_000, State::Working)]
+    {
+        let provider = ScriptedProvider::new(script);
+        let config = LifecycleConfig::headless(vec![Commitment::of_command("check", timeout_ms)]);
+        let started = Instant::now();
+        let commands = ScriptedCommands::new().until_cancelled();
+        let mut agent = Agent::start(limited(provider.clone()), config, &commands);
+        assert_eq!(agent.ask().await, (lifecycle::Outcome::BudgetExceeded, OutcomeKind::Budget));
+        assert_eq!(elapsed_ms(started) / 1_000, 10);
+        let reaped = agent.seen.iter().find_map(|notice| match notice {
+            Notice::Lifecycle(step) if step.on == lifecycle::Trigger::BudgetExceeded => Some(step.from),
+            _ => None,
+        });
+        assert_eq!(reaped, Some(last));
+        assert_eq!((agent.ended().await.lifecycle.state(), provider.open_streams()), (State::Ended, 0));
+    }
+    // Of an agent that rests nothing is left to be limited.
+    let (provider, commands) =
+        (ScriptedProvider::new(Script::new().text("Done.")), ScriptedCommands::new().exit(0, ""));
+    let mut agent = Agent::start(limited(provider), bound(&["check"]), &commands);
+    assert_eq!(agent.ask().await.1, OutcomeKind::Success);
+    tokio::time::sleep(ms(20_000)).await;
+    assert_eq!(agent.leave().await.lifecycle.state(), State::Done);
 }
 
 #[tokio::test(start_paused = true)]

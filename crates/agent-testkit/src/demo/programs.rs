@@ -44,9 +44,21 @@ pub(super) fn run_tests(directory: &Path) -> io::Result<(bool, String)> {
 
 /// Whether a program is there and does what it is asked.
 pub(super) fn succeeds(program: &str, arguments: &[&str], directory: &Path) -> bool {
+    works(program, arguments, directory).is_ok()
+}
+
+/// The same, with what the program said where it does not: one that only stands in for another knows what that lacks.
+pub(super) fn works(program: &str, arguments: &[&str], directory: &Path) -> io::Result<()> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);
-    run(&mut command, program).is_ok_and(|output| output.status.success())
+    let output = run(&mut command, program)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = text_of(&output.stderr);
+    let said =
+        said.lines().find(|line| !line.trim().is_empty()).map_or_else(|| output.status.to_string(), String::from);
+    Err(io::Error::other(format!("run `{program} {}`: {said}", arguments.join(" "))))
 }
 
 fn run(command: &mut Command, program: &str) -> io::Result<Output> {

@@ -1,6 +1,6 @@
 //! The demo's repository: its files, and what the user left unfinished in it.
 
-use super::programs::{git, succeeds};
+use super::programs::{git, succeeds, works};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,8 @@ pub fn create_repository(dir: &Path) -> io::Result<DemoRepository> {
             format!("create the demo in {}: it is not empty", path.display()),
         ));
     }
-    if !succeeds("rustc", &["--version"], &path) {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "start `rustc`: the demo's tests need it"));
-    }
+    works("rustc", &["--version"], &path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{error}; the demo's tests need it")))?;
     for (name, content) in COMMITTED {
         write(&path.join(name), content)?;
     }
