@@ -5,7 +5,7 @@ use super::session::Node;
 use super::world::World;
 use agent_core::budget::Limits;
 use agent_core::conversation::{Arguments, CallId, Item};
-use agent_core::hook::{CommitReport, FormatReport, GitReport, HookPoint, HookReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use agent_core::session::{Action, Event, State, Ticket};
@@ -35,7 +35,7 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         config.permissions = world_permissions(world, node);
         out.push(Event::Reconfigured { config: Box::new(config) });
     }
-    if session.state() == State::WaitingForUserInput && session.config().hooks.contains(&HookPoint::SessionEnd) {
+    if session.runs_hooks_on_leave() {
         out.push(Event::LeaveRequested);
     }
     if node.left.summaries > 0 && session.state() == State::WaitingForUserInput {
@@ -81,9 +81,6 @@ fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
             let prepared = |facts| Event::ToolsPrepared { ticket: *ticket, facts };
             out.extend(alphabet::facts(world, calls).into_iter().map(prepared));
         }
-        Action::RequestApproval { ticket, questions } => {
-            questions.iter().for_each(|question| out.extend(approvals(*ticket, question)));
-        }
         Action::ExecuteTools { ticket, calls } => {
             let completed = |call: &CallId, word: &str| Event::ToolCompleted {
                 ticket: *ticket,
@@ -91,6 +88,17 @@ fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
                 outcome: alphabet::outcome(word),
             };
             out.extend(calls.iter().flat_map(|call| world.outcomes.iter().map(move |word| completed(&call.id, word))));
+        }
+        Action::StartDeadline { ticket, .. } => out.push(Event::DeadlineReached { ticket: *ticket }),
+        other => plain_answers(other, out),
+    }
+}
+
+/// What an action may be answered with in every world.
+pub(super) fn plain_answers(action: &Action, out: &mut Vec<Event>) {
+    match action {
+        Action::RequestApproval { ticket, questions } => {
+            questions.iter().for_each(|question| out.extend(approvals(*ticket, question)));
         }
         Action::CheckGitCommits { ticket, .. } => {
             let reports = [(false, false), (true, false), (false, true)];
@@ -117,7 +125,6 @@ fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
             out.extend(hook_failures(*ticket));
         }
         Action::ScheduleRetry { ticket, .. } => out.push(Event::RetryTimeout { ticket: *ticket }),
-        Action::StartDeadline { ticket, .. } => out.push(Event::DeadlineReached { ticket: *ticket }),
         // The rest expects no answer.
         _ => {}
     }

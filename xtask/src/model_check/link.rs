@@ -58,6 +58,14 @@ pub(crate) const PAIRS: &[Pair] = &[
         left: Left { messages: 2, rounds: 1, commitments: 1, cancels: 1, ends: 1 },
         smoke: Left { messages: 2, rounds: 1, commitments: 0, cancels: 1, ends: 0 },
     },
+    Pair {
+        name: "asked-and-hooked",
+        config: "mode=default retries=1 hooks=UserPromptSubmit,Stop model-calls=4",
+        commitments: 1,
+        is_headless: true,
+        left: Left { messages: 1, rounds: 1, commitments: 0, cancels: 1, ends: 1 },
+        smoke: Left { messages: 1, rounds: 1, commitments: 0, cancels: 0, ends: 0 },
+    },
 ];
 
 /// Both machines and what is between them.

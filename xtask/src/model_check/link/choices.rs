@@ -1,12 +1,13 @@
 //! Everything that can happen to a session and its agent.
 
-use super::super::alphabet;
 use super::super::notation;
+use super::super::{alphabet, events};
 use super::Together;
 use agent_core::conversation::ToolCall;
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment};
 use agent_core::link::SIGNAL_TOOL;
 use agent_core::llm::{LlmError, LlmErrorKind, ResponseBlock, StopReason};
+use agent_core::permission::PermissionMode;
 use agent_core::session::{self, Action, Ticket};
 use std::fmt;
 
@@ -130,7 +131,13 @@ fn answers(node: &Together, action: &Action) -> Vec<session::Event> {
     match action {
         Action::SendLlmRequest { ticket, .. } => model_answers(node, *ticket),
         Action::PrepareTools { ticket, calls } => {
-            vec![Event::ToolsPrepared { ticket: *ticket, facts: read_only(calls) }]
+            let prepared = |word: &str| {
+                let facts = calls.iter().map(|call| alphabet::fact(call, word)).collect();
+                Event::ToolsPrepared { ticket: *ticket, facts }
+            };
+            let asks = node.session.config().permissions.mode == PermissionMode::Default;
+            let words: &[&str] = if asks { &["read", "ask"] } else { &["read"] };
+            words.iter().copied().map(prepared).collect()
         }
         Action::ExecuteTools { ticket, calls } => {
             let completed = |call: &ToolCall, word: &str| Event::ToolCompleted {
@@ -140,14 +147,12 @@ fn answers(node: &Together, action: &Action) -> Vec<session::Event> {
             };
             calls.iter().flat_map(|call| ["ok", "failed"].map(|word| completed(call, word))).collect()
         }
-        Action::ScheduleRetry { ticket, .. } => vec![Event::RetryTimeout { ticket: *ticket }],
-        // The configuration asks for nothing else.
-        _ => Vec::new(),
+        other => {
+            let mut out = Vec::new();
+            events::plain_answers(other, &mut out);
+            out
+        }
     }
-}
-
-fn read_only(calls: &[ToolCall]) -> Vec<agent_core::tool::CallFacts> {
-    calls.iter().map(|call| alphabet::fact(call, "read")).collect()
 }
 
 fn model_answers(node: &Together, ticket: Ticket) -> Vec<session::Event> {
@@ -168,8 +173,10 @@ fn model_answers(node: &Together, ticket: Ticket) -> Vec<session::Event> {
         responses.extend(calls.map(|call_of| alphabet::response(call(call_of), StopReason::ToolUse)));
     }
     let mut out: Vec<Event> = responses.into_iter().map(|response| Event::LlmCompleted { ticket, response }).collect();
-    let error = LlmError::new(LlmErrorKind::Authentication, "no key");
-    out.push(Event::LlmFailed { ticket, error, chance_permille: 0 });
+    for kind in [LlmErrorKind::Authentication, LlmErrorKind::Overloaded] {
+        let error = LlmError::new(kind, "no answer");
+        out.push(Event::LlmFailed { ticket, error, chance_permille: 0 });
+    }
     out.push(Event::LlmAborted { ticket, partial_text: String::new() });
     out
 }

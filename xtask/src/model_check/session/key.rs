@@ -47,7 +47,10 @@ pub(crate) fn session(world: &World, session: &Session, print: &mut Fingerprint)
         (limits.max_cost_nano_usd, ledger.cost_nano_usd),
         (limits.max_failures_in_row.map(u64::from), u64::from(ledger.failures_in_row)),
     ] {
-        print.word(limit.map_or(0, |limit| 1 + limit.saturating_sub(spent)));
+        // Where limits can be raised, it counts how far beyond one is.
+        let left =
+            |limit: u64| if world.bounds.raises > 0 { limit.wrapping_sub(spent) } else { limit.saturating_sub(spent) };
+        print.word(limit.map_or(0, |limit| left(limit).wrapping_add(1)));
     }
 }
 
@@ -94,6 +97,8 @@ fn history(world: &World, conversation: &Conversation, print: &mut Fingerprint) 
         print.word(conversation.last().map_or(0, |last| last.bytes()));
     } else {
         print.count(conversation.len().min(2));
+        // Whether a summary helps.
+        print.word(if world.bounds.summaries > 0 { conversation.bytes() } else { 0 });
     }
 }
 
