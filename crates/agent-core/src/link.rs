@@ -65,6 +65,12 @@ pub fn command(action: &lifecycle::Action) -> Option<session::Event> {
     }
 }
 
+/// Whether the session waits for a person behind this transition. That time counts for no limit.
+#[must_use]
+pub fn waits_for_person(step: &session::Transition) -> bool {
+    step.to == session::State::AwaitingApproval
+}
+
 /// A session's run ended with this outcome, after so many messages taken since the lifecycle was made.
 #[must_use]
 pub const fn turn_ended(outcome: &session::Outcome, inputs_taken: u64) -> lifecycle::Event {

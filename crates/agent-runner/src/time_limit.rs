@@ -1,8 +1,9 @@
 //! The limit of time over a message: the session keeps it over each of its turns, this over the checks behind them and what follows.
 
 use crate::supervisor::Message;
+use agent_core::link;
 use agent_core::ports::Clock;
-use agent_core::session::{State, Transition};
+use agent_core::session::Transition;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -51,7 +52,7 @@ impl TimeLimit {
         tasks: &TaskTracker,
         inbox: &Inbox,
     ) {
-        match (step.from == State::AwaitingApproval, step.to == State::AwaitingApproval) {
+        match (self.held_since_ms.is_some(), link::waits_for_person(step)) {
             (false, true) => (self.held_since_ms, self.timer) = (Some(clock.now_ms()), None),
             (true, false) => {
                 let since_ms = self.held_since_ms.take().unwrap_or(clock.now_ms());
