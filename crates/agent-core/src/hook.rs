@@ -101,3 +101,15 @@ pub enum HookError {
         reason: String,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::DiffStat;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_diff_is_told_by_its_files_and_lines() {
+        let told = |files| DiffStat { files, insertions: 12, deletions: 3 }.to_string();
+        assert_eq!([told(0), told(1), told(2)], ["0 files, +12 -3", "1 file, +12 -3", "2 files, +12 -3"]);
+    }
+}

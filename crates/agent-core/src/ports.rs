@@ -260,7 +260,7 @@ pub trait Clock: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use super::{CancelSignal, NeverCancelled, ProgressSink, ToolContext};
+    use super::{CancelSignal, Hook, NeverCancelled, ProgressSink, ToolContext};
     use alloc::boxed::Box;
     use alloc::format;
     use alloc::sync::Arc;
@@ -288,6 +288,16 @@ mod tests {
         assert!(!NeverCancelled.is_cancelled());
         let mut waiting = NeverCancelled.cancelled();
         assert_eq!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending);
+    }
+
+    /// Says nothing about itself.
+    struct Silent;
+
+    impl Hook for Silent {}
+
+    #[test]
+    fn a_hook_that_does_not_say_otherwise_may_change_something_before_a_call() {
+        assert!(Silent.acts_before_tools());
     }
 
     #[test]

@@ -28,3 +28,15 @@ impl Visitor<'_> for Text {
         Ok(Arc::from(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::conversation::CallId;
+    use alloc::string::ToString;
+
+    #[test]
+    fn what_is_no_text_is_refused_with_what_was_expected() {
+        let told = serde_json::from_str::<CallId>("1").unwrap_err().to_string();
+        assert!(told.starts_with("invalid type: integer `1`, expected a string"), "{told}");
+    }
+}

@@ -199,3 +199,34 @@ pub struct RanTool {
     /// How it ended.
     pub status: ToolStatus,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::HookVerdict;
+    use alloc::string::String;
+
+    fn each(reason: &str) -> [HookVerdict; 4] {
+        let reason = || String::from(reason);
+        [
+            HookVerdict::None,
+            HookVerdict::Allow { reason: reason() },
+            HookVerdict::Ask { reason: reason() },
+            HookVerdict::Deny { reason: reason() },
+        ]
+    }
+
+    #[test]
+    fn of_two_verdicts_the_stricter_counts_and_of_two_alike_the_first() {
+        for (strictness, first) in each("first").iter().enumerate() {
+            for (other, second) in each("second").iter().enumerate() {
+                let expected = if other > strictness { second } else { first };
+                assert_eq!(&first.clone().and(second.clone()), expected, "{first:?} and {second:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_verdict_of_nobody_is_none() {
+        assert_eq!(each("").map(|verdict| verdict.is_none()), [true, false, false, false]);
+    }
+}

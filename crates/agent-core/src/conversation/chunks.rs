@@ -124,4 +124,20 @@ mod tests {
         let (old, new) = held.split_at(3 * CHUNK);
         assert!(old.iter().all(|count| *count == 1) && new.iter().all(|count| *count == 2), "{held:?}");
     }
+
+    /// By recursion this would take more stack than a thread has.
+    #[test]
+    fn a_very_long_history_is_dropped_shared_or_not() {
+        let item = of(&["same"]).last().unwrap().clone();
+        let mut history = Chunks::default();
+        for _ in 0..1_000_000 {
+            history.push(item.clone());
+        }
+        let mut longer = history.clone();
+        longer.push(item.clone());
+        drop(history);
+        assert_eq!(longer.len(), 1_000_001);
+        drop(longer);
+        assert_eq!(Arc::strong_count(&item), 1, "nothing is left");
+    }
 }

@@ -192,3 +192,42 @@ const MARGIN: usize = 12;
 const LANE: usize = 13;
 /// Longest line of triggers.
 const LINE_CHARACTERS: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, LINE, Wire, lanes};
+    use crate::diagram::Kind;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    /// A state with one line that leads to it.
+    fn state(place: usize, y: usize, wire_y: usize) -> Block {
+        Block {
+            name: "state",
+            meaning: "",
+            kind: Kind::Waiting,
+            is_initial: false,
+            y,
+            end_x: 0,
+            bottom: 0,
+            texts: Vec::<(usize, String)>::new(),
+            wires: alloc::vec![Wire { to: place, from_x: 0, y: wire_y }],
+        }
+    }
+
+    /// Whether the lanes of two states stand below each other, that of the first from 0 to `height` and that of the second `gap` below it.
+    fn share_a_column(height: usize, gap: usize) -> bool {
+        let below = height + gap;
+        let lanes = lanes(&[state(0, 0, height), state(1, below, below + 2 * LINE)]);
+        lanes[0].column == lanes[1].column
+    }
+
+    #[test]
+    fn lanes_stand_below_each_other_with_more_than_a_line_between() {
+        // The shorter one is given its place first: here the upper one, there the lower one.
+        for height in [LINE, 3 * LINE] {
+            assert!(!share_a_column(height, 0) && !share_a_column(height, LINE), "they would look like one");
+            assert!(share_a_column(height, LINE + 1));
+        }
+    }
+}

@@ -158,3 +158,29 @@ fn a_deny_rule_sees_a_program_wherever_it_lies_and_an_allow_rule_does_not() {
     let slash_in_argument = command("ls a/rm x", Some(&["ls a/rm x"]));
     assert!(runs(&policy(PermissionMode::Bypass, &[], &["bash(rm:*)"]), "bash", &slash_in_argument));
 }
+
+#[test]
+fn a_mode_is_shown_under_the_name_by_which_it_is_chosen() {
+    use PermissionMode::{AcceptEdits, Bypass, Default, Plan};
+    for (mode, name) in [(Default, "default"), (AcceptEdits, "accept-edits"), (Plan, "plan"), (Bypass, "bypass")] {
+        assert_eq!(mode.to_string(), name);
+        assert_eq!(serde_json::to_value(mode).unwrap(), name);
+    }
+}
+
+#[test]
+fn a_rule_turns_into_the_text_that_it_was_read_from() {
+    for text in ["bash(rm:*)", "edit_file", "edit_file(src/**)"] {
+        assert_eq!(String::from(text.parse::<Rule>().unwrap()), text);
+    }
+}
+
+#[test]
+fn a_reason_does_not_end_in_words_that_nobody_said() {
+    let by_person = |said: &str| Decision::Run(Basis::Person(said.into())).reason("bash");
+    assert_eq!([by_person(""), by_person("once")], ["the user allowed it", "the user allowed it: once"]);
+    let by_hook = |said: &str| Decision::Run(Basis::HookAllowed(said.into())).reason("bash");
+    assert_eq!(by_hook(""), "a hook allowed it");
+    assert_eq!(by_hook(" \n"), "a hook allowed it");
+    assert_eq!(by_hook("known"), "a hook allowed it: known");
+}

@@ -116,6 +116,20 @@ fn a_denial_of_an_earlier_turn_is_not_forgotten() {
 }
 
 #[test]
+fn of_several_tasks_the_gravest_turn_counts() {
+    let mut turns = Turns::default();
+    assert_eq!(turns.gravest(), None, "nothing has ended");
+    turns.add(&outcome(OutcomeKind::Success));
+    assert_eq!(turns.gravest(), Some(OutcomeKind::Success));
+    let denial = Denial { call: call("a", "bash", "{}"), reason: String::from("nobody"), nobody_to_ask: true };
+    turns.add(&session::Outcome { denials: vec![denial], ..outcome(OutcomeKind::Success) });
+    assert_eq!(turns.gravest(), Some(OutcomeKind::Permission), "nobody could be asked");
+    turns.add(&outcome(OutcomeKind::Provider));
+    turns.add(&outcome(OutcomeKind::Success));
+    assert_eq!(turns.gravest(), Some(OutcomeKind::Provider), "one that failed is not made good by the next");
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let gap = |promise: &str, end| Gap { commitment: CommitmentId(0), promise: String::from(promise), end };
     let gaps = vec![gap("it builds", CheckEnd::Exited { code: 2 }), gap("it runs", CheckEnd::TimedOut)];

@@ -66,6 +66,30 @@ fn an_agent_that_is_spoilt_is_an_error_or_what_it_says() {
     assert!(refused > 2_000 && read > 300, "{refused} refused, {read} read");
 }
 
+/// The agent that waits for its checks, with one thing changed.
+fn verifying(change: impl Fn(&mut Value)) -> Result<Lifecycle, String> {
+    let place = places().into_iter().find(|place| place.state() == State::Verifying).unwrap();
+    let mut value = serde_json::to_value(&place.machine).unwrap();
+    change(&mut value);
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_agent_that_waits_for_a_ticket_of_the_future_is_refused() {
+    let with_last = |change: fn(u64) -> u64| {
+        verifying(|value| value["next_ticket"] = Value::from(change(value["verification"]["ticket"].as_u64().unwrap())))
+    };
+    assert!(with_last(|open| open).is_ok() && with_last(|open| open + 1).is_ok());
+    let told = with_last(|open| open - 1).unwrap_err();
+    assert_eq!(told, "no agent is ever Verifying with a ticket that was not given yet");
+}
+
+#[test]
+fn an_agent_whose_open_checks_are_of_other_commitments_is_refused() {
+    let told = verifying(|value| drop(value["commitments"].as_array_mut().unwrap().pop())).unwrap_err();
+    assert_eq!(told, "no agent is ever Verifying with checks of other commitments");
+}
+
 /// The text says another state than its data: refused, unless the two cannot be told apart.
 #[test]
 fn an_agent_in_another_state_is_refused_or_lives() {

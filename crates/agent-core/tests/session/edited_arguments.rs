@@ -1,6 +1,7 @@
 //! What a person allows runs as the policy stands when they answer, and other arguments only if somebody looked at them.
 
 use crate::harness::config;
+use crate::scenario::script::Script;
 use agent_core::conversation::{Arguments, CallId, Item};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode, Permissions};
@@ -98,6 +99,16 @@ fn a_call_that_waits_for_its_turn_does_not_run_once_it_is_forbidden() {
     let last = session.conversation().last().unwrap();
     let Item::Round(round) = last.as_ref() else { panic!("{last:?}") };
     assert_eq!(round.results()[1].content(), "not run: denied: the rule `change(b)` denies it");
+}
+
+#[test]
+fn a_call_that_is_forbidden_before_its_turn_is_among_the_denials_of_the_run() {
+    let mut script = Script::default();
+    let lines = ["input go", "answer calls change{} change{}", "prepared", "reconfigure deny=change(a.rs)"];
+    let _ = script.play(&[&lines[..], &["tool 1 ok x", "git", "answer done"]].concat());
+    let denials = script.session.outcome().unwrap().denials;
+    let told: Vec<_> = denials.iter().map(|denial| (denial.call.id.as_str(), denial.reason.as_str())).collect();
+    assert_eq!(told, [("c1-2", "the rule `change(a.rs)` denies it")]);
 }
 
 #[test]

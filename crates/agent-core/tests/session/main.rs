@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod begun;
 mod coverage;
 mod edited_arguments;
 mod harness;
 mod hostile;
 mod known;
+mod leaving;
 mod malformed;
 mod mutation;
 mod pairs;

@@ -7,7 +7,7 @@ use crate::harness::{answer, stop};
 use crate::scenario::script::{Command, Script};
 use agent_core::journal::{Record, ReplayError, replay};
 use agent_core::session::table::TABLE;
-use agent_core::session::{Action, Event, Session, State};
+use agent_core::session::{Action, Event, Session, State, Ticket};
 use agent_core::table::Label;
 use mangle::{Spoilt, What, beginnings, each};
 use serde_json::Value;
@@ -131,6 +131,21 @@ fn stopped(asked: &Action) -> Event {
         }
         other => stop(other),
     }
+}
+
+/// The ticket that was given last may be open or answered; none can be open that is given only later.
+#[test]
+fn a_session_that_waits_for_a_ticket_of_the_future_is_refused() {
+    let waiting = session("input go");
+    let Action::SendLlmRequest { ticket: Ticket(open), .. } = waiting.outstanding().remove(0).action else { panic!() };
+    let with_last = |last: u64| {
+        let mut value = serde_json::to_value(&waiting).unwrap();
+        value["next_ticket"] = Value::from(last);
+        serde_json::from_value::<Session>(value)
+    };
+    assert!(with_last(open).is_ok() && with_last(open + 1).is_ok());
+    let told = with_last(open - 1).unwrap_err().to_string();
+    assert_eq!(told, "no session is ever in CallingLlm with a ticket that was not given yet");
 }
 
 /// The text says another state than its data: refused, unless the two cannot be told apart.

@@ -2,6 +2,7 @@
 
 use super::super::{Entry, Format, Record};
 use super::read;
+use crate::hook::GitReport;
 use crate::session::{Event, Ticket};
 use alloc::format;
 use alloc::string::String;
@@ -54,6 +55,19 @@ fn a_line_that_is_unusual_reads_as_ever() {
     {
         let expected = serde_json::from_str::<Record>(wrong).unwrap_err();
         assert_eq!(format!("{}", Format::TODAY.read(wrong).unwrap_err()), format!("{expected}"), "{wrong}");
+    }
+}
+
+#[test]
+fn a_value_that_is_left_out_is_an_error_and_no_default() {
+    let report = GitReport::default();
+    let git = line(Event::GitChecked { ticket: Ticket(3), report });
+    let started = line(Event::Started);
+    for usual in [&git, &started] {
+        assert!(is_usual(usual), "{usual}");
+    }
+    for wrong in [git.replacen("false", "", 1), started.replacen("\"Started\"", "{\"Started\":}", 1)] {
+        assert!(!is_usual(&wrong) && Format::TODAY.read(&wrong).is_err(), "{wrong}");
     }
 }
 

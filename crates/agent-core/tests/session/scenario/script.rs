@@ -72,6 +72,18 @@ impl Script {
         &self.calls
     }
 
+    /// Takes the events of these lines; what the last one asks for.
+    pub(crate) fn play(&mut self, lines: &[&str]) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for line in lines {
+            if let Command::Take(event) = self.read(line) {
+                actions = self.session.step(self.now_ms, event).unwrap().actions;
+                self.note(&actions);
+            }
+        }
+        actions
+    }
+
     /// Remembers the tickets of what was asked.
     pub(crate) fn note(&mut self, actions: &[Action]) {
         for action in actions {
