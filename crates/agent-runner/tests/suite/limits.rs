@@ -87,7 +87,7 @@ async fn calls_beyond_the_limit_on_tool_calls_are_answered_not_run() {
 #[tokio::test(start_paused = true)]
 async fn tokens_are_counted_and_limited() {
     let mut config = config();
-    config.limits.max_total_tokens = Some(200);
+    config.limits.max_total_tokens = Some(300);
     let provider = ScriptedProvider::new(Script::new().text("one").text("two").text("never"));
     let mut host = Host::start(with_config(config, provider.clone()));
     host.ask("1").await;
