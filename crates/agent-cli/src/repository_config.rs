@@ -81,9 +81,10 @@ impl RepositoryConfig {
     pub(crate) fn check_programs(&self) -> Result<(), Failure> {
         match self.unusable.as_slice() {
             [] => Ok(()),
-            unusable => {
-                Err(Failure::config(format!("{}; it is trusted, and nothing is left out", unusable.join("; "))))
-            }
+            unusable => Err(Failure::config(format!(
+                "{}; in a trusted workspace nothing is left out: mend it, or take it out",
+                unusable.join("; ")
+            ))),
         }
     }
 

@@ -98,17 +98,24 @@ fn a_question_on_the_terminal() {
     assert_eq!(there, [false, true, true]);
 }
 
-#[test]
-fn leaving_on_a_question_leaves_it_open() {
-    let scratch = Scratch::new();
-    let model = Model::script([
-        Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})),
-        Step::text("That is all."),
-    ]);
-    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+fn asks_to_write() -> Model {
+    Model::script([Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})), Step::text("That is all.")])
+}
+
+/// A prompt at which it is asked whether the file may be written.
+fn at_a_question(scratch: &Scratch, model: &Model) -> Option<Running> {
+    let mut running = on_terminal(scratch, model, "")?;
     running.wait_for("> ");
     running.write("go\n");
     running.wait_for("answer: ");
+    Some(running)
+}
+
+#[test]
+fn leaving_on_a_question_leaves_it_open() {
+    let scratch = Scratch::new();
+    let model = asks_to_write();
+    let Some(mut running) = at_a_question(&scratch, &model) else { return };
     running.write("\x04");
     running.wait_for("the question stays open");
     running.end().assert_code(0);
@@ -149,14 +156,8 @@ fn what_is_pasted_is_one_message() {
 fn closing_the_terminal_on_a_question_is_no_answer() {
     for _ in 0..10 {
         let scratch = Scratch::new();
-        let model = Model::script([
-            Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})),
-            Step::text("That is all."),
-        ]);
-        let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
-        running.wait_for("> ");
-        running.write("go\n");
-        running.wait_for("answer: ");
+        let model = asks_to_write();
+        let Some(running) = at_a_question(&scratch, &model) else { return };
         // What holds the terminal is gone, and the terminal with it.
         running.signal("KILL");
         running.end();

@@ -52,9 +52,7 @@ impl HookPoint {
             Self::PreCompact => "PreCompact",
         }
     }
-}
 
-impl HookPoint {
     /// Whether hooks may run on it again when the program ended while they ran. Those that look at a thing before it is done are asked once
     /// more; what follows on it, or on the whole session, is not.
     #[must_use]
