@@ -152,8 +152,8 @@ const COMPILE_TIME: &str = "
 ## What the compiler has proved
 
 A table that breaks one of these does not compile. For every machine: no cell is filled twice; nothing leaves a terminal state; every state \
-can be reached, and every other one has a way out; every trigger and every action is used; a passing state has automatic rows only and a \
-waiting state none; automatic rows cannot cycle. Besides, each machine claims:
+can be reached, and every other one has a way out and one to an end; every trigger and every action is used; a passing state has automatic \
+rows only and a waiting state none; automatic rows cannot cycle. Besides, each machine claims:
 ";
 const LONG_RUNS: &str = "
 ## What long runs have found
