@@ -1,5 +1,6 @@
 //! What a machine did and what it refused: the same for every machine.
 
+use crate::diagram::{Refusal, cell};
 use crate::table::{Label, Table};
 use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
@@ -138,5 +139,12 @@ impl<S: Label, T: Label, R: Display> Rejected<S, T, R> {
     ) -> Self {
         let accepted = table.rows_from(state).map(|row| row.on).collect();
         Self { state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
+
+    /// Why the table has no such row, as its grid says it: where the event would have been expected. Nothing when it was the machine's
+    /// data that refused the event, before it was a trigger.
+    #[must_use]
+    pub fn refusal<A: Label>(&self, table: &Table<S, T, A>) -> Option<Refusal> {
+        cell(table, self.state, self.trigger?).err()
     }
 }

@@ -136,12 +136,11 @@ fn a_longer_automatic_cycle_is_found() {
 
 #[test]
 fn names_are_said_whole_and_what_does_not_fit_is_left_out() {
-    let rows = sound();
     let letters = "Ä".repeat(400);
     let (name, too_long) = (letters.as_str(), letters.repeat(2));
     let states = [name, "Choosing", "Busy", "Over"];
     let said_of = |states: &[&str], rows: &[Cell]| said(|| prove(&Shape { states, ..shape(rows) }, &[]));
-    let mut closed = rows.clone();
+    let mut closed = sound();
     closed.push(row(OVER, WENT, IDLE, 0));
     let message = std::format!("a row leaves a terminal state: Over + Went => {name}");
     assert_eq!(said_of(&states, &closed), Some(message));
