@@ -36,7 +36,7 @@ pub struct AuditRecord {
     /// When the job was started, or when it was made if it never was; in milliseconds since the Unix epoch, written as RFC 3339.
     #[serde(rename = "started_at", with = "time")]
     pub started_at_ms: u64,
-    /// When it was finished.
+    /// When it was finished; in milliseconds since the Unix epoch, written as RFC 3339.
     #[serde(rename = "completed_at", with = "time")]
     pub completed_at_ms: u64,
     /// How long that took, in milliseconds.
