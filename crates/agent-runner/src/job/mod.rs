@@ -157,7 +157,7 @@ impl JobRunner {
                         (Ok(agent), spent) => Event::AgentDefined { ticket, agent, spent },
                         (Err(failure), spent) => Event::RoutingFailed { ticket, failure, spent },
                     }
-                })
+                });
             }
             Action::RunAgent { ticket, attempt } => {
                 self.show(JobNotice::AttemptStarted(&attempt));
