@@ -1,9 +1,9 @@
 //! Going on with a session that was rebuilt from its journal.
 //!
-//! What was asked and not answered is treated by its kind: model calls, questions, timers and hooks are asked again, but for the user's hooks
-//! on what was done, of which nobody knows how far they came; calls that only read
-//! may be run again; a call that may have changed something is reported as interrupted and never run again by itself. One that the
-//! journal does not say to have begun is reported as not run.
+//! What was asked and not answered is treated by its kind: questions, timers and hooks are asked again, but for the user's hooks on what was
+//! done, of which nobody knows how far they came. A model call that had begun is reported as interrupted: what it used counts, and the
+//! session makes it again if its limits allow. Calls that only read may be run again; a call that may have changed something is reported as
+//! interrupted and never run again by itself. One that the journal does not say to have begun is reported as not run.
 
 use crate::notice::Notice;
 use crate::runner::Runner;
@@ -40,6 +40,9 @@ impl Runner {
                     if !calls.is_empty() {
                         again.push(Action::ExecuteTools { ticket, calls });
                     }
+                }
+                Action::SendLlmRequest { ticket, .. } if self.begun.has(ticket) => {
+                    answers.push(Event::LlmInterrupted { ticket });
                 }
                 Action::RunHooks { ticket, occasion }
                     if self.begun.has(ticket) && !occasion.point().may_be_repeated() =>

@@ -34,6 +34,8 @@ impl Session {
             },
             Event::LlmDelta { ticket, .. } => self.answers(*ticket, Trigger::LlmDelta),
             Event::LlmAborted { ticket, .. } => self.answers(*ticket, Trigger::LlmAborted),
+            Event::LlmInterrupted { ticket } if self.cancel.is_some() => self.answers(*ticket, Trigger::LlmAborted),
+            Event::LlmInterrupted { ticket } => self.answers(*ticket, Trigger::LlmInterrupted),
             Event::RetryTimeout { ticket } => self.answers(*ticket, Trigger::RetryTimeout),
             Event::LlmCompleted { ticket, response } => {
                 self.answers(*ticket, Trigger::LlmCompleted).map(|plain| self.completed(plain, response))

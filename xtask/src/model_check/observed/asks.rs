@@ -55,9 +55,10 @@ impl Asked {
     /// Whether an event is an answer to this, by its kind and ticket.
     pub(crate) fn is_answered_by(&self, event: &Event) -> bool {
         let (ticket, fits) = match event {
-            Event::LlmCompleted { ticket, .. } | Event::LlmFailed { ticket, .. } | Event::LlmAborted { ticket, .. } => {
-                (ticket, self.kind == Kind::Model)
-            }
+            Event::LlmCompleted { ticket, .. }
+            | Event::LlmFailed { ticket, .. }
+            | Event::LlmAborted { ticket, .. }
+            | Event::LlmInterrupted { ticket } => (ticket, self.kind == Kind::Model),
             Event::RetryTimeout { ticket } => (ticket, self.kind == Kind::Retry),
             Event::ToolsPrepared { ticket, facts } => {
                 (ticket, self.kind == Kind::Facts && facts.len() == self.calls.len())

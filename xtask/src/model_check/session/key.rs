@@ -21,7 +21,7 @@ pub(crate) fn of(world: &World, node: &Node) -> u128 {
     session(world, &node.session, &mut print);
     observed(node, &mut print);
     let left = node.left;
-    for left in [left.inputs, left.rounds, left.pauses, left.raises, left.changes, left.summaries] {
+    for left in [left.inputs, left.rounds, left.pauses, left.raises, left.changes, left.summaries, left.deaths] {
         print.word(u64::from(left));
     }
     print.finish()

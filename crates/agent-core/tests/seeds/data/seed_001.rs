@@ -111,6 +111,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
     why("calls end one by one, and run in groups", &[ToolCompletedMoreLeft, ToolGroupCompleted]),
     why("tools that only read need no hooks", &[ToolsAllCompleted]),
     FALLBACK,
+    INTERRUPTED,
     OVERFLOW,
     why("a failed call is repeated, and looked at before as any other", &[RetryTimeout]),
     why("what repetition cannot cure ends the turn at once", &[LlmFailedForGood]),

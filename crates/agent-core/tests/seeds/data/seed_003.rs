@@ -103,6 +103,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
     PROGRESS,
     LOOKED_AT_AFTER_TOOLS,
     FALLBACK,
+    INTERRUPTED,
     OVERFLOW,
     REPEATED_LOOKED_AT,
     SUMMARY,

@@ -213,7 +213,8 @@ fn model_answer(ticket: Ticket, a: u8, b: u8) -> Event {
         let error = LlmError { retry_after_ms, ..LlmError::new(kind, "model trouble") };
         Event::LlmFailed { ticket, error, chance_permille: u16::from(b) * 4 }
     };
-    match a % 20 {
+    match a % 32 {
+        31 => Event::LlmInterrupted { ticket },
         0 => failed(LlmErrorKind::RateLimited, Some(50)),
         1 => failed(LlmErrorKind::Overloaded, None),
         2 => failed(LlmErrorKind::InvalidRequest, None),

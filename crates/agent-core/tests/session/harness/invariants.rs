@@ -100,7 +100,7 @@ impl Seen {
                 self.in_flight = None;
                 self.note_unusable(response, step);
             }
-            Event::LlmFailed { .. } | Event::LlmAborted { .. } => self.in_flight = None,
+            Event::LlmFailed { .. } | Event::LlmAborted { .. } | Event::LlmInterrupted { .. } => self.in_flight = None,
             Event::ShutdownRequested => {
                 self.in_flight = None;
                 assert_eq!(after.state(), State::ShuttingDown, "8. a shutdown from {:?}", before.state());
@@ -275,6 +275,7 @@ fn ticket_of(event: &Event) -> Option<Ticket> {
         | Event::LlmCompleted { ticket, .. }
         | Event::LlmFailed { ticket, .. }
         | Event::LlmAborted { ticket, .. }
+        | Event::LlmInterrupted { ticket }
         | Event::RetryTimeout { ticket }
         | Event::DeadlineReached { ticket }
         | Event::ToolsPrepared { ticket, .. }

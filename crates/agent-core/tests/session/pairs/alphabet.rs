@@ -57,6 +57,7 @@ pub(super) const ANSWERS: &[&str] = &[
     "fail protocol",
     "aborted",
     "aborted half",
+    "interrupted",
     "timer",
     "deadline",
     "prepared",

@@ -79,6 +79,8 @@ const RULES: &[Rule] = &[
 
     ("delta hi", "", On(LlmDelta)),
     ("aborted*", "", On(LlmAborted)),
+    ("interrupted", "cancelled", On(LlmAborted)),
+    ("interrupted", "",          On(LlmInterrupted)),
     ("timer",    "", On(RetryTimeout)),
 
     // A summary helps when it ended well and is short; under a cancel it is kept, and one that does not help counts as aborted.
@@ -155,6 +157,9 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (PreparingRequest, "*",                         "spent",              AutoBudgetSpent),
     (PreparingRequest, "hooks*|hook-failed *",      "prompt-next",        AutoHooksDue),
     (PreparingRequest, "*",                         "start-hooks !hooking", AutoHooksDue),
+    (PreparingRequest, "interrupted",               "summary",            AutoCompactionDue),
+    (PreparingRequest, "interrupted",               "results",            AutoResultsDue),
+    (PreparingRequest, "interrupted",               "",                   AutoMessageDue),
     (PreparingRequest, "hooks block=no",            "on-prompt queued",   AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "summing",            AutoMessageDue),
     (PreparingRequest, "*",                         "summing",            AutoCompactionDue),

@@ -146,6 +146,7 @@ impl Script {
             "answer" => Event::LlmCompleted { ticket: or(self.llm), response: self.response(&words) },
             "fail" => fail(or(self.llm), &words),
             "aborted" => Event::LlmAborted { ticket: or(self.llm), partial_text: first(&words) },
+            "interrupted" => Event::LlmInterrupted { ticket: or(self.llm) },
             "timer" => Event::RetryTimeout { ticket: or(self.retry) },
             "deadline" => Event::DeadlineReached { ticket: or(self.deadline) },
             "prepared" => Event::ToolsPrepared { ticket: or(self.prepare), facts: self.facts(&words) },
