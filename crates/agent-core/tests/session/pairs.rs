@@ -102,6 +102,11 @@ fn each_with_each_before_calls_run() {
 }
 
 #[test]
+fn each_with_each_while_the_users_hooks_run() {
+    check_products(&[State::RunningHooks]);
+}
+
+#[test]
 fn each_with_each_while_calls_run_and_after() {
     check_products(&[
         State::ExecutingTools,

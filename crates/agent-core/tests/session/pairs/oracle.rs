@@ -169,6 +169,12 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (PreparingRequest, "*",                         "spent",              AutoBudgetSpent),
     (PreparingRequest, "hooks*|hook-failed *",      "prompt-next",        AutoHooksDue),
     (PreparingRequest, "*",                         "start-hooks !hooking", AutoHooksDue),
+    // After some hooks others are due: on what was typed ahead and is taken now, or waits behind a summary that was not made.
+    (PreparingRequest, "hooks*|hook-failed *",      "leaving start-hooks", AutoHooksDue),
+    (PreparingRequest, "hooks*|hook-failed *",      "leaving prompt-hooks", AutoHooksDue),
+    (PreparingRequest, "hooks*|hook-failed *",      "on-calls prompt-hooks queued", AutoHooksDue),
+    (PreparingRequest, "hooks|hooks context*|hook-failed *", "stopping prompt-hooks queued", AutoHooksDue),
+    (PreparingRequest, "hooks block=no",            "summing prompt-hooks", AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "on-prompt queued",   AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "summing",            AutoMessageDue),
     (PreparingRequest, "*",                         "summing",            AutoCompactionDue),

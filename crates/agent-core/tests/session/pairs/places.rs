@@ -172,6 +172,14 @@ pub(super) const PLACES: &[Place] = &[
     (RunningHooks, "history summary requested hooking summing due sum-hooks", "config hooks=PreCompact; input go; answer long=100; compact"),
     (RunningHooks, "history summary requested hooking summing due sum-hooks queued", "config hooks=PreCompact; input go; answer long=100; compact; input more"),
     (RunningHooks, "history shortens summarises hooking summing sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100; input more"),
+    (RunningHooks, "history hooking on-calls call-hooks prompt-hooks queued", "config hooks=UserPromptSubmit,PostToolUse; input go; hooks; \
+        answer calls read{}; prepared; input more; tool 1 ok x"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks prompt-hooks queued", "config hooks=UserPromptSubmit,Stop; input go; hooks; \
+        answer hi; input more"),
+    (RunningHooks, "history shortens summarises hooking summing sum-hooks prompt-hooks", "config hooks=UserPromptSubmit,PreCompact window=60; input go; \
+        hooks; answer long=100; input more"),
+    (RunningHooks, "hooking leaving end-hooks left prompt-hooks queued", "config hooks=UserPromptSubmit,SessionEnd; leave; input more"),
+    (RunningHooks, "hooking leaving end-hooks left start-hooks queued", "config hooks=SessionStart,SessionEnd; leave; input more"),
     (RunningHooks, "hooking leaving end-hooks left", "config hooks=SessionEnd; leave"),
     (RunningHooks, "history shortens summarises hooking leaving end-hooks left queued", "config hooks=SessionEnd; input go; answer hi; leave; input more"),
     (RunningHooks, "history shortens summarises hooking leaving end-hooks left cancelled", "config hooks=SessionEnd; input go; answer hi; leave; cancel"),

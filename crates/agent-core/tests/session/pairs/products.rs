@@ -50,15 +50,10 @@ const TRIES: &[Choice] = &[("", "", ""), ("last-try", "retries=0", "")];
 const CLOCK: &[Choice] = &[("", "", ""), ("deadline-near", "wall-ms=10000", "")];
 const FAILURES: &[Choice] = &[("", "", ""), ("failure-limit", "failures=1", "")];
 const LOOPS: &[Choice] = &[("", "", ""), ("loops", "repetitions=1", "")];
+/// All of the user's hooks, but for those of the session's start.
+const EVERY_HOOK: &str = "hooks=UserPromptSubmit,PostToolUse,Stop,PreCompact,SessionEnd";
 /// The user's hooks, but for those of the session's start: they have run before all of this.
-const HOOKS: &[Choice] = &[
-    ("", "", ""),
-    (
-        "prompt-hooks call-hooks stop-hooks sum-hooks end-hooks",
-        "hooks=UserPromptSubmit,PostToolUse,Stop,PreCompact,SessionEnd",
-        "",
-    ),
-];
+const HOOKS: &[Choice] = &[("", "", ""), ("prompt-hooks call-hooks stop-hooks sum-hooks end-hooks", EVERY_HOOK, "")];
 
 #[rustfmt::skip]
 const PRODUCTS: &[Product] = &[
@@ -122,8 +117,36 @@ const PRODUCTS: &[Product] = &[
         ("history summary requested", "", "input go; answer long=100; compact; fail network"),
         ("history summary", "", "input go; answer long=100; input more; fail overflow; fail network"),
     ], &[("", "", ""), ("queued", "", "input more")]]),
+    (RunningHooks, "UserPromptSubmit", &[PROMPT_HOOKS, &[
+        ("hooking on-prompt prompt-hooks", "", "input go"),
+    ], TAIL]),
+    (RunningHooks, "PostToolUse", &[FAILURES, LOOPS, &[
+        ("history hooking on-calls call-hooks", "hooks=PostToolUse", ""),
+        ("history hooking on-calls call-hooks prompt-hooks stop-hooks sum-hooks end-hooks", EVERY_HOOK, ""),
+    ], &[("", "", "input go"), ("spent", "model-calls=1", "input go")], &[
+        ("", "", "answer calls read{}; prepared; tool 1 ok x"),
+        ("changed", "", "answer calls change{}; prepared; tool 1 ok x"),
+    ], TAIL]),
+    (RunningHooks, "Stop", &[&[
+        ("hooking stopping stop-hooks", "hooks=Stop", ""),
+        ("hooking stopping stop-hooks call-hooks prompt-hooks sum-hooks end-hooks", EVERY_HOOK, ""),
+    ], &[("history shortens summarises", "", "input go; answer hi"), ("history shortens summarises spent", "model-calls=1", "input go; answer hi")], TAIL]),
+    (RunningHooks, "PreCompact", &[&[
+        ("hooking summing sum-hooks", "hooks=PreCompact", ""),
+        ("hooking summing sum-hooks stop-hooks call-hooks prompt-hooks end-hooks", EVERY_HOOK, ""),
+    ], &[
+        ("history summary requested due", "", "input go; answer long=100; compact"),
+        ("history shortens summarises", "window=60", "input go; answer long=100; input more"),
+    ], TAIL]),
+    (RunningHooks, "SessionEnd", &[&[
+        ("hooking leaving left end-hooks", "hooks=SessionEnd", ""),
+        ("hooking leaving left end-hooks sum-hooks stop-hooks call-hooks prompt-hooks", EVERY_HOOK, ""),
+        ("hooking leaving left end-hooks start-hooks", "hooks=SessionStart,SessionEnd", ""),
+    ], &[("", "", "leave"), ("history shortens summarises", "", "input go; answer hi; leave")], TAIL]),
 ];
 
+const PROMPT_HOOKS: &[Choice] =
+    &[("", "hooks=UserPromptSubmit", ""), ("call-hooks stop-hooks sum-hooks end-hooks", EVERY_HOOK, "")];
 const CHANGED: &[Choice] = &[
     ("history", "", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs"),
     ("history spent", "model-calls=1", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs"),
