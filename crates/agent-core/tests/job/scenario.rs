@@ -12,7 +12,11 @@ use std::fmt::Write;
 
 #[test]
 fn every_scenario_reads_as_written() {
-    scenarios::check("job", &|text| scenarios::play(text, &mut Told::default()));
+    scenarios::check("job", &play);
+}
+
+pub(crate) fn play(text: &str) -> String {
+    scenarios::play(text, &mut Told::default())
 }
 
 struct Told {

@@ -13,7 +13,11 @@ use std::fmt::Write;
 
 #[test]
 fn every_scenario_reads_as_written() {
-    scenarios::check("lifecycle", &|text| scenarios::play(text, &mut Told::default()));
+    scenarios::check("lifecycle", &play);
+}
+
+pub(crate) fn play(text: &str) -> String {
+    scenarios::play(text, &mut Told::default())
 }
 
 struct Told {
@@ -133,7 +137,7 @@ fn turn_end(word: &str) -> TurnEnd {
     }
 }
 
-/// `kept`, `exit 1 what it printed`, `signal 9`, `too slow`, `not found`.
+/// `kept`, `exit 1 what it printed`, `signal 9`, `too slow`, `throws why`, `not found`.
 fn report(said: &str) -> CheckReport {
     let (word, rest) = said.split_once(' ').unwrap_or((said, ""));
     let (number, printed) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -142,10 +146,11 @@ fn report(said: &str) -> CheckReport {
         "exit" => CheckEnd::Exited { code: number.parse().unwrap() },
         "signal" => CheckEnd::Killed { signal: number.parse().unwrap() },
         "too" => CheckEnd::TimedOut,
+        "throws" => CheckEnd::Broke { found: rest.into() },
         "not" => CheckEnd::NotStarted { found: "no such program".into() },
         other => panic!("no check ends with {other}"),
     };
-    CheckReport { end, output: printed.into() }
+    CheckReport { end, output: if word == "throws" { String::new() } else { printed.into() } }
 }
 
 fn shown(action: &Action) -> String {

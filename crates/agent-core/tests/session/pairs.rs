@@ -2,16 +2,19 @@
 //! the session stays as it was, to the byte. What all pairs come to stands in the snapshot, to be read.
 
 mod alphabet;
+mod layer;
 mod oracle;
 mod places;
 mod products;
 
 use crate::scenario::script::{Command, Script, ticket};
+use crate::stage::table;
 use crate::support::quiet;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Reason, Session, State, Step, Ticket, Trigger};
 use agent_core::table::Label;
 use alphabet::{ANSWERS, COMMANDS};
+pub(crate) use layer::Pairs;
 use oracle::Said;
 use places::{PLACES, Place};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +132,7 @@ fn every_waiting_state_is_stood_in_and_every_word_counts() {
 impl There {
     fn at(place: &Place) -> Self {
         let (state, words, lines) = *place;
-        let mut script = Script::default();
+        let mut script = Script::on(table());
         for line in lines.split("; ").map(str::trim) {
             // The user's hooks let everything pass, or all until those of a point run.
             let until = if line == "pass" { Some("") } else { line.strip_prefix("until ") };

@@ -8,6 +8,7 @@
 //!     what the machine makes of it
 //! ```
 
+use super::quiet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,14 @@ pub(crate) fn check(machine: &str, play: &dyn Fn(&str) -> String) {
         }
     }
     assert!(wrong.is_empty(), "UPDATE=1 accepts:\n{}", wrong.join("\n"));
+}
+
+/// Whether a scenario of a machine reads otherwise than written, or breaks. Writes nothing.
+pub(crate) fn notice(machine: &str, play: &dyn Fn(&str) -> String) -> bool {
+    paths(machine).iter().any(|path| {
+        let written = fs::read_to_string(path).unwrap();
+        quiet::caught(|| play(&written)).map_or(true, |found| found != written)
+    })
 }
 
 /// The same text with the answers that the machine gives now.

@@ -26,6 +26,7 @@ pub(super) const PLACES: &[Place] = &[
 
     (WaitingForUserInput, "", "wait 1"),
     (WaitingForUserInput, "history", "input go; answer hi"),
+    (WaitingForUserInput, "history", "config wall-ms=100000; input go; answer hi"),
     (WaitingForUserInput, "history stopped spent results", "config model-calls=1; input go; answer calls read{}; prepared; tool 1 ok x"),
     (WaitingForUserInput, "history stopped spent", "config model-calls=1; input go; answer hi; input more"),
     (WaitingForUserInput, "history stopped results", "config tool-calls=0; input go; answer calls read{}; prepared"),
@@ -46,6 +47,7 @@ pub(super) const PLACES: &[Place] = &[
     (CallingLlm, "", "config wall-ms=100000; input go"),
     (CallingLlm, "deadline-near", "config wall-ms=10000; input go"),
     (CallingLlm, "queued", "input go; input more"),
+    (CallingLlm, "queued", "config wall-ms=100000; input go; input more"),
     (CallingLlm, "stop-hooks", "config hooks=Stop; input go"),
     (CallingLlm, "queued prompt-hooks", "config hooks=UserPromptSubmit; input go; hooks; input more"),
     (CallingLlm, "last-try", "config retries=0; input go"),
@@ -165,6 +167,7 @@ pub(super) const PLACES: &[Place] = &[
         prepared; tool 1 ok x; cancel"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks", "config hooks=Stop; input go; answer hi"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks queued", "config hooks=Stop; input go; answer hi; input more"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks queued", "config hooks=Stop wall-ms=100000; input go; answer hi; input more"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks cancelled", "config hooks=Stop; input go; answer hi; cancel"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks held-often", "config hooks=Stop; input go; answer hi; hooks block=1; answer hi; \
         hooks block=2; answer hi; hooks block=3; answer hi; hooks block=4; answer hi; hooks block=5; answer hi; hooks block=6; answer hi; \
