@@ -26,7 +26,7 @@ fn every_change_of_the_table_is_noticed() {
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
             ("pairs", &|mutant| breaks(mutant.table, &|| drop(every_event_in(&from(&mutant.cell))))),
-            ("scenarios", &|mutant| on(mutant.table, || scenarios::notice("job", &play))),
+            ("scenarios", &|mutant| breaks(mutant.table, &|| assert!(scenarios::differing("job", &play).is_empty()))),
             ("rules", &|mutant| RULES.iter().any(|rule| breaks(mutant.table, rule))),
         ],
     );

@@ -46,7 +46,7 @@ fn every_state_with_every_event_and_every_guard() {
     let (mut fired, mut used) = (BTreeSet::new(), (BTreeSet::new(), BTreeSet::new()));
     let (mut grid, mut pairs) = (String::new(), 0);
     for place in PLACES {
-        let mut there = There::at(place).to_the_byte();
+        let mut there = There::at(place).with_bytes();
         let mut outcomes: BTreeMap<Outcome, Vec<String>> = BTreeMap::new();
         for (line, ticket, kind) in there.events() {
             pairs += 1;
@@ -164,7 +164,7 @@ impl There {
     }
 
     /// Whatever is refused here is compared as it is kept, too.
-    fn to_the_byte(mut self) -> Self {
+    fn with_bytes(mut self) -> Self {
         let session = &self.script.session;
         let bytes = serde_json::to_string(session).unwrap();
         assert_eq!(&serde_json::from_str::<Session>(&bytes).unwrap(), session);

@@ -8,7 +8,6 @@
 //!     what the machine makes of it
 //! ```
 
-use super::quiet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,12 +33,7 @@ pub(crate) fn paths(machine: &str) -> Vec<PathBuf> {
 /// Every scenario of a machine reads as written.
 pub(crate) fn check(machine: &str, play: &dyn Fn(&str) -> String) {
     let mut wrong = Vec::new();
-    for path in paths(machine) {
-        let written = fs::read_to_string(&path).unwrap();
-        let found = play(&written);
-        if written == found {
-            continue;
-        }
+    for (path, written, found) in differing(machine, play) {
         if std::env::var_os("UPDATE").is_some() {
             fs::write(&path, found).unwrap();
         } else {
@@ -49,12 +43,14 @@ pub(crate) fn check(machine: &str, play: &dyn Fn(&str) -> String) {
     assert!(wrong.is_empty(), "UPDATE=1 accepts:\n{}", wrong.join("\n"));
 }
 
-/// Whether a scenario of a machine reads otherwise than written, or breaks. Writes nothing.
-pub(crate) fn notice(machine: &str, play: &dyn Fn(&str) -> String) -> bool {
-    paths(machine).iter().any(|path| {
-        let written = fs::read_to_string(path).unwrap();
-        quiet::caught(|| play(&written)).map_or(true, |found| found != written)
-    })
+/// The files that read otherwise than written: path, as written, as found.
+pub(crate) fn differing(machine: &str, play: &dyn Fn(&str) -> String) -> Vec<(PathBuf, String, String)> {
+    let read = |path: PathBuf| {
+        let written = fs::read_to_string(&path).unwrap();
+        let found = play(&written);
+        (path, written, found)
+    };
+    paths(machine).into_iter().map(read).filter(|(_, written, found)| written != found).collect()
 }
 
 /// The same text with the answers that the machine gives now.

@@ -36,8 +36,11 @@ pub(super) fn automatic(state: State, line: &str, words: &[&str]) -> (usize, Tri
     (at, AUTOMATIC[at].3)
 }
 
+/// Places of rules, of both kinds.
+type Places = (Vec<usize>, Vec<usize>);
+
 /// The rules of both kinds that speak of a line: looked for once, there are many places.
-static FITTING: LazyLock<BTreeMap<&str, (Vec<usize>, Vec<usize>)>> = LazyLock::new(|| {
+static FITTING: LazyLock<BTreeMap<&str, Places>> = LazyLock::new(|| {
     let fitting = |line: &&'static str| {
         let rules = (0..RULES.len()).filter(|at| fits(RULES[*at].0, line)).collect();
         let automatic = (0..AUTOMATIC.len()).filter(|at| fits(AUTOMATIC[*at].1, line)).collect();
