@@ -224,6 +224,9 @@ impl Observed {
             hold(Invariant::CancelArrives, has_arrived, || format!("the cancel ends in {state:?}"))?;
         }
         if *edge.event == Event::ShutdownRequested {
+            tally.shutdowns += 1;
+            tally.shutdown_answers = tally.shutdown_answers.max(left(self));
+            tally.shutdown_rows = tally.shutdown_rows.max(edge.step.transitions.len() as u64);
             hold(Invariant::ShutdownArrives, state == State::ShuttingDown, || {
                 format!("a shutdown leads to {state:?}")
             })?;
