@@ -32,8 +32,8 @@ impl UsedIds {
                 continue;
             }
             self.ids.push(id);
-            // At most half full, so that a search for what is not there ends after two or three places.
-            if self.ids.len() * 2 > self.places.len() {
+            // At most three quarters full, so that a search soon ends.
+            if self.ids.len() * 4 > self.places.len() * 3 {
                 self.places = vec![0; (self.places.len() * 2).max(8)];
                 (0..self.ids.len()).for_each(|position| self.place(position));
             } else {
@@ -98,8 +98,8 @@ mod tests {
         used.extend([CallId::new("first")]);
         let place = |id: &str| used.probe(id).next();
         let names: Vec<CallId> = (0..1_000).map(|number| CallId::new(&format!("id-{number}"))).collect();
-        let rivals: Vec<CallId> = names.into_iter().filter(|id| place(id.as_str()) == place("first")).take(3).collect();
-        assert_eq!(rivals.len(), 3);
+        let rivals: Vec<CallId> = names.into_iter().filter(|id| place(id.as_str()) == place("first")).take(4).collect();
+        assert_eq!(rivals.len(), 4);
         assert!(!rivals.iter().any(|id| used.contains(id.as_str())));
         used.extend(rivals.clone());
         assert!(rivals.iter().all(|id| used.contains(id.as_str())) && used.contains("first"));
