@@ -50,7 +50,7 @@ enum Status {
 impl Batch {
     /// Opens the calls of an answer. `unusable` names calls whose arguments cannot be used, with what the model is told.
     pub(super) fn new(answer: Answer, mut unusable: BTreeMap<CallId, String>) -> Self {
-        let calls = answer.calls().map(|call| OpenCall {
+        let open = answer.calls().map(|call| OpenCall {
             call: call.clone(),
             effect: Effect::Reads,
             subject: Subject::None,
@@ -59,7 +59,9 @@ impl Batch {
                 .map_or(Status::New, |content| Status::Answered { content, is_error: true }),
             ran: None,
         });
-        let calls = calls.collect();
+        // How many there are is known, which the iterator cannot tell.
+        let mut calls = Vec::with_capacity(answer.calls().count());
+        calls.extend(open);
         Self { answer, calls }
     }
 
@@ -243,8 +245,8 @@ impl Batch {
             let status = open.ran?;
             Some(RanTool { call: open.call.id.clone(), name: open.call.name.clone(), effect: open.effect, status })
         });
-        let mut all: Vec<RanTool> = ran.collect();
-        all.shrink_to_fit();
+        let mut all = Vec::with_capacity(self.calls.len());
+        all.extend(ran);
         all
     }
 
