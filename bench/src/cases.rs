@@ -28,6 +28,7 @@ pub const NAMES: &[&str] = &[
     "LlmCompleted (a call)",
     "LlmFailed",
     "LlmAborted",
+    "LlmInterrupted",
     "RetryTimeout",
     "DeadlineReached",
     "ToolsPrepared",
@@ -85,6 +86,7 @@ pub fn case(name: &str, mut driver: Driver) -> Case {
             driver.take(Event::CancelRequested);
             Event::LlmAborted { ticket: driver.ticket, partial_text: "half an answer".into() }
         }
+        "LlmInterrupted" => Event::LlmInterrupted { ticket: driver.ticket },
         "RetryTimeout" => {
             let event = failed(&driver);
             driver.take(event);
