@@ -70,7 +70,7 @@ fn lost_call(ticket: Ticket, call: ToolCall, begun: &Begun) -> Event {
     let outcome = if begun.has_call(ticket, &call.id) {
         ToolOutcome::interrupted("The program ended while this call ran. Look at what it did before you repeat it.")
     } else {
-        ToolOutcome::failed("not run: the program ended before this call began; it can be repeated")
+        ToolOutcome::not_run("the program ended before this call began; it can be repeated")
     };
     Event::ToolCompleted { ticket, call: call.id, outcome }
 }

@@ -222,6 +222,7 @@ fn outcome_words(outcome: &ToolOutcome) -> String {
     let status = match outcome.status {
         ToolStatus::Ok => "ok",
         ToolStatus::Failed => "failed",
+        ToolStatus::NotRun => "not-run",
         _ => "interrupted",
     };
     let text = match outcome.content.len() {

@@ -138,7 +138,7 @@ pub(crate) const WORLDS: &[World] = &[
         smoke: Bounds { inputs: 1, calls: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read", "allow", "deny"],
-        outcomes: &["ok"],
+        outcomes: &["ok", "not-run"],
         ..PLAIN
     },
     World {

@@ -211,15 +211,15 @@ impl Batch {
     /// Takes the outcome of a running call in.
     pub(super) fn complete(&mut self, call: &CallId, status: ToolStatus, content: String, limit_bytes: usize) {
         let Some(open) = self.open_mut(call) else { return };
-        open.ran = Some(status);
-        let content = match (status, non_blank(&content)) {
-            (ToolStatus::Ok | ToolStatus::Failed, false) => String::from(NO_OUTPUT),
-            (ToolStatus::Ok | ToolStatus::Failed, true) => cut(&content, limit_bytes).unwrap_or(content),
-            (ToolStatus::Interrupted, false) => String::from("interrupted, outcome unknown"),
-            (ToolStatus::Interrupted, true) => {
-                format!("interrupted, outcome unknown\n{}", cut(&content, limit_bytes).unwrap_or(content))
-            }
+        let told = cut(&content, limit_bytes).unwrap_or(content);
+        let content = match status {
+            ToolStatus::NotRun => return open.not_run(&told),
+            ToolStatus::Ok | ToolStatus::Failed if !non_blank(&told) => String::from(NO_OUTPUT),
+            ToolStatus::Ok | ToolStatus::Failed => told,
+            ToolStatus::Interrupted if !non_blank(&told) => String::from("interrupted, outcome unknown"),
+            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{told}"),
         };
+        open.ran = Some(status);
         open.status = Status::Answered { content, is_error: status != ToolStatus::Ok };
     }
 

@@ -109,6 +109,7 @@ impl Session {
         self.ledger.failures_in_row = match status {
             ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
             ToolStatus::Ok | ToolStatus::Interrupted => 0,
+            ToolStatus::NotRun => self.ledger.failures_in_row,
         };
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;

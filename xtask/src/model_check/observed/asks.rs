@@ -6,6 +6,7 @@ use super::super::session::action_name;
 use super::{Edge, Observed, Seen};
 use agent_core::conversation::{CallId, ToolCall};
 use agent_core::session::{Action, Event, Session, State, Ticket};
+use agent_core::tool::ToolStatus;
 
 /// Something that was asked and is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +104,8 @@ impl Observed {
             })?;
             match action {
                 Action::PrepareTools { calls, .. } => {
-                    self.batch = calls.iter().map(|call| Seen { id: call.id.clone(), is_run: false }).collect();
+                    let seen = |call: &ToolCall| Seen { id: call.id.clone(), is_run: false, is_unbegun: false };
+                    self.batch = calls.iter().map(seen).collect();
                     hold(Invariant::NotStuck, !calls.is_empty(), || "an empty list of calls is prepared".to_owned())?;
                 }
                 Action::ExecuteTools { calls, .. } => {
@@ -186,6 +188,10 @@ impl Observed {
             self.deadline = None;
         }
         let Some(open) = self.open.as_mut().filter(|open| open.is_answered_by(event)) else { return };
+        if let Event::ToolCompleted { call, outcome, .. } = event {
+            let seen = self.batch.iter_mut().find(|seen| seen.id == *call);
+            seen.into_iter().for_each(|seen| seen.is_unbegun = outcome.status == ToolStatus::NotRun);
+        }
         if let Event::ToolCompleted { call, .. } | Event::ApprovalAnswered { call, .. } = event {
             open.calls.retain(|waiting| waiting != call);
             if !open.calls.is_empty() {

@@ -117,6 +117,7 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
             let outcome = match b % 5 {
                 0 => ToolOutcome::failed("it broke"),
                 1 => ToolOutcome::interrupted("gone"),
+                3 if a == 7 => ToolOutcome::not_run("the program ended"),
                 2 => ToolOutcome::ok("done").with_changed_paths(vec![format!("file-{a}")]),
                 _ => ToolOutcome::ok(""),
             };

@@ -87,6 +87,7 @@ pub(super) const ANSWERS: &[&str] = &[
     "tool RUNNING ok out changed=a.rs",
     "tool RUNNING failed out",
     "tool RUNNING interrupted out",
+    "tool RUNNING not-run out",
     "tool IDLE ok out",
     "tool id:nobody ok out",
     "git",

@@ -381,6 +381,7 @@ fn outcome(words: &[String]) -> ToolOutcome {
         "ok" => ToolOutcome::ok(text),
         "failed" => ToolOutcome::failed(text),
         "interrupted" => ToolOutcome::interrupted(text),
+        "not-run" => ToolOutcome::not_run(text),
         other => panic!("no such outcome: {other}"),
     };
     let changed = words.iter().filter_map(|word| word.strip_prefix("changed=")).map(String::from).collect();
