@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// One row that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Transition<S, T> {
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
@@ -27,6 +28,7 @@ pub struct Transition<S, T> {
 
 /// Something odd that no row tells, such as a tool-call id that had to be replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TraceNote {
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
@@ -116,6 +118,7 @@ impl<S: Label, T: Label> Trace<S, T> {
 /// A refusal. The machine is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{event} refused in {state:?}: {reason}")]
+#[non_exhaustive]
 pub struct Rejected<S, T, R: Display> {
     /// Where the machine stands.
     pub state: S,

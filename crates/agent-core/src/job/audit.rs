@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// What became of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AuditRecord {
     /// Version of this form: [`AuditRecord::FORMAT_VERSION`].
     pub format_version: u32,
@@ -60,6 +61,7 @@ impl AuditRecord {
 /// What has become of a job so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum JobStatus {
     /// It was not started.
     Pending,
