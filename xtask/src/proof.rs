@@ -72,26 +72,28 @@ fn line<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, found: &witness::F
 
 /// Every cell, counted by what stands in it.
 fn refusals<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
-    let mut counts = [0_usize; 4];
+    let mut counts = [0_usize; 5];
     for state in S::ALL {
         for trigger in T::ALL {
             let kind = match cell(table, *state, *trigger) {
                 Ok(_) => 0,
                 Err(Refusal::Terminal) => 1,
                 Err(Refusal::Passing) => 2,
-                Err(_) => 3,
+                Err(Refusal::Waiting(_)) => 3,
+                Err(_) => 4,
             };
             counts[kind] += 1;
         }
     }
-    let [rows, terminal, passing, unexpected] = counts;
+    let [rows, terminal, passing, waiting, elsewhere] = counts;
     let kinds = |kind| S::ALL.iter().filter(|state| Kind::of(table, **state) == kind).count();
     format!(
-        "| {} | {rows} | {terminal} ({} states) | {passing} ({} states) | {unexpected} | {} |\n",
+        "| {} | {rows} | {terminal} ({} states) | {passing} ({} states) | {waiting} ({} states) | {elsewhere} | {} |\n",
         table.name,
         kinds(Kind::Terminal),
         kinds(Kind::Passing),
-        rows + terminal + passing + unexpected,
+        kinds(Kind::Waiting),
+        rows + terminal + passing + waiting + elsewhere,
     )
 }
 
@@ -145,15 +147,15 @@ part repeats what long runs said, and names the tables or sources they ran on.
 const REFUSALS: &str = "
 Every cell, a state with a trigger, is decided: a row, or a refusal with its reason. The grids in `docs/machines` list them one by one.
 
-| Machine | Rows | Refused: terminal | Refused: passing, takes no events | Refused: not expected here | Cells |
-|---|---|---|---|---|---|
+| Machine | Rows | Refused: has ended | Refused: passing, takes no events | Refused: waits for an event | Refused: expected elsewhere | Cells |
+|---|---|---|---|---|---|---|
 ";
 const COMPILE_TIME: &str = "
 ## What the compiler has proved
 
 A table that breaks one of these does not compile. For every machine: no cell is filled twice; nothing leaves a terminal state; every state \
-can be reached, and every other one has a way out; every trigger and every action is used; a passing state has automatic rows only and a \
-waiting state none; automatic rows cannot cycle. Besides, each machine claims:
+can be reached, and every other one has a way out and one to an end; every trigger and every action is used; a passing state has automatic \
+rows only and a waiting state none; automatic rows cannot cycle. Besides, each machine claims:
 ";
 const LONG_RUNS: &str = "
 ## What long runs have found

@@ -85,7 +85,7 @@ pub struct CommitReport {
     pub notes: Vec<String>,
 }
 
-/// Why a hook did not do its work.
+/// Why a hook did not do its work. Exhaustive: the driver makes an event of each kind, and must not compile without one for a new kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum HookError {
     /// It failed or ran out of time. The turn goes on.

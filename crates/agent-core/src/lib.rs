@@ -65,7 +65,7 @@
 //! | the conversation of a user, a model and its tools | [`session`] |
 //! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
 //! | a piece of work with retries and an audit record | [`job`] |
-//! | how the first two work together | [`link`] |
+//! | how they work together: commands down, notices up, what an outcome means to the machine above | [`link`] |
 //! | keeping what happened, and going on from it | [`journal`] |
 //! | keeping a machine as it stands | [`snapshot`] |
 //! | a machine of one's own on the same kernel, proved when it is compiled | [`table`] |
@@ -73,7 +73,8 @@
 //!
 //! # What may change
 //!
-//! An enum or struct is `#[non_exhaustive]` when a host only reads it: states, reasons, kinds of errors, records. What a driver has to
+//! An enum or struct is `#[non_exhaustive]` when a host only reads it: states, steps, refusals and their reasons,
+//! outcomes, kinds of errors, records; those that a test of a host wants to make have a constructor. What a driver has to
 //! perform or to report ([`session::Action`], [`session::Event`], their like in the other machines and the facts in them) is exhaustive:
 //! a driver that does not know an action must not compile. Serialised forms carry versions ([`journal::FORMAT_VERSION`],
 //! [`snapshot::FORMAT_VERSION`], [`job::AuditRecord::FORMAT_VERSION`]).

@@ -1,18 +1,21 @@
-//! Where the machines meet: commands go down, notices come up, and neither machine knows the other.
+//! Where the machines meet: commands go down, notices come up, and no machine knows another.
 //!
 //! ```text
 //! lifecycle --action--> command  --> session's event      (a message, a report of what is missing, a stop)
 //! session   --outcome, round--> lifecycle's event          (a turn ended, the agent signalled)
 //! checks    --result of a command--> lifecycle's event
 //! both      --> outcome: the one that a run has
+//! session   --outcome--> verdict: what it is to the job whose attempt it was
 //! ```
 //!
 //! Pure functions. A driver calls them and decides nothing.
 
 mod agent;
+mod attempt;
 mod outcome;
 
 pub use agent::Agent;
+pub use attempt::verdict;
 pub use outcome::Turns;
 
 use crate::conversation::{Arguments, Round};

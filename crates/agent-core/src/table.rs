@@ -3,16 +3,61 @@
 //! A [`Table`] lists [`Row`]s over three fieldless enums, made with [`labels!`](crate::labels) and [`rows!`](crate::rows), so that a row
 //! reads like the documentation:
 //!
-//! ```text
-//! CallingLlm + LlmCompleted => ProcessingLlmResponse [DisplayMessage];
+//! ```
+//! use agent_core::table::Table;
+//! use agent_core::{labels, prove, rows};
+//!
+//! labels! {
+//!     enum State {
+//!         /// Nobody has knocked.
+//!         Shut,
+//!         /// Somebody may come in: it falls shut behind them.
+//!         Open,
+//!         /// For good.
+//!         WalledUp,
+//!     }
+//! }
+//! labels! {
+//!     enum Trigger {
+//!         /// Somebody wants to come in.
+//!         Knocked,
+//!         /// Somebody came in.
+//!         Entered,
+//!         /// A mason was here.
+//!         BricksLaid,
+//!     }
+//! }
+//! labels! {
+//!     enum Action {
+//!         /// Make a noise.
+//!         Creak,
+//!     }
+//! }
+//!
+//! const DOOR: Table<State, Trigger, Action> = Table {
+//!     name: "door",
+//!     initial: State::Shut,
+//!     terminal: &[State::WalledUp],
+//!     passing: &[],
+//!     rows: rows! { State, Trigger, Action;
+//!         Shut + Knocked => Open [Creak];
+//!         Shut + BricksLaid => WalledUp [];
+//!         Open + Entered => Shut [];
+//!     },
+//! };
+//! prove! { DOOR: State, Trigger, Action; state WalledUp only through Shut; }
+//!
+//! let row = DOOR.row(State::Shut, Trigger::Knocked).unwrap();
+//! assert_eq!((row.to, row.actions), (State::Open, &[Action::Creak][..]));
+//! assert!(DOOR.row(State::Open, Trigger::BricksLaid).is_none(), "a cell that is not listed is a refusal");
 //! ```
 //!
-//! [`prove!`](crate::prove) next to a table makes a broken one a compile error. Everything that affects transitions stands in the table: a
-//! machine's code decides which trigger an event is, never where it leads. A *waiting* state rests until an event; a *passing* state
-//! decides at once by its automatic rows (triggers named `Auto…`), tried in the written order.
+//! [`prove!`](crate::prove) next to a table makes a broken one a compile error that says what is wrong and where: one more row out of
+//! `WalledUp`, and this one is refused with ``a row leaves a terminal state: WalledUp + Knocked => Shut``. What is proved stands with
+//! [`proof::prove`]. Everything that affects transitions stands in the table: a machine's code decides which trigger an event is, never
+//! where it leads. A *waiting* state rests until an event; a *passing* state decides at once by its automatic rows (triggers named
+//! `Auto…`), tried in the written order.
 
-#[cfg(doctest)]
-mod broken;
 pub mod proof;
 
 use core::fmt::Debug;
@@ -127,7 +172,7 @@ macro_rules! rows {
     };
 }
 
-/// Proves a table at compile time (see [`proof::check`] for what), together with what the machine claims about itself:
+/// Proves a table at compile time (see [`proof::prove`] for what), together with what the machine claims about itself:
 ///
 /// * `action A only from [S, …];`: the action stands only on rows out of these states,
 /// * `order A in S after [T, …];`: out of this state, it stands only after the rows on these triggers,
@@ -145,50 +190,42 @@ macro_rules! prove {
     ($table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {
         #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
         const _: () = {
-            use $crate::table::{Label as _, proof};
+            use $crate::table::{Label, proof};
             const ROWS: usize = $table.rows.len();
             let mut rows = [proof::Cell { from: 0, on: 0, to: 0, actions: 0 }; ROWS];
             let mut i = 0;
             while i < ROWS {
                 let row = &$table.rows[i];
-                rows[i] = proof::Cell { from: row.from as u8, on: row.on as u8, to: row.to as u8, actions: 0 };
-                let mut j = 0;
-                while j < row.actions.len() {
-                    rows[i].actions |= 1 << row.actions[j] as u8;
-                    j += 1;
-                }
-                i += 1;
-            }
-            let (mut terminal, mut i) = (0u128, 0);
-            while i < $table.terminal.len() {
-                terminal |= 1 << $table.terminal[i] as u8;
-                i += 1;
-            }
-            let (mut passing, mut i) = (0u128, 0);
-            while i < $table.passing.len() {
-                passing |= 1 << $table.passing[i] as u8;
-                i += 1;
-            }
-            let (mut automatic, mut i) = (0u128, 0);
-            while i < $trigger::ALL.len() {
-                if proof::is_automatic($trigger::NAMES[i]) {
-                    automatic |= 1 << i;
-                }
+                let actions = $crate::label_set!(row.actions);
+                rows[i] = proof::Cell { from: row.from as u8, on: row.on as u8, to: row.to as u8, actions };
                 i += 1;
             }
             let shape = proof::Shape {
-                states: $state::ALL.len(),
-                triggers: $trigger::ALL.len(),
-                actions: $action::ALL.len(),
+                states: <$state as Label>::NAMES,
+                triggers: <$trigger as Label>::NAMES,
+                actions: <$action as Label>::NAMES,
                 initial: $table.initial as u8,
-                terminal,
-                passing,
-                automatic,
+                terminal: $crate::label_set!($table.terminal),
+                passing: $crate::label_set!($table.passing),
                 rows: &rows,
             };
             proof::prove(&shape, $crate::claims!($state, $trigger, $action; $($claim)*));
         };
     };
+}
+
+/// A list of labels as a bit mask, in a `const`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! label_set {
+    ($labels:expr) => {{
+        let (mut set, mut i) = (0u128, 0);
+        while i < $labels.len() {
+            set |= 1 << $labels[i] as u8;
+            i += 1;
+        }
+        set
+    }};
 }
 
 /// The claims of [`prove!`](crate::prove) as a list of [`proof::Claim`]s.

@@ -196,6 +196,7 @@ pub enum ToolStatus {
 
 /// A tool that ran, as the hooks after it are told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RanTool {
     /// The call.
     pub call: CallId,

@@ -1,5 +1,6 @@
 //! What a machine did and what it refused: the same for every machine.
 
+use crate::diagram::{Refusal, cell};
 use crate::table::{Label, Table};
 use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// One row that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Transition<S, T> {
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
@@ -26,6 +28,7 @@ pub struct Transition<S, T> {
 
 /// Something odd that no row tells, such as a tool-call id that had to be replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TraceNote {
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
@@ -115,6 +118,7 @@ impl<S: Label, T: Label> Trace<S, T> {
 /// A refusal. The machine is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{event} refused in {state:?}: {reason}")]
+#[non_exhaustive]
 pub struct Rejected<S, T, R: Display> {
     /// Where the machine stands.
     pub state: S,
@@ -138,5 +142,12 @@ impl<S: Label, T: Label, R: Display> Rejected<S, T, R> {
     ) -> Self {
         let accepted = table.rows_from(state).map(|row| row.on).collect();
         Self { state, event: Cow::Borrowed(event), trigger, reason, accepted }
+    }
+
+    /// Why the table has no such row, as its grid says it: where the event would have been expected. Nothing when it was the machine's
+    /// data that refused the event, before it was a trigger.
+    #[must_use]
+    pub fn refusal<A: Label>(&self, table: &Table<S, T, A>) -> Option<Refusal> {
+        cell(table, self.state, self.trigger?).err()
     }
 }

@@ -40,7 +40,7 @@ pub(crate) async fn run(
         answer = &mut work => match answer {
             Ok(Ok(event)) => event,
             Ok(Err(HookError::StopTurn { reason })) => Event::HooksStoppedTurn { ticket, reason },
-            Ok(Err(error)) => failed(error.to_string()),
+            Ok(Err(HookError::Failed { message })) => failed(message),
             Err(_) => failed(String::from("the hook panicked")),
         },
         () = past_grace(&stop) => failed(String::from("stopped")),

@@ -121,6 +121,7 @@ impl<'de> Visitor<'de> for Any {
 /// Arguments that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read the arguments as a JSON object: {found}")]
+#[non_exhaustive]
 pub struct ArgumentsError {
     /// What the parser said.
     pub found: String,

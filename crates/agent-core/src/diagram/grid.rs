@@ -5,20 +5,33 @@ use crate::table::proof::is_automatic;
 use crate::table::{Label, Row, Table};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Why a cell is empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The machine has ended.
-    #[error("terminal")]
+    #[error("the machine has ended")]
     Terminal,
     /// The state takes no events.
     #[error("passing: decides by automatic rows only")]
     Passing,
-    /// The state has other rows, but none for this.
-    #[error("not expected here")]
-    NotExpected,
+    /// The state waits for events, and the trigger is automatic: these states decide by it.
+    #[error("waits for an event; automatic in {}", list(.0))]
+    Waiting(Vec<&'static str>),
+    /// The states that expect it are few.
+    #[error("expected only in {}", list(.0))]
+    Elsewhere(Vec<&'static str>),
+    /// The states that expect it are many: every waiting one but these.
+    #[error("expected in every waiting state but {}", list(.0))]
+    NotHere(Vec<&'static str>),
+}
+
+fn list(states: &[&str]) -> String {
+    let names: Vec<String> = states.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = states.len().saturating_sub(NAMED);
+    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
 }
 
 /// The row of a state and a trigger, or why there is none.
@@ -30,11 +43,24 @@ pub fn cell<S: Label, T: Label, A: Label>(
     state: S,
     trigger: T,
 ) -> Result<&'static Row<S, T, A>, Refusal> {
-    table.row(state, trigger).ok_or_else(|| match Kind::of(table, state) {
-        Kind::Terminal => Refusal::Terminal,
-        Kind::Passing if !is_automatic(trigger.name()) => Refusal::Passing,
-        Kind::Passing | Kind::Waiting => Refusal::NotExpected,
+    table.row(state, trigger).ok_or_else(|| match (Kind::of(table, state), is_automatic(trigger.name())) {
+        (Kind::Terminal, _) => Refusal::Terminal,
+        (Kind::Passing, false) => Refusal::Passing,
+        (Kind::Passing, true) => Refusal::Elsewhere(expecting(table, trigger, true)),
+        (Kind::Waiting, true) => Refusal::Waiting(expecting(table, trigger, true)),
+        (Kind::Waiting, false) => {
+            let (there, not) = (expecting(table, trigger, true), expecting(table, trigger, false));
+            if not.len() < there.len() { Refusal::NotHere(not) } else { Refusal::Elsewhere(there) }
+        }
     })
+}
+
+/// The names of the states that have a row on a trigger, or of the waiting ones that have none.
+fn expecting<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, trigger: T, is_expected: bool) -> Vec<&'static str> {
+    let is_asked = |state: S| is_expected || Kind::of(table, state) == Kind::Waiting;
+    let states =
+        S::ALL.iter().filter(|state| table.row(**state, trigger).is_some() == is_expected && is_asked(**state));
+    states.map(|state| state.name()).collect()
 }
 
 /// A Markdown table with a line for every state and trigger.
@@ -53,3 +79,6 @@ pub fn grid<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
     }
     out
 }
+
+/// How many states a reason names.
+const NAMED: usize = 3;

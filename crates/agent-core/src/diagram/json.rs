@@ -10,7 +10,8 @@
 //! }
 //! ```
 //!
-//! States, triggers and actions are referred to by name. The order is the table's: automatic rows of a state are tried in it.
+//! `docs/machines/schema.json` says the same as a JSON Schema, and every machine's JSON is held to it by a test. States, triggers and
+//! actions are referred to by name. The order is the table's: automatic rows of a state are tried in it.
 
 use super::Kind;
 use crate::table::proof::is_automatic;

@@ -1,8 +1,11 @@
 //! A small machine in every format.
 
 use super::{Format, Kind, Refusal, UnknownFormat, cell, render, svg};
-use crate::table::Table;
+use crate::table::{Label, Table};
 use crate::{labels, prove, rows};
+use alloc::string::ToString as _;
+use alloc::vec;
+use alloc::vec::Vec;
 
 labels! {
     enum Door {
@@ -81,14 +84,57 @@ fn the_real_machines_are_drawn_as_in_their_documentation() {
 
 #[test]
 fn an_empty_cell_has_a_reason() {
-    assert_eq!(cell(&DOOR, Door::Bricked, Happening::Pushed).unwrap_err(), Refusal::Terminal);
-    assert_eq!(cell(&DOOR, Door::Trying, Happening::Pushed).unwrap_err(), Refusal::Passing);
-    assert_eq!(cell(&DOOR, Door::Open, Happening::WalledUp).unwrap_err(), Refusal::NotExpected);
-    assert_eq!(cell(&DOOR, Door::Open, Happening::AutoLocked).unwrap_err(), Refusal::NotExpected);
+    let refusal = |state, on| cell(&DOOR, state, on).unwrap_err();
+    assert_eq!(refusal(Door::Bricked, Happening::Pushed), Refusal::Terminal);
+    assert_eq!(refusal(Door::Trying, Happening::Pushed), Refusal::Passing);
+    assert_eq!(refusal(Door::Open, Happening::WalledUp), Refusal::Elsewhere(vec!["Shut"]));
+    assert_eq!(refusal(Door::Open, Happening::AutoLocked), Refusal::Waiting(vec!["Trying"]));
     assert_eq!(cell(&DOOR, Door::Open, Happening::Pushed).unwrap().to, Door::Trying);
     use crate::session::{State, Trigger, table::TABLE};
-    let another = cell(&TABLE, State::PreparingRequest, Trigger::AutoAlways).unwrap_err();
-    assert_eq!(another, Refusal::NotExpected, "it takes automatic triggers, but not this one");
+    let said = |state, on| cell(&TABLE, state, on).unwrap_err().to_string();
+    let another = cell(&TABLE, State::PreparingRequest, Trigger::AutoNoToolCalls).unwrap_err();
+    assert_eq!(another, Refusal::Elsewhere(vec!["ProcessingLlmResponse"]), "automatic, but not this one");
+    assert_eq!(said(State::Ready, Trigger::UserInput), "expected in every waiting state but `Ready`");
+    assert_eq!(
+        said(State::Ready, Trigger::AutoNoToolCalls),
+        "waits for an event; automatic in `ProcessingLlmResponse`"
+    );
+    assert_eq!(said(State::Error, Trigger::ToolsPrepared), "expected only in `PreparingTools`");
+}
+
+/// A refusal that the table decides has the reason of its cell, and that names where the trigger is expected: never here.
+#[test]
+fn every_reason_names_other_states_that_have_such_a_row() {
+    use crate::{job, lifecycle, session};
+    fn check<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) {
+        for (state, trigger) in S::ALL.iter().flat_map(|state| T::ALL.iter().map(move |trigger| (*state, *trigger))) {
+            let states =
+                |names: &[&str]| S::ALL.iter().copied().filter(|one| names.contains(&one.name())).collect::<Vec<S>>();
+            let rows = |names: &[&str]| states(names).iter().filter(|one| table.row(**one, trigger).is_some()).count();
+            match cell(table, state, trigger) {
+                Ok(row) => assert_eq!((row.from, row.on), (state, trigger)),
+                Err(Refusal::Terminal) => assert!(table.is_terminal(state)),
+                Err(Refusal::Passing) => assert!(table.is_passing(state)),
+                Err(Refusal::Waiting(names) | Refusal::Elsewhere(names)) => {
+                    assert!(!names.is_empty() && rows(&names) == names.len() && !names.contains(&state.name()));
+                    assert_eq!(table.rows.iter().filter(|row| row.on == trigger).count(), names.len());
+                }
+                Err(Refusal::NotHere(names)) => assert!(names.contains(&state.name()) && rows(&names) == 0),
+            }
+        }
+    }
+    check(&session::table::TABLE);
+    check(&lifecycle::table::TABLE);
+    check(&job::table::TABLE);
+}
+
+#[test]
+fn a_long_list_of_states_is_cut() {
+    assert_eq!(Refusal::Elsewhere(vec!["A", "B", "C"]).to_string(), "expected only in `A`, `B`, `C`");
+    assert_eq!(
+        Refusal::Elsewhere(vec!["A", "B", "C", "D", "E"]).to_string(),
+        "expected only in `A`, `B`, `C` and 2 more"
+    );
 }
 
 #[test]

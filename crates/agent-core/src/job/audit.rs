@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// What became of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AuditRecord {
     /// Version of this form: [`AuditRecord::FORMAT_VERSION`].
     pub format_version: u32,
@@ -36,7 +37,7 @@ pub struct AuditRecord {
     /// When the job was started, or when it was made if it never was; in milliseconds since the Unix epoch, written as RFC 3339.
     #[serde(rename = "started_at", with = "time")]
     pub started_at_ms: u64,
-    /// When it was finished.
+    /// When it was finished; in milliseconds since the Unix epoch, written as RFC 3339.
     #[serde(rename = "completed_at", with = "time")]
     pub completed_at_ms: u64,
     /// How long that took, in milliseconds.
@@ -60,6 +61,7 @@ impl AuditRecord {
 /// What has become of a job so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum JobStatus {
     /// It was not started.
     Pending,

@@ -31,8 +31,8 @@
 //! # Ok::<(), agent_core::job::Rejected>(())
 //! ```
 //!
-//! Absent on purpose: clock, randomness, I/O, how an agent runs. A session is known only by its outcome ([`Verdict::of_session`]) and by
-//! what it spent ([`Spent::of_session`]).
+//! Absent on purpose: clock, randomness, I/O, how an agent runs. A session is known only by what its outcome means here, which
+//! [`link::verdict`](crate::link::verdict) says, and by what it spent ([`Spent::of_ledger`]).
 
 mod action;
 mod audit;

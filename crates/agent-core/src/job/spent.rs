@@ -23,7 +23,7 @@ pub struct Spent {
 impl Spent {
     /// What a session used: its tokens at the price of the model that each call went to.
     #[must_use]
-    pub const fn of_session(ledger: &Ledger) -> Self {
+    pub const fn of_ledger(ledger: &Ledger) -> Self {
         Self {
             cost_nano_usd: ledger.cost_nano_usd,
             usage: ledger.usage,
@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn a_session_s_use_is_the_job_s() {
-        let spent = Spent::of_session(&ledger());
+        let spent = Spent::of_ledger(&ledger());
         assert_eq!((spent.cost_nano_usd, spent.usage), (40, ledger().usage));
         assert_eq!((spent.model_calls, spent.tool_calls, spent.unpriced_calls), (2, 3, 1));
     }
 
     #[test]
     fn what_is_left_is_less_by_what_was_spent_and_never_below_nothing() {
-        let spent = Spent::of_session(&ledger());
+        let spent = Spent::of_ledger(&ledger());
         let limits = |limit| Limits {
             max_model_calls: Some(limit),
             max_tool_calls: Some(limit),

@@ -112,6 +112,7 @@ pub enum Outcome {
 
 /// A commitment that is not kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Gap {
     /// Which.
     pub commitment: CommitmentId,
@@ -119,4 +120,12 @@ pub struct Gap {
     pub promise: String,
     /// How its check ended.
     pub end: CheckEnd,
+}
+
+impl Gap {
+    /// A commitment whose check ended so.
+    #[must_use]
+    pub const fn new(commitment: CommitmentId, promise: String, end: CheckEnd) -> Self {
+        Self { commitment, promise, end }
+    }
 }

@@ -17,6 +17,7 @@ pub type Rejected = trace::Rejected<State, Trigger, Reason>;
 /// All that one event did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[must_use = "the actions of a step have to be performed"]
+#[non_exhaustive]
 pub struct Step {
     /// The row that fired.
     pub transition: Transition,

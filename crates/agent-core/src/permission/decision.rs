@@ -115,6 +115,7 @@ impl fmt::Display for Basis {
 
 /// What was decided about a call, for the trace and for whoever watches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ruling {
     /// The call.
     pub call: CallId,

@@ -207,6 +207,7 @@ impl From<Rule> for String {
 /// A rule that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read the rule `{rule}`: expected `tool` or `tool(pattern)`")]
+#[non_exhaustive]
 pub struct RuleError {
     /// The rule as it was written.
     pub rule: String,

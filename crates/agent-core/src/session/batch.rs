@@ -313,6 +313,7 @@ fn not_run(why: &str) -> String {
 
 /// A call that was not allowed to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Denial {
     /// The call.
     pub call: ToolCall,
@@ -320,4 +321,12 @@ pub struct Denial {
     pub reason: String,
     /// Whether it would have been asked about, had there been anybody to ask.
     pub nobody_to_ask: bool,
+}
+
+impl Denial {
+    /// A call that was not allowed to run, for a reason that holds whoever is there to ask.
+    #[must_use]
+    pub const fn new(call: ToolCall, reason: String) -> Self {
+        Self { call, reason, nobody_to_ask: false }
+    }
 }

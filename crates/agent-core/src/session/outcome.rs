@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the last run ended: from the input that started it to the prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// What it came to.
     pub kind: OutcomeKind,
@@ -18,6 +19,14 @@ pub struct Outcome {
     pub error: Option<String>,
     /// Calls that were not allowed to run.
     pub denials: Vec<Denial>,
+}
+
+impl Outcome {
+    /// A run that came to this, without text, error or denials: for a host that says itself what something came to.
+    #[must_use]
+    pub const fn new(kind: OutcomeKind) -> Self {
+        Self { kind, text: String::new(), error: None, denials: Vec::new() }
+    }
 }
 
 /// What a run came to. The numbers are the exit codes of a headless run.

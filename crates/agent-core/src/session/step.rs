@@ -18,6 +18,7 @@ pub type Rejected = trace::Rejected<State, Trigger, Reason>;
 /// All that one event did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "the actions of a step have to be performed"]
+#[non_exhaustive]
 pub struct Step {
     /// The rows that fired, in order; the first is the event's own.
     pub transitions: Vec<Transition>,

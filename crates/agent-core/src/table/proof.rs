@@ -1,5 +1,5 @@
 //! Structural proofs of a table, evaluated at compile time by [`prove!`](crate::prove). Sets of labels are bit masks, so a machine has
-//! at most 128 states, triggers and actions.
+//! at most 128 states, triggers and actions. What is wrong is said with the names of the row or the label at fault.
 
 #![expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
 
@@ -16,23 +16,21 @@ pub struct Cell {
     pub actions: u128,
 }
 
-/// A table with its labels as numbers.
+/// A table with its labels as numbers, and what the numbers stand for.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
-    /// Number of states.
-    pub states: usize,
-    /// Number of triggers.
-    pub triggers: usize,
-    /// Number of actions.
-    pub actions: usize,
+    /// Names of the states.
+    pub states: &'a [&'a str],
+    /// Names of the triggers.
+    pub triggers: &'a [&'a str],
+    /// Names of the actions.
+    pub actions: &'a [&'a str],
     /// The initial state.
     pub initial: u8,
     /// Set of terminal states.
     pub terminal: u128,
     /// Set of passing states.
     pub passing: u128,
-    /// Set of automatic triggers.
-    pub automatic: u128,
     /// The rows.
     pub rows: &'a [Cell],
 }
@@ -41,14 +39,14 @@ pub struct Shape<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Claim {
-    /// See [`action_only_from`].
+    /// The action stands only on rows out of these states.
     ActionOnlyFrom {
         /// The action.
         action: u8,
         /// Set of the states that its rows may leave.
         states: u128,
     },
-    /// See [`action_after`].
+    /// Out of the state, the action stands only after the rows on all of these triggers.
     ActionAfter {
         /// The action.
         action: u8,
@@ -57,7 +55,7 @@ pub enum Claim {
         /// Set of the triggers whose rows come first.
         triggers: u128,
     },
-    /// See [`only_through`].
+    /// The goal cannot be reached when the gate is removed, and the rows on some triggers with it.
     OnlyThrough {
         /// The state that is reached.
         goal: u8,
@@ -66,19 +64,26 @@ pub enum Claim {
         /// Set of triggers whose rows are excepted.
         unless: u128,
     },
-    /// See [`stays`].
+    /// The rows on the trigger keep the state.
     Stays {
         /// The trigger.
         trigger: u8,
     },
 }
 
-/// Checks a table's structure, then what its machine claims.
+/// Checks that no cell is filled twice, nothing leaves a terminal state, every state is reachable and every other one has a way out (and
+/// one to an end, when there is an end), every trigger and action is used, passing states have automatic rows only and waiting states
+/// none, and automatic rows cannot cycle; then what the machine claims.
 ///
 /// # Panics
 /// When the table is broken or a claim does not hold; in a `const` this is a compile error with the message.
 pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
-    check(shape);
+    if shape.states.len() > 128 || shape.triggers.len() > 128 || shape.actions.len() > 128 {
+        Message::new("a machine has at most 128 labels of a kind").raise();
+    }
+    check_cells(shape);
+    check_ways(shape);
+    check_passing(shape);
     let mut i = 0;
     while i < claims.len() {
         match claims[i] {
@@ -87,83 +92,6 @@ pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
             Claim::OnlyThrough { goal, gate, unless } => only_through(shape, goal, gate, unless),
             Claim::Stays { trigger } => stays(shape, trigger),
         }
-        i += 1;
-    }
-}
-
-/// Checks that no cell is filled twice, nothing leaves a terminal state, every state is reachable and every other one has a way out,
-/// every trigger and action is used, passing states have automatic rows only and waiting states none, and automatic rows cannot cycle.
-///
-/// # Panics
-/// When the table is broken; in a `const` this is a compile error with the message.
-pub const fn check(shape: &Shape<'_>) {
-    assert!(
-        shape.states <= 128 && shape.triggers <= 128 && shape.actions <= 128,
-        "a machine has at most 128 labels of a kind"
-    );
-    check_cells(shape);
-    check_ways(shape);
-    check_passing(shape);
-}
-
-/// Checks that an action stands only on rows out of the given set of states.
-///
-/// # Panics
-/// When it stands elsewhere.
-pub const fn action_only_from(shape: &Shape<'_>, action: u8, states: u128) {
-    let mut i = 0;
-    while i < shape.rows.len() {
-        let row = shape.rows[i];
-        assert!(
-            !has(row.actions, action) || has(states, row.from),
-            "a claim does not hold: an action stands on a row out of another state"
-        );
-        i += 1;
-    }
-}
-
-/// Checks that a state cannot be reached when another is removed, and the rows on a set of triggers with it.
-///
-/// # Panics
-/// When there is a way around.
-pub const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8, unless: u128) {
-    assert!(
-        goal == gate || !has(reachable(shape, 1 << gate, unless), goal),
-        "a claim does not hold: a state is reached by another way"
-    );
-}
-
-/// Checks that an action stands only on rows out of a state that come after that state's rows on the given triggers.
-///
-/// # Panics
-/// When it stands before one of them, or one of them is missing.
-pub const fn action_after(shape: &Shape<'_>, action: u8, state: u8, triggers: u128) {
-    let (mut passed, mut i) = (0u128, 0);
-    while i < shape.rows.len() {
-        let row = shape.rows[i];
-        if row.from == state {
-            assert!(
-                !has(row.actions, action) || passed & triggers == triggers,
-                "a claim does not hold: an action stands before a row that has to come first"
-            );
-            passed |= 1 << row.on;
-        }
-        i += 1;
-    }
-}
-
-/// Checks that the rows on a trigger keep the state.
-///
-/// # Panics
-/// When one leaves it.
-pub const fn stays(shape: &Shape<'_>, trigger: u8) {
-    let mut i = 0;
-    while i < shape.rows.len() {
-        let row = shape.rows[i];
-        assert!(
-            row.on != trigger || row.from == row.to,
-            "a claim does not hold: a row leaves the state on a trigger that stays"
-        );
         i += 1;
     }
 }
@@ -180,72 +108,127 @@ const fn check_cells(shape: &Shape<'_>) {
         let row = shape.rows[i];
         let mut j = 0;
         while j < i {
-            assert!(row.from != shape.rows[j].from || row.on != shape.rows[j].on, "two rows fill the same cell");
+            if row.from == shape.rows[j].from && row.on == shape.rows[j].on {
+                Message::new("two rows fill one cell, the second is ").row(shape, row).raise();
+            }
             j += 1;
         }
         triggers |= 1 << row.on;
         actions |= row.actions;
         i += 1;
     }
-    assert!(triggers == all(shape.triggers), "a trigger is used by no row");
-    assert!(actions == all(shape.actions), "an action is used by no row");
+    all_in(triggers, shape.triggers, "no row uses the trigger ");
+    all_in(actions, shape.actions, "no row uses the action ");
 }
 
 const fn check_ways(shape: &Shape<'_>) {
-    let (mut leaves, mut i) = (0u128, 0);
+    let (mut leaves, mut i) = (shape.terminal, 0);
     while i < shape.rows.len() {
         let row = shape.rows[i];
-        assert!(!has(shape.terminal, row.from), "a terminal state has a way out");
+        if has(shape.terminal, row.from) {
+            Message::new("a row leaves a terminal state: ").row(shape, row).raise();
+        }
         if row.from != row.to {
             leaves |= 1 << row.from;
         }
         i += 1;
     }
-    assert!(leaves | shape.terminal == all(shape.states), "a state that is not terminal has no way out");
-    assert!(reachable(shape, 0, 0) == all(shape.states), "a state cannot be reached");
+    all_in(leaves, shape.states, "no row leaves the state ");
+    all_in(reachable(shape, shape.initial, 0, 0), shape.states, "no way leads to the state ");
+    let (mut ending, mut state) = (0u128, 0);
+    while state < shape.states.len() {
+        if shape.terminal == 0 || reachable(shape, state as u8, 0, 0) & shape.terminal != 0 {
+            ending |= 1 << state;
+        }
+        state += 1;
+    }
+    all_in(ending, shape.states, "no way leads to an end from the state ");
 }
 
 const fn check_passing(shape: &Shape<'_>) {
-    assert!(shape.passing & shape.terminal == 0, "a terminal state cannot be passing");
+    all_in(!(shape.passing & shape.terminal), shape.states, "a terminal state cannot be passing: ");
     let mut i = 0;
     while i < shape.rows.len() {
         let row = shape.rows[i];
-        let (passing, automatic) = (has(shape.passing, row.from), has(shape.automatic, row.on));
-        assert!(!passing || automatic, "a passing state has an event row");
-        assert!(passing || !automatic, "a waiting state has an automatic row");
+        match (has(shape.passing, row.from), is_automatic(shape.triggers[row.on as usize])) {
+            (true, false) => Message::new("a passing state has an event row: ").row(shape, row).raise(),
+            (false, true) => Message::new("a waiting state has an automatic row: ").row(shape, row).raise(),
+            (true, true) | (false, false) => {}
+        }
         i += 1;
     }
-    // Peel off passing states whose rows lead only to states that rest; what cannot be peeled lies on a cycle.
-    let (mut resting, mut round) = (all(shape.states) & !shape.passing, 0);
-    while round < shape.states {
-        let mut state = 0;
-        while state < shape.states {
-            if !has(resting, state as u8) && leads_only_to(shape, state as u8, resting) {
-                resting |= 1 << state;
+    // Peel off passing states whose rows lead only to states that rest; from what cannot be peeled a cycle is reached.
+    let (mut resting, mut round) = (!shape.passing, 0);
+    while round < shape.states.len() {
+        let (mut restless, mut i) = (0u128, 0);
+        while i < shape.rows.len() {
+            if !has(resting, shape.rows[i].to) {
+                restless |= 1 << shape.rows[i].from;
             }
-            state += 1;
+            i += 1;
         }
+        resting |= !restless;
         round += 1;
     }
-    assert!(resting == all(shape.states), "automatic rows can cycle");
+    all_in(resting, shape.states, "automatic rows can cycle, from the state ");
 }
 
-const fn leads_only_to(shape: &Shape<'_>, from: u8, set: u128) -> bool {
+const fn action_only_from(shape: &Shape<'_>, action: u8, states: u128) {
     let mut i = 0;
     while i < shape.rows.len() {
         let row = shape.rows[i];
-        if row.from == from && !has(set, row.to) {
-            return false;
+        if has(row.actions, action) && !has(states, row.from) {
+            let action = shape.actions[action as usize];
+            Message::new(FALSE_CLAIM)
+                .and(action)
+                .and(" stands on a row out of another state: ")
+                .row(shape, row)
+                .raise();
         }
         i += 1;
     }
-    true
 }
 
-/// The states that can be reached without entering a removed one, and without the rows on some triggers.
-const fn reachable(shape: &Shape<'_>, removed: u128, without: u128) -> u128 {
-    let (mut seen, mut round) = ((1u128 << shape.initial) & !removed, 0);
-    while round < shape.states {
+const fn action_after(shape: &Shape<'_>, action: u8, state: u8, triggers: u128) {
+    let (mut passed, mut i) = (0u128, 0);
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        if row.from == state {
+            if has(row.actions, action) && passed & triggers != triggers {
+                let action = shape.actions[action as usize];
+                let message =
+                    Message::new(FALSE_CLAIM).and(action).and(" stands before a row that has to come first: ");
+                message.row(shape, row).raise();
+            }
+            passed |= 1 << row.on;
+        }
+        i += 1;
+    }
+}
+
+const fn only_through(shape: &Shape<'_>, goal: u8, gate: u8, unless: u128) {
+    if goal != gate && has(reachable(shape, shape.initial, 1 << gate, unless), goal) {
+        let (goal, gate) = (shape.states[goal as usize], shape.states[gate as usize]);
+        Message::new(FALSE_CLAIM).and(goal).and(" is reached by another way than through ").and(gate).raise();
+    }
+}
+
+const fn stays(shape: &Shape<'_>, trigger: u8) {
+    let mut i = 0;
+    while i < shape.rows.len() {
+        let row = shape.rows[i];
+        if row.on == trigger && row.from != row.to {
+            Message::new(FALSE_CLAIM).and("a row on a trigger that stays leaves its state: ").row(shape, row).raise();
+        }
+        i += 1;
+    }
+}
+
+/// The states that can be reached from one, itself included, without entering a removed one and without the rows on some triggers.
+const fn reachable(shape: &Shape<'_>, from: u8, removed: u128, without: u128) -> u128 {
+    let (mut seen, mut before) = ((1u128 << from) & !removed, 0);
+    while seen != before {
+        before = seen;
         let mut i = 0;
         while i < shape.rows.len() {
             let row = shape.rows[i];
@@ -254,15 +237,56 @@ const fn reachable(shape: &Shape<'_>, removed: u128, without: u128) -> u128 {
             }
             i += 1;
         }
-        round += 1;
     }
     seen
+}
+
+const fn all_in(set: u128, names: &[&str], fault: &str) {
+    let mut i = 0;
+    while i < names.len() {
+        if !has(set, i as u8) {
+            Message::new(fault).and(names[i]).raise();
+        }
+        i += 1;
+    }
 }
 
 const fn has(set: u128, label: u8) -> bool {
     set & (1 << label) != 0
 }
 
-const fn all(count: usize) -> u128 {
-    if count == 128 { u128::MAX } else { (1 << count) - 1 }
+/// What is wrong. A `const` cannot format: the parts are put together byte by byte.
+struct Message {
+    text: [u8; 1024],
+    length: usize,
 }
+
+impl Message {
+    const fn new(what: &str) -> Self {
+        Self { text: [0; 1024], length: 0 }.and(what)
+    }
+
+    const fn and(mut self, part: &str) -> Self {
+        let mut i = 0;
+        while i < part.len() && self.length < self.text.len() {
+            self.text[self.length] = part.as_bytes()[i];
+            self.length += 1;
+            i += 1;
+        }
+        self
+    }
+
+    const fn row(self, shape: &Shape<'_>, row: Cell) -> Self {
+        let (from, to) = (shape.states[row.from as usize], shape.states[row.to as usize]);
+        self.and(from).and(" + ").and(shape.triggers[row.on as usize]).and(" => ").and(to)
+    }
+
+    const fn raise(&self) -> ! {
+        match core::str::from_utf8(self.text.split_at(self.length).0) {
+            Ok(text) => panic!("{}", text),
+            Err(_) => panic!("a table is broken, and names in it are very long"),
+        }
+    }
+}
+
+const FALSE_CLAIM: &str = "a claim does not hold: ";

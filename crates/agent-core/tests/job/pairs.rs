@@ -171,6 +171,8 @@ pub(crate) fn every_event_in(states: &[State]) -> BTreeSet<(State, Trigger)> {
                         assert_eq!(serde_json::to_string(&harness.job).unwrap(), bytes, "{shown}");
                         let accepted: Vec<_> = table().rows_from(state).map(|row| row.on).collect();
                         assert_eq!(rejected.accepted, accepted, "{shown}");
+                        let (no_row, why) = (rejected.reason == Reason::NoRow, rejected.refusal(&TABLE));
+                        assert_eq!(no_row, why.is_some(), "{shown}");
                     }
                     (result, row) => panic!("{shown}: {result:?}, expected {row:?}"),
                 }
@@ -202,4 +204,5 @@ fn an_answer_to_another_question_is_refused_although_its_ticket_is_open() {
     assert_eq!(rejected.to_string(), "RetryTimeout refused in Process: its ticket asks for something else");
     let again = harness.take(Event::Started).unwrap_err();
     assert_eq!((again.reason, again.trigger), (Reason::NoRow, Some(Trigger::Started)));
+    assert_eq!(again.refusal(&TABLE).unwrap().to_string(), "expected only in `Pending`");
 }

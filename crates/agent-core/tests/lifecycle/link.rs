@@ -8,7 +8,17 @@ use agent_core::session::{self, Denial, OutcomeKind};
 use std::sync::Arc;
 
 fn outcome(kind: OutcomeKind) -> session::Outcome {
-    session::Outcome { kind, text: String::from("text"), error: None, denials: Vec::new() }
+    let mut outcome = session::Outcome::new(kind);
+    outcome.text = String::from("text");
+    outcome
+}
+
+fn with_denial(kind: OutcomeKind) -> session::Outcome {
+    let mut denial = Denial::new(call("a", "bash", "{}"), String::from("nobody"));
+    denial.nobody_to_ask = true;
+    let mut outcome = outcome(kind);
+    outcome.denials.push(denial);
+    outcome
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
@@ -80,7 +90,7 @@ fn what_a_command_came_to_is_a_report() {
 
 #[test]
 fn the_gravest_counts() {
-    let gap = Gap { commitment: CommitmentId(0), promise: String::from("p"), end: CheckEnd::TimedOut };
+    let gap = Gap::new(CommitmentId(0), String::from("p"), CheckEnd::TimedOut);
     let not_kept = lifecycle::Outcome::NotKept { gaps: vec![gap.clone()], commitments: 2, rounds: 3 };
     let waiting = lifecycle::Outcome::Waiting { summary: String::from("which?") };
     let done = lifecycle::Outcome::Done { kept: 0 };
@@ -107,12 +117,12 @@ fn the_gravest_counts() {
 
 #[test]
 fn a_denial_of_an_earlier_turn_is_not_forgotten() {
-    let denial = Denial { call: call("a", "bash", "{}"), reason: String::from("nobody"), nobody_to_ask: true };
+    let denied = with_denial(OutcomeKind::Permission);
     let mut turns = Turns::default();
-    turns.add(&session::Outcome { denials: vec![denial.clone()], ..outcome(OutcomeKind::Permission) });
+    turns.add(&denied);
     turns.add(&outcome(OutcomeKind::Success));
     let whole = turns.outcome(Some(&lifecycle::Outcome::Done { kept: 1 })).unwrap();
-    assert_eq!((whole.kind, whole.denials), (OutcomeKind::Permission, vec![denial]));
+    assert_eq!((whole.kind, whole.denials), (OutcomeKind::Permission, denied.denials));
 }
 
 #[test]
@@ -121,8 +131,7 @@ fn of_several_tasks_the_gravest_turn_counts() {
     assert_eq!(turns.gravest(), None, "nothing has ended");
     turns.add(&outcome(OutcomeKind::Success));
     assert_eq!(turns.gravest(), Some(OutcomeKind::Success));
-    let denial = Denial { call: call("a", "bash", "{}"), reason: String::from("nobody"), nobody_to_ask: true };
-    turns.add(&session::Outcome { denials: vec![denial], ..outcome(OutcomeKind::Success) });
+    turns.add(&with_denial(OutcomeKind::Success));
     assert_eq!(turns.gravest(), Some(OutcomeKind::Permission), "nobody could be asked");
     turns.add(&outcome(OutcomeKind::Provider));
     turns.add(&outcome(OutcomeKind::Success));
@@ -131,7 +140,7 @@ fn of_several_tasks_the_gravest_turn_counts() {
 
 #[test]
 fn what_is_missing_is_named() {
-    let gap = |promise: &str, end| Gap { commitment: CommitmentId(0), promise: String::from(promise), end };
+    let gap = |promise: &str, end| Gap::new(CommitmentId(0), String::from(promise), end);
     let gaps = vec![gap("it builds", CheckEnd::Exited { code: 2 }), gap("it runs", CheckEnd::TimedOut)];
     let said = |agent| {
         let mut turns = Turns::default();

@@ -283,6 +283,8 @@ fn every_row_fires_in_some_pair_and_refusals_name_the_others() {
                 Err(rejected) => {
                     let accepted: Vec<_> = TABLE.rows_from(rejected.state).map(|row| row.on).collect();
                     assert_eq!(rejected.accepted, accepted, "{place} + {label}");
+                    let (no_row, why) = (rejected.reason == Reason::NoRow, rejected.refusal(&TABLE));
+                    assert_eq!(no_row, why.is_some(), "{place} + {label}");
                 }
             }
         }

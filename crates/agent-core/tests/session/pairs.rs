@@ -228,6 +228,8 @@ impl There {
                 assert_eq!(told, (self.state, name, trigger, reason), "{shown}");
                 let accepted: Vec<_> = TABLE.rows_from(self.state).map(|row| row.on).collect();
                 assert_eq!(rejected.accepted, accepted, "{shown}");
+                let (no_row, why) = (rejected.reason == Reason::NoRow, rejected.refusal(&TABLE));
+                assert_eq!(no_row, why.is_some(), "{shown}");
                 assert_eq!(rejected.to_string(), format!("{name} refused in {:?}: {reason}", self.state));
                 Outcome::Refused { trigger, reason: reason.to_string() }
             }

@@ -1,7 +1,7 @@
 //! Small changes of a table, one at a time: a row deleted, sent elsewhere, or stripped of an action.
 
 use agent_core::diagram::Kind;
-use agent_core::table::proof::{Cell, Claim, Shape, is_automatic, prove};
+use agent_core::table::proof::{Cell, Claim, Shape, prove};
 use agent_core::table::{Label, Row, Table};
 
 /// How a row was changed.
@@ -56,15 +56,13 @@ pub(crate) fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> V
 pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]) -> Option<String> {
     let rows: Vec<Cell> = table.rows.iter().map(numbered).collect();
     let set = |states: &[S]| states.iter().map(|state| 1 << number(*state)).fold(0, |set, state: u128| set | state);
-    let automatic = (0_u128..).zip(T::NAMES).filter(|(_, name)| is_automatic(name));
     let shape = Shape {
-        states: S::ALL.len(),
-        triggers: T::ALL.len(),
-        actions: A::ALL.len(),
+        states: S::NAMES,
+        triggers: T::NAMES,
+        actions: A::NAMES,
         initial: number(table.initial),
         terminal: set(table.terminal),
         passing: set(table.passing),
-        automatic: automatic.fold(0, |set, (at, _)| set | 1 << at),
         rows: &rows,
     };
     super::quiet::caught(|| prove(&shape, claims)).err()

@@ -4,6 +4,7 @@ use super::{JobHost, JobNotice};
 use crate::agent::{Agent, AgentError};
 use crate::runner::End;
 use agent_core::job::{Attempt, Event, FailureKind, Spent, Verdict};
+use agent_core::link;
 use agent_core::session::{Session, Ticket};
 use std::pin::pin;
 use std::sync::Arc;
@@ -36,10 +37,10 @@ pub(super) async fn run(
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
     let (verdict, spent) = match finish(agent, &stop, &leave).await {
         Ok((_, session)) => {
-            let mut spent = Spent::of_session(session.ledger());
+            let mut spent = Spent::of_ledger(session.ledger());
             // What was left open costs something that nobody will learn.
             spent.unpriced_calls += u64::from(session.has_open_cost());
-            (Verdict::of_session(session.outcome().as_ref()), spent)
+            (link::verdict(session.outcome().as_ref()), spent)
         }
         Err(error) => (broken(error), Spent::default()),
     };

@@ -12,6 +12,7 @@
 
 mod attempt;
 mod audit;
+mod broken;
 
 pub use audit::{AuditError, AuditLog, Audited};
 
@@ -23,12 +24,14 @@ use agent_core::job::{
 };
 use agent_core::ports::Clock;
 use async_trait::async_trait;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What a job needs of the outside.
+/// What a job needs of the outside. Where one of these panics, the job fails, is not repeated, and leaves its record all the same.
 #[async_trait]
 pub trait JobHost: Send + Sync {
     /// Finds out whether the job can be worked on, and with which models. Dropped when the job is cancelled.
@@ -120,19 +123,24 @@ impl JobRunner {
     fn take(&mut self, event: Event) {
         match self.job.step(self.clock.now_ms(), event) {
             Ok(step) => {
-                self.host.notice(JobNotice::Transition(&step.transition));
+                self.show(JobNotice::Transition(&step.transition));
                 for action in step.actions {
                     self.perform(action);
                 }
             }
-            Err(rejected) => self.host.notice(JobNotice::Refused(&rejected)),
+            Err(rejected) => self.show(JobNotice::Refused(&rejected)),
         }
+    }
+
+    /// Shows the host what happens. A host that panics over it has said so, and does not lose the job's record.
+    fn show(&self, notice: JobNotice<'_>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.host.notice(notice)));
     }
 
     fn perform(&mut self, action: Action) {
         let host = self.host.clone();
         match action {
-            Action::ValidateJob { ticket } => self.start(|stop| async move {
+            Action::ValidateJob { ticket } => self.start(broken::validation(ticket), |stop| async move {
                 let found = tokio::select! {
                     biased;
                     () = stop.cancelled() => Err(FailureKind::System(String::from("stopped"))),
@@ -143,28 +151,30 @@ impl JobRunner {
                     Err(failure) => Event::ValidationFailed { ticket, failure },
                 }
             }),
-            Action::DefineAgent { ticket, description, suggestion } => self.start(|stop| async move {
-                match host.define_agent(&description, suggestion, &stop).await {
-                    (Ok(agent), spent) => Event::AgentDefined { ticket, agent, spent },
-                    (Err(failure), spent) => Event::RoutingFailed { ticket, failure, spent },
-                }
-            }),
+            Action::DefineAgent { ticket, description, suggestion } => {
+                self.start(broken::routing(ticket), |stop| async move {
+                    match host.define_agent(&description, suggestion, &stop).await {
+                        (Ok(agent), spent) => Event::AgentDefined { ticket, agent, spent },
+                        (Err(failure), spent) => Event::RoutingFailed { ticket, failure, spent },
+                    }
+                });
+            }
             Action::RunAgent { ticket, attempt } => {
-                host.notice(JobNotice::AttemptStarted(&attempt));
+                self.show(JobNotice::AttemptStarted(&attempt));
                 let leave = self.stops.leave.clone();
-                self.start(|stop| attempt::run(host, ticket, *attempt, stop, leave));
+                self.start(broken::attempt(ticket), |stop| attempt::run(host, ticket, *attempt, stop, leave));
             }
             Action::StopWork { .. } => self.stop_work.cancel(),
             Action::ScheduleRetry { ticket, delay_ms, retry, reason } => {
-                host.notice(JobNotice::RetryScheduled { delay_ms, retry, reason: &reason });
+                self.show(JobNotice::RetryScheduled { delay_ms, retry, reason: &reason });
                 let clock = self.clock.clone();
-                self.start(|_| async move {
+                self.start(broken::wait(ticket), |_| async move {
                     clock.sleep_ms(delay_ms).await;
                     Event::RetryTimeout { ticket }
                 });
             }
             Action::CancelRetry { .. } => self.flight = None,
-            Action::WriteAuditRecord { ticket, record } => self.start(|_| async move {
+            Action::WriteAuditRecord { ticket, record } => self.start(broken::record(ticket), |_| async move {
                 match host.record(&record).await {
                     Ok(()) => Event::RecordWritten { ticket },
                     Err(message) => Event::RecordFailed { ticket, message },
@@ -173,12 +183,14 @@ impl JobRunner {
         }
     }
 
-    fn start<F>(&mut self, work: impl FnOnce(CancellationToken) -> F)
+    /// Starts what will be in flight. What the job hears should it panic is given beforehand: whatever happens, there is an answer.
+    fn start<F>(&mut self, if_broken: Event, work: impl FnOnce(CancellationToken) -> F)
     where
         F: Future<Output = Event> + Send + 'static,
     {
         self.stop_work = CancellationToken::new();
-        self.flight = Some(Box::pin(work(self.stop_work.clone())));
+        let work = AssertUnwindSafe(work(self.stop_work.clone())).catch_unwind();
+        self.flight = Some(Box::pin(async move { work.await.unwrap_or(if_broken) }));
     }
 }
 

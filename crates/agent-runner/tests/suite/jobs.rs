@@ -22,6 +22,8 @@ struct Bench {
     /// What its router's own model call costs.
     routing: Spent,
     keeps_records: bool,
+    /// The function that panics.
+    panics: &'static str,
     records: Mutex<Vec<AuditRecord>>,
     seen: Mutex<Vec<String>>,
 }
@@ -33,9 +35,14 @@ impl Bench {
             tiers: Ok(TierModels::all("m")),
             routing: Spent::default(),
             keeps_records: true,
+            panics: "",
             records: Mutex::default(),
             seen: Mutex::default(),
         }
+    }
+
+    fn reached(&self, function: &str) {
+        assert!(self.panics != function, "planted: {function}");
     }
 
     fn record(&self) -> AuditRecord {
@@ -52,6 +59,7 @@ impl Bench {
 #[async_trait]
 impl JobHost for Bench {
     async fn validate(&self) -> Result<TierModels, FailureKind> {
+        self.reached("validate");
         self.tiers.clone()
     }
 
@@ -61,10 +69,12 @@ impl JobHost for Bench {
         suggestion: AgentConfig,
         _: &CancellationToken,
     ) -> (Result<AgentConfig, FailureKind>, Spent) {
+        self.reached("define_agent");
         (Ok(suggestion), self.routing)
     }
 
     async fn session(&self, attempt: &Attempt) -> Result<(Builder, String), FailureKind> {
+        self.reached("session");
         let model = ModelConfig { price: Some(PRICE), ..ModelConfig::new(&attempt.agent.model) };
         let builder = Builder::new(SessionConfig::new(model))
             .provider(Arc::new(self.provider.clone()))
@@ -74,11 +84,14 @@ impl JobHost for Bench {
 
     async fn record(&self, record: &AuditRecord) -> Result<(), String> {
         self.records.lock().unwrap().push(record.clone());
+        self.reached("record");
         if self.keeps_records { Ok(()) } else { Err(String::from("disk full")) }
     }
 
     fn notice(&self, notice: JobNotice<'_>) {
         self.seen.lock().unwrap().push(format!("{notice:?}"));
+        let function = if matches!(notice, JobNotice::Session(_)) { "notice of a session" } else { "notice" };
+        self.reached(function);
     }
 }
 
@@ -131,6 +144,42 @@ async fn failed_attempts_are_repeated_after_one_two_and_four_seconds_and_by_nobo
     }
     let record = bench.record();
     assert_eq!((record.retry_count, record.duration_ms, record.session_ids.len()), (3, 7_000, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_panics_fails_the_job_which_is_not_repeated_and_leaves_its_record() {
+    let broken = [
+        ("validate", "validating the job panicked", Some(0)),
+        ("define_agent", "choosing the agent panicked", None),
+        ("session", "running the attempt panicked", None),
+        ("notice of a session", "running the attempt panicked", None),
+    ];
+    for (panics, why, cost) in broken {
+        let bench = Arc::new(Bench { panics, ..Bench::new(Script::new().answer(answer(10))) });
+        let job = run(&bench, fix()).await;
+        let record = bench.record();
+        assert_eq!(
+            (job.status(), record.status, record.retry_count),
+            (JobStatus::Failed, JobStatus::Failed, 0),
+            "{panics}"
+        );
+        assert_eq!(
+            (record.failure, record.cost_nano_usd),
+            (Some(FailureKind::System(why.to_owned())), cost),
+            "{panics}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_panics_over_what_it_is_shown_or_keeps_loses_no_job() {
+    for panics in ["notice", "record"] {
+        let bench = Arc::new(Bench { panics, ..Bench::new(Script::new().answer(answer(10))) });
+        let job = run(&bench, fix()).await;
+        assert!(job.is_finished(), "{panics}");
+        assert_eq!(bench.record().status, JobStatus::Completed, "{panics}");
+        assert_eq!(bench.saw("RecordNotWritten"), panics == "record");
+    }
 }
 
 #[tokio::test(start_paused = true)]
