@@ -74,7 +74,11 @@ async fn begin(
     match prompt {
         Ok(prompt) => Ok((opened, Some(prompt), settings)),
         // A run that was left has its task.
-        Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
+        Err(_) if opened.unfinished.is_some() && verify.is_empty() => Ok((opened, None, settings)),
+        // Other commands make another agent, which would wait for one.
+        Err(_) if opened.unfinished.is_some() => Err(Failure::input(
+            "go on with the run that was left: it has its own commands; leave `--verify` out, or give a new task with `-p`",
+        )),
         Err(failure) => Err(failure),
     }
 }

@@ -208,6 +208,8 @@ fn a_command_with_a_secret_is_asked_for_when_it_is_gone_on_with() {
     let ended = start(&["--session-id", "one"]).end();
     ended.assert_code(42).assert_says("test [redacted] = [redacted]").assert_says("is kept without its secret");
     ended.assert_says("give every command again with `--verify`");
+    let without_a_task = start(&["--session-id", "one", "--verify", &check]).end();
+    without_a_task.assert_code(42).assert_says("give a new task with `-p`");
     assert_eq!((model.requests().len(), scratch.read("looks").as_str()), (asked, "x\n"), "nothing has run");
     start(&task).end().assert_code(0);
     assert_eq!(scratch.read("looks"), "x\nx\n");
