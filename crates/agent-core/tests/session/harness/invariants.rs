@@ -209,7 +209,7 @@ impl Seen {
                 assert!(!ran || content.starts_with("not run") == says_not_run, "1. {call} ran: {result:?}");
                 match outcome {
                     Some(outcome) if outcome.status == ToolStatus::NotRun => {
-                        assert!(result.is_error(), "1. {result:?}")
+                        assert!(result.is_error(), "1. {result:?}");
                     }
                     Some(outcome) if outcome.status == ToolStatus::Interrupted => {
                         assert!(content.starts_with("interrupted, outcome unknown"), "1. {result:?}");
