@@ -2,10 +2,10 @@
 
 use crate::driver::{Driver, config, facts, outcome};
 use agent_core::conversation::CallId;
-use agent_core::hook::{CommitReport, FormatReport, GitReport};
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookPoint};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
-use agent_core::session::{Event, Session};
+use agent_core::session::{Event, Session, SessionConfig};
 use agent_core::tool::Effect;
 
 /// A session and the event that is measured on it.
@@ -14,19 +14,21 @@ pub struct Case {
     pub event: Event,
 }
 
-/// Names of the cases, in the order of the events' declaration. `Started` has no history to speak of.
+/// Names of the cases, in the order of the events' declaration, each beginning with its event's. `Started` has no history to speak of.
 pub const NAMES: &[&str] = &[
     "UserInput",
     "UserInput (queued)",
     "BudgetRaised",
     "Reconfigured",
     "CancelRequested",
+    "LeaveRequested",
     "ShutdownRequested",
     "LlmDelta",
     "LlmCompleted (text)",
     "LlmCompleted (a call)",
     "LlmFailed",
     "LlmAborted",
+    "LlmInterrupted",
     "RetryTimeout",
     "DeadlineReached",
     "ToolsPrepared",
@@ -36,6 +38,7 @@ pub const NAMES: &[&str] = &[
     "GitChecked",
     "FormattersFinished",
     "ChangesCommitted",
+    "HooksFinished",
     "HookFailed",
     "HooksStoppedTurn",
     "refused (stale ticket)",
@@ -64,6 +67,16 @@ pub fn case(name: &str, mut driver: Driver) -> Case {
             Event::LlmCompleted { ticket: driver.ticket, response: LlmResponse::text("It was about files.") }
         }
         "CancelRequested" => Event::CancelRequested,
+        "LeaveRequested" => {
+            run_hooks_on(HookPoint::SessionEnd, &mut driver);
+            idle(&mut driver);
+            Event::LeaveRequested
+        }
+        "HooksFinished" => {
+            run_hooks_on(HookPoint::Stop, &mut driver);
+            idle(&mut driver);
+            Event::HooksFinished { ticket: driver.ticket, report: Box::default() }
+        }
         "ShutdownRequested" => Event::ShutdownRequested,
         "LlmDelta" => Event::LlmDelta { ticket: driver.ticket, delta: Delta::Text("a few words".into()) },
         "LlmCompleted (text)" => driver.done(),
@@ -73,6 +86,7 @@ pub fn case(name: &str, mut driver: Driver) -> Case {
             driver.take(Event::CancelRequested);
             Event::LlmAborted { ticket: driver.ticket, partial_text: "half an answer".into() }
         }
+        "LlmInterrupted" => Event::LlmInterrupted { ticket: driver.ticket },
         "RetryTimeout" => {
             let event = failed(&driver);
             driver.take(event);
@@ -124,6 +138,12 @@ fn of_the_tools(name: &str, driver: &mut Driver) -> Event {
     }
 }
 
+fn run_hooks_on(point: HookPoint, driver: &mut Driver) {
+    let config = SessionConfig { hooks: [point].into(), ..config() };
+    driver.take(Event::Reconfigured { config: Box::new(config) });
+}
+
+/// The model's last words: the session waits for the user, or for hooks that look at the turn before it ends.
 fn idle(driver: &mut Driver) {
     let done = driver.done();
     driver.take(done);
@@ -159,4 +179,40 @@ pub fn turn_with_eight_tools(driver: &mut Driver) {
     }
     let done = driver.done();
     driver.take(done);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NAMES, SUMMARIES, case};
+    use crate::driver::Driver;
+    use agent_core::session::Event;
+
+    fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().chain(SUMMARIES).copied()
+    }
+
+    #[test]
+    fn every_kind_of_event_has_a_case() {
+        // Who reads an unknown kind tells all there are.
+        let told = serde_json::from_str::<Event>("\"None\"").expect_err("no kind has this name").to_string();
+        let (_, kinds) = told.split_once("expected one of ").expect("a list");
+        let kinds: Vec<&str> = kinds.split('`').skip(1).step_by(2).collect();
+        assert!(kinds.contains(&"UserInput") && kinds.contains(&"HooksStoppedTurn"), "{kinds:?}");
+        let has_case = |kind: &&str| names().any(|name| name.split(" (").next() == Some(*kind));
+        let without: Vec<&str> = kinds.into_iter().filter(|kind| !has_case(kind)).collect();
+        assert_eq!(without, ["Started"]);
+    }
+
+    #[test]
+    fn a_case_is_of_the_event_that_it_is_named_after_and_the_session_takes_it() {
+        for name in names() {
+            let mut case = case(name, Driver::with_history(10));
+            let kind = case.event.name();
+            let is_taken = case.session.step(1, case.event).is_ok();
+            match name.strip_prefix("refused") {
+                Some(_) => assert!(!is_taken, "{name}"),
+                None => assert!(is_taken && name.split(" (").next() == Some(kind), "{name}: {kind}"),
+            }
+        }
+    }
 }

@@ -116,6 +116,7 @@ impl Driver {
                 | Action::CheckGitCommits { ticket, .. }
                 | Action::RunAutoformatters { ticket, .. }
                 | Action::CommitChanges { ticket, .. }
+                | Action::RunHooks { ticket, .. }
                 | Action::ScheduleRetry { ticket, .. } => self.ticket = ticket,
                 _ => {}
             }

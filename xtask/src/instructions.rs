@@ -8,33 +8,6 @@ use std::process::Command;
 
 /// Lengths of history at which a step has to cost the same.
 const LENGTHS: [&str; 3] = ["10", "1000", "10000"];
-/// Kinds of events, as the crate `bench` names them. The last two look at the whole history, which is what they are for.
-const EVENTS: &[&str] = &[
-    "UserInput",
-    "UserInput (queued)",
-    "BudgetRaised",
-    "Reconfigured",
-    "CancelRequested",
-    "ShutdownRequested",
-    "LlmDelta",
-    "LlmCompleted (text)",
-    "LlmCompleted (a call)",
-    "LlmFailed",
-    "LlmAborted",
-    "RetryTimeout",
-    "DeadlineReached",
-    "ToolsPrepared",
-    "ApprovalAnswered",
-    "ToolProgress",
-    "ToolCompleted",
-    "GitChecked",
-    "FormattersFinished",
-    "ChangesCommitted",
-    "HookFailed",
-    "HooksStoppedTurn",
-    "refused (stale ticket)",
-];
-const SUMMARIES: &[&str] = &["CompactionRequested", "LlmCompleted (a summary)"];
 /// A step after 10,000 items may cost so much of one after 10.
 const MAX_RATIO: f64 = 1.1;
 
@@ -44,12 +17,15 @@ pub(crate) fn run() -> Result<(), String> {
     let count = |arguments: &[&str]| counted(&program, arguments);
     let mut above = Vec::new();
     let mut out = String::from("| A step on | 10 items | 1,000 | 10,000 | ratio |\n|---|--:|--:|--:|--:|\n");
-    for event in EVENTS.iter().chain(&["turn"]).chain(SUMMARIES) {
+    // Summaries look at the whole history, which is what they are for.
+    let (mut events, summaries) = (names(&program, "cases")?, names(&program, "summaries")?);
+    events.push("turn".to_owned());
+    for event in events.iter().chain(&summaries) {
         let costs = LENGTHS.map(|length| count(&[event, length]));
         let [short, middle, long] = costs.map(|cost| cost.map(|(instructions, times)| instructions / times));
         let (short, middle, long) = (short?, middle?, long?);
         let ratio = long as f64 / short as f64;
-        if ratio > MAX_RATIO && !SUMMARIES.contains(event) {
+        if ratio > MAX_RATIO && !summaries.contains(event) {
             above.push(format!("{event}: {ratio:.2}"));
         }
         out.push_str(&format!("| {event} | {short} | {middle} | {long} | {ratio:.2} |\n"));
@@ -93,6 +69,13 @@ fn build() -> Result<PathBuf, String> {
     } else {
         Err("the benchmarks do not build".to_owned())
     }
+}
+
+/// Names of cases, as the crate `bench` has them.
+fn names(program: &Path, which: &str) -> Result<Vec<String>, String> {
+    let output = Command::new(program).arg(which).output().map_err(|error| format!("ask for the {which}: {error}"))?;
+    let names: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    if names.is_empty() { Err(format!("the benchmarks have no {which}")) } else { Ok(names) }
 }
 
 /// Instructions that a case took, and how often it did what it measures.

@@ -1,7 +1,8 @@
 //! Runs one case so that callgrind can count it: `cargo xtask instructions` does the rest. What is not counted is said by `--toggle-collect`.
+//! With `cases` or `summaries` alone it prints the names of those.
 
 use agent_core::journal::{self, Record};
-use bench::cases::{Case, cases, turn_with_eight_tools};
+use bench::cases::{Case, NAMES, SUMMARIES, cases, turn_with_eight_tools};
 use bench::driver::{self, Driver};
 use bench::small;
 use std::hint::black_box;
@@ -11,6 +12,11 @@ const COUNT: usize = 64;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments[0].as_str() {
+        "cases" => return NAMES.iter().for_each(|name| println!("{name}")),
+        "summaries" => return SUMMARIES.iter().for_each(|name| println!("{name}")),
+        _ => {}
+    }
     let (name, length) = (arguments[0].as_str(), arguments[1].parse().expect("a length"));
     let count = match name {
         "turn" => {

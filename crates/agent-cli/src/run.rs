@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: Run) -> u8 {
             let begun = tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => Err(Failure::stopped(signal)),
-                begun = begin(prompt, &words, &options) => begun,
+                begun = begin(prompt, &words, &verify, &options) => begun,
             };
             match begun {
                 Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
@@ -53,6 +53,7 @@ pub(crate) async fn run(arguments: Run) -> u8 {
 async fn begin(
     prompt: Option<String>,
     words: &[String],
+    verify: &[String],
     options: &Options,
 ) -> Result<(Opened, Option<String>, Settings), Failure> {
     let names_session = options.continue_newest || options.session_id.is_some();
@@ -67,12 +68,30 @@ async fn begin(
     };
     let chosen = provider::choose(&settings).await?;
     let opened = setup::open(&settings, options, chosen, None)?;
+    if let Some(left) = opened.unfinished.as_ref().filter(|_| verify.is_empty()) {
+        check_commands(left.lifecycle())?;
+    }
     match prompt {
         Ok(prompt) => Ok((opened, Some(prompt), settings)),
         // A run that was left has its task.
-        Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
+        Err(_) if opened.unfinished.is_some() && verify.is_empty() => Ok((opened, None, settings)),
+        // Other commands make another agent, which would wait for one.
+        Err(_) if opened.unfinished.is_some() => Err(Failure::input(
+            "go on with the run that was left: it has its own commands; leave `--verify` out, or give a new task with `-p`",
+        )),
         Err(failure) => Err(failure),
     }
+}
+
+/// A command with a secret stands in the journal without it: run like that, it would fail and say nothing about the work.
+fn check_commands(left: &Lifecycle) -> Result<(), Failure> {
+    let lost = left.commitments().iter().find(|commitment| commitment.assertion.command.contains(REDACTED));
+    lost.map_or(Ok(()), |lost| {
+        Err(Failure::input(format!(
+            "go on with the run that was left: `{}` is kept without its secret; give every command again with `--verify`, and a task with `-p`",
+            lost.assertion.command.trim()
+        )))
+    })
 }
 
 /// Shows what happens until the agent comes to rest, or until a signal.
@@ -331,3 +350,5 @@ fn elapsed_ms(since: Instant) -> u64 {
 
 const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
 const WRONG_USAGE: u8 = 2;
+/// What stands in a journal where a secret was.
+const REDACTED: &str = "[redacted]";

@@ -20,7 +20,7 @@ use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::{Helper, Processes};
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
-use agent_runner::journal::{FileJournal, OpenError, Reopened, SessionStore, StoreError};
+use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
 use std::path::Path;
@@ -412,13 +412,27 @@ pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
     Ok(SessionStore::new(&home.join("sessions"), directory))
 }
 
-fn failed(error: &StoreError) -> Failure {
+/// Why a kept session cannot be used, and what can be done.
+pub(crate) fn failed(error: &StoreError) -> Failure {
     match error {
-        StoreError::BadId { .. } | StoreError::NoSuchSession { .. } => Failure::input(error),
-        StoreError::Open(OpenError::InUse { .. } | OpenError::Read(_)) => Failure::input(error),
+        StoreError::NoSuchSession { .. } => {
+            Failure::input(format!("{error}; `agent sessions list` shows what there is"))
+        }
+        StoreError::Open(OpenError::Read(error)) => unreadable(error),
+        StoreError::BadId { .. } | StoreError::Open(OpenError::InUse { .. }) => Failure::input(error),
         StoreError::Open(_) => Failure::internal(format!(
             "{error}; set AGENT_STATE_HOME to a directory that can be written, or say `--no-session`"
         )),
         _ => Failure::internal(error),
+    }
+}
+
+/// Why a journal cannot be read, and what can be done.
+pub(crate) fn unreadable(error: &ReadError) -> Failure {
+    match error {
+        ReadError::Damaged { damage, .. } if damage.line > 1 => {
+            Failure::input(format!("{error}; `agent sessions lint FILE --repair OUT` copies what stands before"))
+        }
+        _ => Failure::input(error),
     }
 }

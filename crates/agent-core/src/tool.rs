@@ -167,6 +167,11 @@ impl ToolOutcome {
         Self { status: ToolStatus::Interrupted, content: content.into(), changed_paths: Vec::new() }
     }
 
+    /// A call that never began.
+    pub fn not_run(why: impl Into<String>) -> Self {
+        Self { status: ToolStatus::NotRun, content: why.into(), changed_paths: Vec::new() }
+    }
+
     /// The same outcome with the files that were changed.
     #[must_use]
     pub fn with_changed_paths(mut self, paths: Vec<String>) -> Self {
@@ -185,6 +190,8 @@ pub enum ToolStatus {
     Failed,
     /// It was stopped, or the program ended while it ran: its effect is unknown.
     Interrupted,
+    /// It never began, and the content says why. Hooks on what ran are not told of it.
+    NotRun,
 }
 
 /// A tool that ran, as the hooks after it are told.

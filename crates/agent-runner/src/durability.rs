@@ -44,6 +44,7 @@ impl Wait {
             | Event::ShutdownRequested
             | Event::LlmFailed { .. }
             | Event::LlmAborted { .. }
+            | Event::LlmInterrupted { .. }
             | Event::RetryTimeout { .. }
             | Event::DeadlineReached { .. }
             | Event::ToolsPrepared { .. }

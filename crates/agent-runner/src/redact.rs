@@ -65,6 +65,7 @@ impl Redactor {
             | Event::CancelRequested
             | Event::LeaveRequested
             | Event::ShutdownRequested
+            | Event::LlmInterrupted { .. }
             | Event::RetryTimeout { .. }
             | Event::DeadlineReached { .. } => {}
         }

@@ -1,9 +1,9 @@
 //! Going on with a session that was rebuilt from its journal.
 //!
-//! What was asked and not answered is treated by its kind: model calls, questions, timers and hooks are asked again, but for the user's hooks
-//! on what was done, of which nobody knows how far they came; calls that only read
-//! may be run again; a call that may have changed something is reported as interrupted and never run again by itself. One that the
-//! journal does not say to have begun is reported as not run.
+//! What was asked and not answered is treated by its kind: questions, timers and hooks are asked again, but for the user's hooks on what was
+//! done, of which nobody knows how far they came. A model call that had begun is reported as interrupted: what it used counts, and the
+//! session makes it again if its limits allow. Calls that only read may be run again; a call that may have changed something is reported as
+//! interrupted and never run again by itself. One that the journal does not say to have begun is reported as not run.
 
 use crate::notice::Notice;
 use crate::runner::Runner;
@@ -41,6 +41,9 @@ impl Runner {
                         again.push(Action::ExecuteTools { ticket, calls });
                     }
                 }
+                Action::SendLlmRequest { ticket, .. } if self.begun.has(ticket) => {
+                    answers.push(Event::LlmInterrupted { ticket });
+                }
                 Action::RunHooks { ticket, occasion }
                     if self.begun.has(ticket) && !occasion.point().may_be_repeated() =>
                 {
@@ -67,7 +70,7 @@ fn lost_call(ticket: Ticket, call: ToolCall, begun: &Begun) -> Event {
     let outcome = if begun.has_call(ticket, &call.id) {
         ToolOutcome::interrupted("The program ended while this call ran. Look at what it did before you repeat it.")
     } else {
-        ToolOutcome::failed("not run: the program ended before this call began; it can be repeated")
+        ToolOutcome::not_run("the program ended before this call began; it can be repeated")
     };
     Event::ToolCompleted { ticket, call: call.id, outcome }
 }

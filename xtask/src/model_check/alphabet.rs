@@ -111,6 +111,7 @@ pub(crate) fn outcome(word: &str) -> ToolOutcome {
     match word {
         "failed" => ToolOutcome::failed("it broke"),
         "interrupted" => ToolOutcome::interrupted(""),
+        "not-run" => ToolOutcome::not_run("gone"),
         "changed" => ToolOutcome::ok("out").with_changed_paths(vec!["a.rs".to_owned()]),
         "long" => ToolOutcome::ok("x".repeat(600)),
         _ => ToolOutcome::ok("out"),

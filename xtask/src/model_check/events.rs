@@ -76,6 +76,9 @@ fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
             out.extend(alphabet::failures(world).into_iter().map(failed));
             let aborted = |text: &str| Event::LlmAborted { ticket, partial_text: text.to_owned() };
             out.extend([aborted(""), aborted("half a sentence")]);
+            if node.left.deaths > 0 {
+                out.push(Event::LlmInterrupted { ticket });
+            }
         }
         Action::PrepareTools { ticket, calls } => {
             let prepared = |facts| Event::ToolsPrepared { ticket: *ticket, facts };
@@ -224,6 +227,7 @@ fn any_answer(ticket: Ticket) -> Vec<Event> {
         Event::LlmCompleted { ticket, response: late() },
         Event::LlmFailed { ticket, error, chance_permille: 0 },
         Event::LlmAborted { ticket, partial_text: String::new() },
+        Event::LlmInterrupted { ticket },
         Event::RetryTimeout { ticket },
         Event::DeadlineReached { ticket },
         Event::ToolsPrepared { ticket, facts: Vec::new() },

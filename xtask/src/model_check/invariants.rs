@@ -11,6 +11,8 @@ labels! {
         ValidForMessages,
         /// Every request is valid for OpenAI Chat Completions.
         ValidForChat,
+        /// Every request is valid for OpenAI Responses.
+        ValidForResponses,
         /// A user's message is in the history once, or pending once, or was handed back once, in the order in which it came.
         InputKept,
         /// A user's message is accepted in every waiting state after `Started`.
@@ -94,6 +96,12 @@ pub(crate) struct Tally {
     pub(crate) replays: u64,
     /// Most answers from a cancel to the prompt.
     pub(crate) cancel_answers: u64,
+    /// Shutdowns that were asked for.
+    pub(crate) shutdowns: u64,
+    /// Most answers that were still waited for after a shutdown.
+    pub(crate) shutdown_answers: u64,
+    /// Most rows from a shutdown to the end.
+    pub(crate) shutdown_rows: u64,
     /// Most model calls in a row without progress or a word of the user.
     pub(crate) calls_in_vain: u64,
     /// Most money beyond the limit, and what the call that led there cost, in billionths of a dollar.
@@ -111,6 +119,9 @@ impl Tally {
         self.requests += other.requests;
         self.replays += other.replays;
         self.cancel_answers = self.cancel_answers.max(other.cancel_answers);
+        self.shutdowns += other.shutdowns;
+        self.shutdown_answers = self.shutdown_answers.max(other.shutdown_answers);
+        self.shutdown_rows = self.shutdown_rows.max(other.shutdown_rows);
         self.calls_in_vain = self.calls_in_vain.max(other.calls_in_vain);
         self.cost_over = self.cost_over.max(other.cost_over);
         self.tokens_over = self.tokens_over.max(other.tokens_over);

@@ -85,6 +85,7 @@ pub(crate) fn line(event: &Event) -> String {
             let after = error.retry_after_ms.map_or_else(String::new, |ms| format!(" retry-after={ms}"));
             format!("> fail {}{after} @{}", kind(error.kind), ticket.0)
         }
+        Event::LlmInterrupted { ticket } => format!("> interrupted @{}", ticket.0),
         Event::LlmAborted { ticket, partial_text } => format!("> aborted \"{partial_text}\" @{}", ticket.0),
         Event::RetryTimeout { ticket } => format!("> timer @{}", ticket.0),
         Event::DeadlineReached { ticket } => format!("> deadline @{}", ticket.0),
@@ -221,6 +222,7 @@ fn outcome_words(outcome: &ToolOutcome) -> String {
     let status = match outcome.status {
         ToolStatus::Ok => "ok",
         ToolStatus::Failed => "failed",
+        ToolStatus::NotRun => "not-run",
         _ => "interrupted",
     };
     let text = match outcome.content.len() {

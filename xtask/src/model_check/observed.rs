@@ -41,6 +41,8 @@ pub(crate) struct Seen {
     pub(crate) id: CallId,
     /// Whether the driver was told to run it.
     pub(crate) is_run: bool,
+    /// Whether the driver said that the call never began.
+    pub(crate) is_unbegun: bool,
 }
 
 /// One accepted event with everything around it.

@@ -82,6 +82,7 @@ fn known(name: &str) -> Result<String, String> {
 fn field<'a>(bounds: &'a mut Bounds, name: &str) -> Option<&'a mut u8> {
     Some(match name {
         "inputs" => &mut bounds.inputs,
+        "deaths" => &mut bounds.deaths,
         "rounds" => &mut bounds.rounds,
         "calls" => &mut bounds.calls,
         "mixed" => &mut bounds.mixed,

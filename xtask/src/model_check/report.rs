@@ -77,6 +77,7 @@ impl Report {
     fn rows(&self, took: Duration) -> Vec<(String, String)> {
         let Tally { refusals, requests, replays, cancel_answers, calls_in_vain, cost_over, tokens_over, .. } =
             self.tally;
+        let Tally { shutdowns, shutdown_answers, shutdown_rows, .. } = self.tally;
         let overshoot = |(over, last): (u64, u64), unit: &str| format!("{over} {unit}, by one call of {last}");
         let mut rows = vec![
             ("models (worlds of a session, pairs)", self.models.to_string()),
@@ -86,10 +87,11 @@ impl Report {
             ("violations", self.violations.to_string()),
             ("stuck states", self.stuck.to_string()),
             ("refusals that left everything equal", refusals.to_string()),
-            ("requests judged by both formats' rules", requests.to_string()),
+            ("requests judged by three formats' rules", requests.to_string()),
             ("states rebuilt from their events", replays.to_string()),
             ("a cancel arrives after", format!("at most {cancel_answers} answers")),
-            ("a shutdown arrives after", "0 answers: at once".to_owned()),
+            ("a shutdown arrives after", format!("at most {shutdown_answers} answers and {shutdown_rows} row")),
+            ("shutdowns seen", shutdowns.to_string()),
             ("model calls in a row without progress", format!("at most {calls_in_vain}")),
             ("largest overshoot of money", overshoot(cost_over, "nano-dollars")),
             ("largest overshoot of tokens", overshoot(tokens_over, "tokens")),

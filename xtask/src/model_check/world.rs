@@ -1,7 +1,7 @@
 //! The worlds that a session is put into: how it is set up, what its environment may do, and how often.
 //!
 //! Each world is explored in full within its bounds. What is bounded is what could go on for ever: messages, rounds of tools, pauses,
-//! raised limits, requested summaries. Failures, cancels, shutdowns, late and repeated answers are not: the machine has to bound those.
+//! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has to bound those.
 
 use super::notation;
 use agent_core::session::SessionConfig;
@@ -48,6 +48,8 @@ pub(crate) struct Bounds {
     pub(crate) changes: u8,
     /// Requested summaries.
     pub(crate) summaries: u8,
+    /// Programs that end while the model answers, so that another one goes on.
+    pub(crate) deaths: u8,
 }
 
 /// How many kinds of something there are.
@@ -66,7 +68,7 @@ impl World {
 }
 
 const SMALL: Bounds =
-    Bounds { inputs: 2, rounds: 1, calls: 2, mixed: 2, pauses: 0, raises: 0, changes: 0, summaries: 0 };
+    Bounds { inputs: 2, rounds: 1, calls: 2, mixed: 2, pauses: 0, raises: 0, changes: 0, summaries: 0, deaths: 0 };
 
 pub(crate) const PLAIN: World = World {
     name: "",
@@ -103,8 +105,8 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "limits",
         config: "mode=bypass retries=1 model-calls=2 tool-calls=3 failures=2 repetitions=2",
-        bounds: Bounds { inputs: 3, rounds: 2, calls: 3, raises: 1, ..SMALL },
-        smoke: Bounds { calls: 3, raises: 1, ..SMALL },
+        bounds: Bounds { inputs: 3, rounds: 2, calls: 3, raises: 1, deaths: 2, ..SMALL },
+        smoke: Bounds { calls: 3, raises: 1, deaths: 1, ..SMALL },
         facts: &["read", "change", "invalid"],
         ..PLAIN
     },
@@ -131,11 +133,21 @@ pub(crate) const WORLDS: &[World] = &[
     },
     World {
         name: "hooks",
-        config: "mode=default retries=0 hooks=PreToolUse,PostToolUse,UserPromptSubmit,Stop,SessionStart,SessionEnd,PreCompact",
-        bounds: Bounds { calls: 1, summaries: 1, ..SMALL },
-        smoke: Bounds { inputs: 1, calls: 1, summaries: 1, ..SMALL },
+        config: "mode=default retries=0 hooks=PreToolUse,PostToolUse,UserPromptSubmit,Stop,SessionStart,SessionEnd",
+        bounds: Bounds { calls: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, calls: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read", "allow", "deny"],
+        outcomes: &["ok", "not-run"],
+        ..PLAIN
+    },
+    World {
+        name: "summary-hooks",
+        config: "mode=bypass retries=0 hooks=UserPromptSubmit,Stop,SessionStart,PreCompact",
+        bounds: Bounds { rounds: 0, summaries: 1, deaths: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, rounds: 0, summaries: 1, ..SMALL },
+        answers: Variety::Few,
+        facts: &["read"],
         outcomes: &["ok"],
         ..PLAIN
     },
@@ -143,7 +155,7 @@ pub(crate) const WORLDS: &[World] = &[
         name: "window",
         config: "mode=bypass retries=1 fallback=second window=120",
         bounds: Bounds { rounds: 2, summaries: 1, ..SMALL },
-        smoke: Bounds { inputs: 1, summaries: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, summaries: 1, deaths: 1, ..SMALL },
         failures: Variety::All,
         facts: &["read"],
         answers: Variety::Few,

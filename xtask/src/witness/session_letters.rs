@@ -129,6 +129,7 @@ fn model_answers(ticket: Ticket) -> Vec<Letter> {
         ("overloaded", failed(LlmErrorKind::Overloaded)),
         ("bad request", failed(LlmErrorKind::InvalidRequest)),
         ("too long", failed(LlmErrorKind::ContextOverflow)),
+        ("interrupted", Event::LlmInterrupted { ticket }),
         ("aborted", Event::LlmAborted { ticket, partial_text: String::new() }),
     ]
 }

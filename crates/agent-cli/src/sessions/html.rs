@@ -20,14 +20,18 @@ use std::path::Path;
 
 /// The whole document.
 pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
-    let (mut steps, mut state) = (String::new(), TABLE.initial);
-    let story = Story::read(path, None, |told| step(&mut steps, &mut state, told))?;
+    let (mut steps, mut state, mut start_ms) = (String::new(), TABLE.initial, None);
+    let story = Story::read(path, None, |told| {
+        let since_ms = told.at_ms.saturating_sub(*start_ms.get_or_insert(told.at_ms));
+        step(&mut steps, &mut state, since_ms, told);
+    })?;
+    let svg = diagram();
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Session {}</title>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}{}</style></head><body>\n",
         text(id),
-        lights()
+        lights(&svg)
     );
     let _ = writeln!(out, "<main><h1>Session {}</h1><pre>{}</pre>", text(id), text(&head(id, &story)));
     spent(&mut out, &story);
@@ -35,13 +39,13 @@ pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
     conversation(&mut out, story.replayer.session());
     let _ = write!(
         out,
-        "<h2>Records</h2><p>Choose one; the diagram shows where it left the session.</p>\n<ol start=\"1\">{steps}</ol></main>\n"
+        "<h2>Records</h2><p>Choose one; the diagram shows where it left the session. Times are since the first one.</p>\n<ol start=\"1\">{steps}</ol></main>\n"
     );
-    let _ = writeln!(out, "<aside>{}</aside></body></html>", diagram());
+    let _ = writeln!(out, "<aside>{svg}</aside></body></html>");
     Ok(out)
 }
 
-fn step(out: &mut String, state: &mut State, told: &Told<'_>) {
+fn step(out: &mut String, state: &mut State, since_ms: u64, told: &Told<'_>) {
     let mut rows = String::new();
     match told.did {
         Replayed::Step(step) => {
@@ -73,10 +77,11 @@ fn step(out: &mut String, state: &mut State, told: &Told<'_>) {
             let _ = write!(rows, "<br>{}", text(&rejected.to_string()));
         }
     }
-    let (seq, name) = (told.seq, text(&told.name));
+    let (seq, name, seconds, rest_ms) = (told.seq, text(&told.name), since_ms / 1_000, since_ms % 1_000);
     let _ = writeln!(
         out,
-        "<li value=\"{seq}\"><label><input type=\"radio\" name=\"step\" class=\"at-{}\"> <b>{name}</b>{rows}</label></li>",
+        "<li value=\"{seq}\"><label><input type=\"radio\" name=\"step\" class=\"at-{}\"> <b>{name}</b> <small>{seconds}.{rest_ms:03} s</small>{rows}\
+         </label></li>",
         state.name()
     );
 }
@@ -137,12 +142,25 @@ fn diagram() -> String {
     svg
 }
 
-fn lights() -> String {
+/// Lights the state of the chosen record, and moves the diagram so that it is in sight.
+fn lights(svg: &str) -> String {
     let rule = |state: &State| {
         let name = state.name();
-        format!("body:has(.at-{name}:checked) g:has(> .s-{name}) rect{{fill:#fc0;stroke:#a60;stroke-width:3}}\n")
+        let (chosen, lit) = (format!("body:has(.at-{name}:checked)"), format!("g:has(> .s-{name})"));
+        format!(
+            "{chosen} {lit} rect{{fill:#fc0;stroke:#a60;stroke-width:3}}{chosen} {lit} text{{fill:#000}}\
+             {chosen} aside:not(:hover) svg{{margin-top:min(0px,calc(var(--middle) - {}px))}}\n",
+            height_of(svg, name)
+        )
     };
     State::ALL.iter().map(rule).collect()
+}
+
+/// How far below the upper edge a state stands.
+fn height_of(svg: &str, name: &str) -> u32 {
+    let before =
+        svg.split_once(&format!("\" font-weight=\"bold\" class=\"s-{name}\"")).map_or("", |(before, _)| before);
+    before.rsplit_once("y=\"").and_then(|(_, height)| height.parse().ok()).unwrap_or_default()
 }
 
 /// Text of others: nothing in it is markup, and nothing in it hides.
@@ -151,16 +169,18 @@ fn text(text: &str) -> String {
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:0;display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);\
-    color-scheme:light dark}main{padding:1rem 2rem;overflow-wrap:anywhere}aside{position:sticky;top:0;height:100vh;overflow:auto}\
-    pre{white-space:pre-wrap;background:#8881;padding:.5rem;border-radius:4px}h3{margin:.8rem 0 0;font-size:.9rem;color:gray}\
-    th,td{text-align:left;padding:0 1rem 0 0}label{cursor:pointer}li{margin:.3rem 0}\
-    label:has(:checked){background:#fc04}aside svg{max-width:100%;width:auto;height:auto;max-height:calc(100vh - 1rem)}\
-    aside:hover svg{max-height:none}\n";
+const STYLE: &str = ":root{color-scheme:light dark;--middle:45vh}body{font:15px/1.45 system-ui,sans-serif;margin:0;display:grid;\
+    grid-template-columns:minmax(0,1fr) minmax(0,1fr)}main{padding:1rem 2rem;overflow-wrap:anywhere}\
+    aside{position:sticky;top:0;height:100vh;overflow:auto}aside svg{display:block}\
+    pre{white-space:pre-wrap;background:#8882;padding:.5rem;border-radius:4px}h3{margin:.8rem 0 0;font-size:.9rem;color:gray}\
+    th,td{text-align:left;padding:0 1rem 0 0;white-space:nowrap}small{color:gray}label{cursor:pointer}li{margin:.3rem 0}\
+    label:has(:checked){background:#fc04}\
+    @media(max-width:75rem){:root{--middle:18vh}body{display:block}main{padding:.5rem 1rem}h1{font-size:1.3rem}\
+    aside{top:auto;bottom:0;height:40vh;background:Canvas;border-top:2px solid gray}}\n";
 
 #[cfg(test)]
 mod tests {
-    use super::{diagram, text};
+    use super::{diagram, height_of, text};
     use agent_core::session::State;
     use agent_core::table::Label;
 
@@ -176,6 +196,7 @@ mod tests {
         let svg = diagram();
         for state in State::ALL {
             assert_eq!(svg.matches(&format!("class=\"s-{}\"", state.name())).count(), 1, "{}", state.name());
+            assert!(height_of(&svg, state.name()) > 0, "{}", state.name());
         }
     }
 }

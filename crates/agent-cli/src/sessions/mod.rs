@@ -14,10 +14,10 @@ mod story;
 
 use crate::failure::Failure;
 use crate::settings::working_directory;
-use crate::setup::store;
+use crate::setup::{self, store};
 use crate::terminal::{escaped, inline, one_line, print, print_json, say};
 use agent_core::journal::{Entry, LifecycleEntry, Record};
-use agent_runner::journal::{Said, SessionStore, StoreError};
+use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
 use args::{Branch, List, One, Place, Sessions, SessionsCommand};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -115,6 +115,7 @@ fn remove(arguments: &One) -> Result<u8, Failure> {
 fn failed(error: &StoreError) -> Failure {
     match error {
         StoreError::Io { .. } => Failure::internal(error),
+        StoreError::NoSuchSession { .. } | StoreError::Open(OpenError::Read(_)) => setup::failed(error),
         _ => Failure::input(error),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::name;
 use crate::failure::Failure;
+use crate::setup::unreadable;
 use agent_core::budget::{Ledger, Usd};
 use agent_core::journal::{ActionStarted, Entry, Header, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
@@ -76,18 +77,19 @@ pub(super) struct Told<'a> {
 impl Story {
     /// Reads a journal up to a record, and tells each record behind the header.
     pub(super) fn read(path: &Path, to: Option<u64>, mut tell: impl FnMut(&Told<'_>)) -> Result<Self, Failure> {
-        let mut reader = Reader::open(path).map_err(Failure::input)?;
+        let mut reader = Reader::open(path).map_err(|error| unreadable(&error))?;
         let Some(first) = reader.next() else {
-            return Err(Failure::input(format!("read the journal {}: it is empty", path.display())));
+            let found = if reader.torn_bytes() > 0 { "a crash cut its first record" } else { "it is empty" };
+            return Err(Failure::input(format!("read the journal {}: {found}", path.display())));
         };
-        let mut story = Self::begin(first.map_err(Failure::input)?)?;
+        let mut story = Self::begin(first.map_err(|error| unreadable(&error))?)?;
         story.format_version = reader.format().map_or(0, |format| format.version());
         while let Some(record) = reader.next() {
-            let record = record.map_err(Failure::input)?;
+            let record = record.map_err(|error| unreadable(&error))?;
             if to.is_some_and(|to| record.seq > to) {
                 break;
             }
-            story.take(record, &mut tell).map_err(|error| Failure::input(reader.misplaced(&error)))?;
+            story.take(record, &mut tell).map_err(|error| unreadable(&reader.misplaced(&error)))?;
         }
         (story.bytes, story.torn_bytes) = (reader.good_bytes(), reader.torn_bytes());
         match to {

@@ -142,9 +142,11 @@ fn a_damaged_journal_is_not_gone_on_with() {
     scratch.run(&model, &["-p", "first"]).assert_code(0);
     let journal = scratch.journals().pop().unwrap();
     let text = std::fs::read_to_string(&journal).unwrap();
-    let damaged = text.replacen("\"seq\"", "\"s\0q\"", 2);
+    let damaged = text.replacen("\"seq\":2", "\"s\0q\":2", 1);
     std::fs::write(&journal, &damaged).unwrap();
-    scratch.run(&model, &["-p", "second", "--continue"]).assert_code(42).assert_says("line");
+    let hint = "is damaged: its checksum is";
+    scratch.run(&model, &["-p", "second", "--continue"]).assert_code(42).assert_says(hint).assert_says("--repair OUT");
+    scratch.ended(&["sessions", "verify"]).assert_code(42).assert_says(hint).assert_says("--repair OUT");
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), damaged, "nothing was changed");
 }
 
@@ -155,6 +157,8 @@ fn a_journal_cut_before_its_first_record_is_no_session() {
     scratch.run(&model, &["-p", "first"]).assert_code(0);
     let folder = scratch.journals()[0].parent().unwrap().to_owned();
     std::fs::write(folder.join("torn.jsonl"), "{\"se").unwrap();
+    scratch.ended(&["sessions", "verify", "torn"]).assert_code(42).assert_says("a crash cut its first record");
+    scratch.ended(&["sessions", "show", "tor"]).assert_code(42).assert_says("`agent sessions list` shows");
     scratch.run(&model, &["-p", "second", "--continue"]).assert_code(0);
     assert!(said(&model.last_body()).contains("first"), "the newest that was begun goes on");
     scratch.run(&model, &["-p", "third", "--session-id", "torn"]).assert_code(0);

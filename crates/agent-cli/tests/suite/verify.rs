@@ -184,3 +184,36 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     running.close_stdin();
     running.end().assert_code(42).assert_says("read the task");
 }
+
+/// What stands in the journal is not the command any more: it is asked for again, and nothing runs before.
+#[test]
+fn a_command_with_a_secret_is_asked_for_when_it_is_gone_on_with() {
+    const KEY: &str = "sk-very-secret-0123456789";
+    let model = Model::always(Step::text("Done."));
+    let scratch = Scratch::repository();
+    let start = |words: &[&str]| {
+        let mut running = Running::start(scratch.run_command(&model, words).env("ANTHROPIC_API_KEY", KEY));
+        running.close_stdin();
+        running
+    };
+    scratch.write("looks.sh", "echo x >> looks; test -f go || sleep 4716.1\n");
+    let check = format!("test {KEY} = {KEY} && sh looks.sh");
+    let task = [&["--session-id", "one", "--verify", &check], EDITS].concat();
+    let running = start(&task);
+    crate::support::eventually("the first look", || lives("sleep 4716.1"));
+    running.signal("KILL");
+    running.end();
+    scratch.write("go", "");
+    let asked = model.requests().len();
+    let ended = start(&["--session-id", "one"]).end();
+    ended.assert_code(42).assert_says("test [redacted] = [redacted]").assert_says("is kept without its secret");
+    ended.assert_says("give every command again with `--verify`");
+    let without_a_task = start(&["--session-id", "one", "--verify", &check]).end();
+    without_a_task.assert_code(42).assert_says("give a new task with `-p`");
+    assert_eq!((model.requests().len(), scratch.read("looks").as_str()), (asked, "x\n"), "nothing has run");
+    start(&task).end().assert_code(0);
+    assert_eq!(scratch.read("looks"), "x\nx\n");
+    for journal in scratch.journals() {
+        assert!(!std::fs::read_to_string(journal).unwrap().contains(KEY));
+    }
+}

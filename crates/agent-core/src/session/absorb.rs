@@ -48,6 +48,7 @@ impl Session {
             Event::LlmCompleted { response, .. } => self.absorb_response(trigger, response),
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
             Event::LlmAborted { partial_text, .. } => self.absorb_abort(partial_text),
+            Event::LlmInterrupted { .. } => self.absorb_interruption(trigger),
             Event::RetryTimeout { .. } => {
                 self.asked = None;
                 self.retry = None;

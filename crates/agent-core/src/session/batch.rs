@@ -50,7 +50,7 @@ enum Status {
 impl Batch {
     /// Opens the calls of an answer. `unusable` names calls whose arguments cannot be used, with what the model is told.
     pub(super) fn new(answer: Answer, mut unusable: BTreeMap<CallId, String>) -> Self {
-        let calls = answer.calls().map(|call| OpenCall {
+        let open = answer.calls().map(|call| OpenCall {
             call: call.clone(),
             effect: Effect::Reads,
             subject: Subject::None,
@@ -59,7 +59,9 @@ impl Batch {
                 .map_or(Status::New, |content| Status::Answered { content, is_error: true }),
             ran: None,
         });
-        let calls = calls.collect();
+        // How many there are is known, which the iterator cannot tell.
+        let mut calls = Vec::with_capacity(answer.calls().count());
+        calls.extend(open);
         Self { answer, calls }
     }
 
@@ -209,15 +211,15 @@ impl Batch {
     /// Takes the outcome of a running call in.
     pub(super) fn complete(&mut self, call: &CallId, status: ToolStatus, content: String, limit_bytes: usize) {
         let Some(open) = self.open_mut(call) else { return };
-        open.ran = Some(status);
-        let content = match (status, non_blank(&content)) {
-            (ToolStatus::Ok | ToolStatus::Failed, false) => String::from(NO_OUTPUT),
-            (ToolStatus::Ok | ToolStatus::Failed, true) => cut(&content, limit_bytes).unwrap_or(content),
-            (ToolStatus::Interrupted, false) => String::from("interrupted, outcome unknown"),
-            (ToolStatus::Interrupted, true) => {
-                format!("interrupted, outcome unknown\n{}", cut(&content, limit_bytes).unwrap_or(content))
-            }
+        let told = cut(&content, limit_bytes).unwrap_or(content);
+        let content = match status {
+            ToolStatus::NotRun => return open.not_run(&told),
+            ToolStatus::Ok | ToolStatus::Failed if !non_blank(&told) => String::from(NO_OUTPUT),
+            ToolStatus::Ok | ToolStatus::Failed => told,
+            ToolStatus::Interrupted if !non_blank(&told) => String::from("interrupted, outcome unknown"),
+            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{told}"),
         };
+        open.ran = Some(status);
         open.status = Status::Answered { content, is_error: status != ToolStatus::Ok };
     }
 
@@ -243,8 +245,8 @@ impl Batch {
             let status = open.ran?;
             Some(RanTool { call: open.call.id.clone(), name: open.call.name.clone(), effect: open.effect, status })
         });
-        let mut all: Vec<RanTool> = ran.collect();
-        all.shrink_to_fit();
+        let mut all = Vec::with_capacity(self.calls.len());
+        all.extend(ran);
         all
     }
 

@@ -34,6 +34,8 @@ impl Session {
             },
             Event::LlmDelta { ticket, .. } => self.answers(*ticket, Trigger::LlmDelta),
             Event::LlmAborted { ticket, .. } => self.answers(*ticket, Trigger::LlmAborted),
+            Event::LlmInterrupted { ticket } if self.cancel.is_some() => self.answers(*ticket, Trigger::LlmAborted),
+            Event::LlmInterrupted { ticket } => self.answers(*ticket, Trigger::LlmInterrupted),
             Event::RetryTimeout { ticket } => self.answers(*ticket, Trigger::RetryTimeout),
             Event::LlmCompleted { ticket, response } => {
                 self.answers(*ticket, Trigger::LlmCompleted).map(|plain| self.completed(plain, response))
@@ -88,7 +90,7 @@ impl Session {
             Trigger::AutoBudgetSpent => self.blocking_limit().is_some(),
             Trigger::AutoHooksDue => self.hooks_before_request().is_some(),
             Trigger::AutoStopHooksDue => self.hooks_before_stop().is_some(),
-            Trigger::AutoGitCheckDue => self.hooks.run_on(HookPoint::PostToolUse) && self.changes.unseen,
+            Trigger::AutoGitCheckDue => self.hooks.run_on(HookPoint::PostToolUse) && self.has_unseen_changes(),
             Trigger::AutoToolsAnswered => self.hooks.run_on(HookPoint::PostToolUse),
             Trigger::AutoWorkDue => self.hooks.goes_on(),
             Trigger::AutoCompactionDue => self.compaction_due(),
@@ -266,11 +268,16 @@ impl Session {
             Trigger::ToolGroupCompleted
         } else if self.config.hooks.contains(&HookPoint::PostToolUse) {
             Trigger::ToolsAllCompletedHooksDue
-        } else if names_changes || self.changes.unseen || batch.may_have_changed() {
+        } else if names_changes || self.has_unseen_changes() || batch.may_have_changed() {
             Trigger::ToolsAllCompletedMutating
         } else {
             Trigger::ToolsAllCompleted
         }
+    }
+
+    /// Whether something may have been changed since hooks last looked.
+    fn has_unseen_changes(&self) -> bool {
+        self.changes.get().is_some_and(|record| record.unseen)
     }
 
     pub(super) fn can_compact(&self) -> bool {

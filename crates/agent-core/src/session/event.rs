@@ -74,6 +74,12 @@ pub enum Event {
         /// The text that had come until then.
         partial_text: String,
     },
+    /// The program that made the model call ended before the answer came, and another one goes on with the session. What the call used is
+    /// estimated and charged, and the request is made again if the limits still allow it.
+    LlmInterrupted {
+        /// Of the model call.
+        ticket: Ticket,
+    },
     /// The waiting time of `ScheduleRetry` is over.
     RetryTimeout {
         /// Of the waiting time.
@@ -185,6 +191,7 @@ impl Event {
             Self::LlmCompleted { .. } => "LlmCompleted",
             Self::LlmFailed { .. } => "LlmFailed",
             Self::LlmAborted { .. } => "LlmAborted",
+            Self::LlmInterrupted { .. } => "LlmInterrupted",
             Self::RetryTimeout { .. } => "RetryTimeout",
             Self::DeadlineReached { .. } => "DeadlineReached",
             Self::ToolsPrepared { .. } => "ToolsPrepared",

@@ -96,6 +96,8 @@ labels! {
         ContextOverflowed,
         /// The model call was stopped.
         LlmAborted,
+        /// The program that made the model call ended, and nobody waits for its answer any more.
+        LlmInterrupted,
         /// The waiting time before a repetition is over.
         RetryTimeout,
         /// The driver knows what the calls would do.
@@ -216,6 +218,7 @@ macro_rules! event_triggers {
             | Trigger::LlmFailedForGood
             | Trigger::ContextOverflowed
             | Trigger::LlmAborted
+            | Trigger::LlmInterrupted
             | Trigger::RetryTimeout
             | Trigger::ToolsPrepared
             | Trigger::ApprovalPartial

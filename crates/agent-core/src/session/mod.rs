@@ -38,6 +38,7 @@ mod labels;
 mod loops;
 mod model_call;
 mod outcome;
+mod rare;
 mod render;
 mod reply;
 mod step;
@@ -72,6 +73,7 @@ use batch::Batch;
 use compaction::Compaction;
 use loops::Repetition;
 use outcome::Run;
+use rare::Rare;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
 use table_ref::TableRef;
@@ -105,7 +107,7 @@ pub struct Session {
     reply: Option<Box<Reply>>,
     reply_usage: Option<Box<Usage>>,
     batch: Option<Box<Batch>>,
-    changes: ChangeRecord,
+    changes: Rare<ChangeRecord>,
     used_ids: UsedIds,
 
     ledger: Ledger,
@@ -162,7 +164,7 @@ impl Session {
             reply: None,
             reply_usage: None,
             batch: None,
-            changes: ChangeRecord::default(),
+            changes: Rare::default(),
             used_ids: UsedIds::default(),
             ledger: Ledger::default(),
             model_index: 0,
@@ -398,6 +400,13 @@ struct ChangeRecord {
     tools: Vec<crate::tool::RanTool>,
     /// What the model said with them.
     intent: String,
+}
+
+impl ChangeRecord {
+    /// No hook asks about the last batch any more.
+    fn forget_batch(&mut self) {
+        (self.tools, self.intent) = (Vec::new(), String::new());
+    }
 }
 
 /// The wait before a repetition.

@@ -85,8 +85,7 @@ impl Session {
     pub(super) fn absorb_failure(&mut self, trigger: Trigger, error: &LlmError, chance_permille: u16) {
         self.asked = None;
         if let Some(partial) = error.partial.as_deref() {
-            let usage = partial.usage_or(self.context_estimate());
-            self.ledger.charge(&usage, true, self.config.price(self.model_index));
+            self.charge_partial(*partial);
         }
         if trigger == Trigger::LlmFailedRetryable {
             let delay_ms = self.next_delay_ms(error.retry_after_ms, chance_permille).unwrap_or_default();
@@ -102,12 +101,19 @@ impl Session {
         }
     }
 
+    /// Nobody knows how far the model call came: its request counts as used, and what the call was made for stays due.
+    pub(super) fn absorb_interruption(&mut self, trigger: Trigger) {
+        self.asked = None;
+        self.charge_partial(PartialAnswer::default());
+        if trigger == Trigger::LlmAborted {
+            self.end_summary();
+        }
+    }
+
     /// The model call was stopped: text that had come stays, marked.
     pub(super) fn absorb_abort(&mut self, partial_text: String) {
         self.cancel.get_or_insert(super::CancelReason::Requested);
-        let partial = PartialAnswer { usage: None, bytes: partial_text.len() as u64 };
-        let usage = partial.usage_or(self.context_estimate());
-        self.ledger.charge(&usage, true, self.config.price(self.model_index));
+        self.charge_partial(PartialAnswer { usage: None, bytes: partial_text.len() as u64 });
         if self.is_compacting() {
             self.end_summary();
             return;
@@ -231,6 +237,12 @@ impl Session {
             (Some(place), Some(usage)) => **place = usage,
             (place, usage) => *place = usage.map(Box::new),
         }
+    }
+
+    /// What is known to have come of an answer that was never whole.
+    fn charge_partial(&mut self, partial: PartialAnswer) {
+        let usage = partial.usage_or(self.context_estimate());
+        self.ledger.charge(&usage, true, self.config.price(self.model_index));
     }
 
     fn charge(&mut self, response: &LlmResponse) {

@@ -70,6 +70,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CallingLlm + LlmFailedForGood   => WaitingForUserInput   [DiscardPartial, DisplayError, PromptForInput];
     CallingLlm + ContextOverflowed  => PreparingRequest      [DiscardPartial];
     CallingLlm + LlmAborted         => Cancelled             [];
+    CallingLlm + LlmInterrupted     => PreparingRequest      [DiscardPartial];
 
     SendingToolResults + UserInput          => SendingToolResults    [];
     SendingToolResults + BudgetRaised       => SendingToolResults    [StartDeadline];
@@ -83,6 +84,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     SendingToolResults + LlmFailedForGood   => WaitingForUserInput   [DiscardPartial, DisplayError, PromptForInput];
     SendingToolResults + ContextOverflowed  => PreparingRequest      [DiscardPartial];
     SendingToolResults + LlmAborted         => Cancelled             [];
+    SendingToolResults + LlmInterrupted     => PreparingRequest      [DiscardPartial];
 
     ProcessingLlmResponse + AutoCancelled               => Cancelled           [];
     ProcessingLlmResponse + AutoToolCalls               => ToolUseRequested    [];
@@ -197,6 +199,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Compacting + LlmFailedRetryable         => Error               [ScheduleRetry];
     Compacting + LlmFailedFallback          => PreparingRequest    [DisplayError];
     Compacting + LlmAborted                 => Cancelled           [];
+    Compacting + LlmInterrupted             => PreparingRequest    [];
 
     Error + UserInput         => Error            [];
     Error + BudgetRaised      => Error            [StartDeadline];

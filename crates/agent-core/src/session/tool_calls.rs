@@ -91,18 +91,25 @@ impl Session {
     ) {
         let ToolOutcome { status, content, changed_paths } = outcome;
         let limit_bytes = self.config.max_result_bytes;
+        let mut may_have_changed = !changed_paths.is_empty();
         if let Some(batch) = &mut self.batch {
             batch.complete(call, status, content, limit_bytes);
-            self.changes.unseen |= batch.may_have_changed() || !changed_paths.is_empty();
+            may_have_changed |= batch.may_have_changed();
             if let Some((call, result)) = batch.exchange(call) {
                 let texts = [call.name.as_ref(), call.arguments.as_str(), result];
                 self.repetition.count(fingerprint::of(&texts));
             }
         }
-        self.changes.paths.extend(changed_paths);
+        if may_have_changed {
+            self.changes.change(|record| {
+                record.unseen = true;
+                record.paths.extend(changed_paths);
+            });
+        }
         self.ledger.failures_in_row = match status {
             ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
             ToolStatus::Ok | ToolStatus::Interrupted => 0,
+            ToolStatus::NotRun => self.ledger.failures_in_row,
         };
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;
@@ -123,14 +130,15 @@ impl Session {
     /// The hooks will look at what the batch did.
     fn remember_for_hooks(&mut self) {
         let Some(batch) = &self.batch else { return };
-        self.changes.tools = batch.ran();
-        self.changes.intent = batch.text();
+        self.changes.change(|record| (record.tools, record.intent) = (batch.ran(), batch.text()));
     }
 
     /// Puts the answer and its results into the history. What never ran is answered with the reason.
     pub(super) fn close_batch(&mut self, why: &str) {
         let Some(batch) = self.batch.take() else { return };
-        self.changes.unseen |= batch.may_have_changed();
+        if batch.may_have_changed() {
+            self.changes.change(|record| record.unseen = true);
+        }
         // The results are made from the answer's own calls and its input is committed, so both always fit.
         if let Ok(round) = batch.close(why) {
             let _ = self.conversation.push_round(round);
@@ -144,7 +152,7 @@ impl Session {
         if !report.changed_paths.is_empty() {
             let list = report.changed_paths.join(", ");
             self.notes.push(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
-            self.changes.paths.extend(report.changed_paths);
+            self.changes.change(|record| record.paths.extend(report.changed_paths));
         }
         if is_done {
             self.settle_changes();
@@ -166,7 +174,9 @@ impl Session {
         if self.cancel.is_some() {
             return;
         }
-        self.changes.unseen &= is_users;
+        if !is_users {
+            self.changes.change(|record| record.unseen = false);
+        }
         if trigger == Trigger::HooksStoppedTurn {
             self.notify(message);
             self.run.get_or_insert_default().ending = Some(Ending::HookStopped);
@@ -178,16 +188,15 @@ impl Session {
 
     /// The hooks have dealt with everything that was changed.
     pub(super) fn settle_changes(&mut self) {
-        self.changes.unseen = false;
-        self.changes.paths = BTreeSet::new();
+        self.changes.change(|record| (record.unseen, record.paths) = (false, BTreeSet::new()));
     }
 
     /// What the hooks are told.
     pub(super) fn changes(&self) -> Changes {
-        Changes {
-            tools: self.changes.tools.clone(),
-            paths: self.changes.paths.iter().cloned().collect(),
-            intent: self.changes.intent.clone(),
-        }
+        self.changes.get().map_or_else(Changes::default, |record| Changes {
+            tools: record.tools.clone(),
+            paths: record.paths.iter().cloned().collect(),
+            intent: record.intent.clone(),
+        })
     }
 }

@@ -3,7 +3,7 @@
 use super::compaction::Cause;
 use super::outcome::{Ending, Run};
 use super::user_hooks::HookBook;
-use super::{CancelReason, Deadline, Notice, Repetition, Session};
+use super::{CancelReason, ChangeRecord, Deadline, Notice, Repetition, Session};
 use crate::budget::LimitKind;
 use crate::conversation::Input;
 use alloc::boxed::Box;
@@ -21,6 +21,8 @@ impl Session {
         }
         self.begin_turn();
         self.pending.append(&mut self.queue);
+        // It becomes the history's, which has no use for more room.
+        self.pending.reserve_exact(1);
         self.pending.push(text);
     }
 
@@ -105,7 +107,9 @@ impl Session {
     pub(super) fn end_turn(&mut self) {
         self.deadline = Deadline::default();
         // No hook asks any more: an idle session holds nothing for them but the paths that none has dealt with.
-        drop((mem::take(&mut self.changes.tools), mem::take(&mut self.changes.intent)));
+        if self.changes.get().is_some() {
+            self.changes.change(ChangeRecord::forget_batch);
+        }
         if let Some(run) = &mut self.run {
             run.finished = true;
         }
@@ -120,8 +124,12 @@ impl Session {
     /// The model has answered what was sent: it becomes history.
     pub(super) fn commit_input(&mut self) {
         // Taken and not copied: an idle session holds no room for messages.
-        let mut texts = mem::take(&mut self.notes);
-        texts.append(&mut mem::take(&mut self.pending));
+        let (mut texts, mut pending) = (mem::take(&mut self.notes), mem::take(&mut self.pending));
+        if texts.is_empty() {
+            texts = pending;
+        } else {
+            texts.append(&mut pending);
+        }
         self.hooks.messages_left();
         if let Ok(input) = Input::new(texts) {
             self.conversation.push_input(input);

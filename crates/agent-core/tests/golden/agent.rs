@@ -80,7 +80,7 @@ impl Story {
         }
     }
 
-    /// The model has one answer to everything.
+    /// The model has one answer to everything. The program ends while it is given for the first time.
     fn take(&mut self, event: session::Event) {
         self.record(Entry::Event(event.clone()));
         let step = self.session.step(self.now_ms(), event).unwrap();
@@ -91,7 +91,9 @@ impl Story {
         for action in step.actions {
             match action {
                 session::Action::SendLlmRequest { ticket, .. } => {
-                    self.take(session::Event::LlmCompleted { ticket, response: LlmResponse::text("They do.") });
+                    let answered = session::Event::LlmCompleted { ticket, response: LlmResponse::text("They do.") };
+                    let is_first = self.session.ledger().model_calls == 1;
+                    self.take(if is_first { session::Event::LlmInterrupted { ticket } } else { answered });
                 }
                 session::Action::PromptForInput => {
                     if let Some(outcome) = self.session.outcome() {

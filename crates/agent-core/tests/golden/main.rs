@@ -160,14 +160,14 @@ fn kept_actions_read_and_write_the_same() {
 
 #[test]
 fn every_kind_of_event_and_action_is_kept() {
-    assert_eq!(kinds::<core_session::Event>().len(), 24, "the count is in the documents too");
-    let both = |form, names: [&str; 2]| names.map(|name| kept::read(form, name)).concat();
-    let journals = both("journal", ["session.jsonl", "hooks.jsonl"]);
+    assert_eq!(kinds::<core_session::Event>().len(), 25, "the count is in the documents too");
+    let all = |form, names: &[&str]| names.iter().map(|name| kept::read(form, name)).collect::<String>();
+    let journals = all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl"]);
     words::check_all_kinds::<core_session::Event>(&session::events(&journals));
     words::check_all_kinds::<journal::ActionStarted>(&session::begun(&journals));
     words::check_all_kinds::<journal::Entry>(&agent::entries());
     words::check_all_kinds::<journal::LifecycleEntry>(&agent::lifecycle_entries());
-    let actions = both("machines", ["session.actions.jsonl", "hooks.actions.jsonl"]);
+    let actions = all("machines", &["session.actions.jsonl", "hooks.actions.jsonl"]);
     words::check_all_kinds::<core_session::Action>(&actions);
     words::check_all_kinds::<agent_core::lifecycle::Event>(&lifecycle::events());
     words::check_all_kinds::<agent_core::lifecycle::Action>(&kept::read("machines", "lifecycle.actions.jsonl"));

@@ -9,6 +9,7 @@ use agent_core::job::{
 use agent_core::llm::Usage;
 use agent_core::session::Ticket;
 
+#[derive(Clone)]
 pub(crate) struct Harness {
     pub(crate) job: Job,
     pub(crate) now_ms: u64,

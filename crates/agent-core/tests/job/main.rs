@@ -8,6 +8,7 @@ mod mutation;
 mod pairs;
 mod properties;
 mod rules;
+mod scenario;
 mod serialised;
 mod stage;
 #[path = "../support/mod.rs"]

@@ -42,6 +42,18 @@ fn places() -> Vec<Harness> {
 }
 
 #[test]
+fn a_job_that_is_cut_is_an_error() {
+    // The simplest, one with an agent at work, and the last with most in it.
+    let places = places();
+    for place in [&places[0], &places[3], &places[places.len() - 1]] {
+        let whole = serde_json::to_string(&place.job).unwrap();
+        for cut in beginnings(&whole) {
+            assert!(serde_json::from_str::<Job>(cut).is_err(), "{cut}");
+        }
+    }
+}
+
+#[test]
 fn a_job_that_is_spoilt_is_an_error_or_what_it_says() {
     let (mut refused, mut read, mut stood) = (0, 0, Vec::new());
     for (number, place) in places().into_iter().enumerate() {

@@ -1,25 +1,33 @@
 //! Every small change of the job's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did, and,
-//! counted apart, by the rules. The grid of all pairs has the table for its oracle, so it does not count.
+//! counted apart, by the grid of all pairs, which says it independently of the table, by the scenarios in text, and by the rules.
 
+use crate::pairs::every_event_in;
 use crate::rules::RULES;
+use crate::scenario::play;
 use crate::stage::on;
 use crate::support::mutants::mutants;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
-use crate::support::{quiet, score};
+use crate::support::{quiet, scenarios, score};
 use agent_core::job::table::{CLAIMS, TABLE};
-use agent_core::job::{Event, Job, JobConfig, JobTable, Transition};
+use agent_core::job::{Event, Job, JobConfig, JobTable, State, Transition};
+use agent_core::table::Label;
 use serde_json::Value;
 
 #[test]
 fn every_change_of_the_table_is_noticed() {
     let witnesses = Witnesses::of("job");
-    let breaks = |table, test: fn()| on(table, || quiet::caught(test).is_err());
+    let breaks = |table, test: &dyn Fn()| on(table, || quiet::caught(test).is_err());
+    let from = |cell: &str| {
+        State::ALL.iter().copied().filter(|state| cell.starts_with(&format!("{state:?} "))).collect::<Vec<_>>()
+    };
     score::check(
         &TABLE,
         CLAIMS,
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
-            ("rules", &|mutant| RULES.iter().any(|rule| breaks(mutant.table, *rule))),
+            ("pairs", &|mutant| breaks(mutant.table, &|| drop(every_event_in(&from(&mutant.cell))))),
+            ("scenarios", &|mutant| breaks(mutant.table, &|| assert!(scenarios::differing("job", &play).is_empty()))),
+            ("rules", &|mutant| RULES.iter().any(|rule| breaks(mutant.table, rule))),
         ],
     );
 }

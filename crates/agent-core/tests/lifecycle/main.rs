@@ -8,6 +8,7 @@ mod malformed;
 mod mutation;
 mod pairs;
 mod properties;
+mod scenario;
 mod stage;
 mod stories;
 #[path = "../support/mod.rs"]

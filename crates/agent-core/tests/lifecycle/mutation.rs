@@ -1,13 +1,14 @@
 //! Every small change of the lifecycle's table is refused by the proof or noticed by a test: by the witnesses, which say what each event
-//! did, and, counted apart, by the grid of all pairs and the stories, which say it independently of the table.
+//! did, and, counted apart, by the grid of all pairs, the scenarios in text and the stories, which say it independently of the table.
 
 use crate::harness::config;
-use crate::pairs::every_event_in_every_state;
+use crate::pairs::every_event_in;
+use crate::scenario::play;
 use crate::stage::on;
 use crate::stories::STORIES;
 use crate::support::mutants::mutants;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
-use crate::support::{quiet, score};
+use crate::support::{quiet, scenarios, score};
 use agent_core::lifecycle::table::{CLAIMS, TABLE};
 use agent_core::lifecycle::{Event, Lifecycle, LifecycleTable, Transition};
 use serde_json::Value;
@@ -15,14 +16,18 @@ use serde_json::Value;
 #[test]
 fn every_change_of_the_table_is_noticed() {
     let witnesses = Witnesses::of("lifecycle");
-    let breaks = |table, test: fn()| on(table, || quiet::caught(test).is_err());
+    let breaks = |table, test: &dyn Fn()| on(table, || quiet::caught(test).is_err());
+    let from = |cell: &'_ str| cell.split(' ').next().unwrap_or_default().to_owned();
     score::check(
         &TABLE,
         CLAIMS,
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
-            ("pairs", &|mutant| breaks(mutant.table, every_event_in_every_state)),
-            ("stories", &|mutant| STORIES.iter().any(|story| breaks(mutant.table, *story))),
+            ("pairs", &|mutant| breaks(mutant.table, &|| assert_ne!(every_event_in(&from(&mutant.cell)), 0))),
+            ("scenarios", &|mutant| {
+                breaks(mutant.table, &|| assert!(scenarios::differing("lifecycle", &play).is_empty()))
+            }),
+            ("stories", &|mutant| STORIES.iter().any(|story| breaks(mutant.table, story))),
         ],
     );
 }

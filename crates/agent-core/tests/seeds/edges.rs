@@ -44,10 +44,21 @@ fn check<S: Label, T: Label + Ord, A: Label>(
     let projected = seed.projected(table);
     for edge in seed.edges {
         let shown = format!("seed {number}: {} --{}--> {}", edge.from, edge.label, edge.to);
-        for state in [edge.from, edge.to] {
+        let marks = matches!(edge.shown, Shown::Begins | Shown::Ends);
+        for state in [edge.from, edge.to].into_iter().filter(|state| !(marks && *state == MARK)) {
             assert!(seed.states.iter().any(|(name, _)| *name == state), "{shown}: the seed has no state {state}");
         }
         match edge.shown {
+            Shown::Begins => {
+                assert!(edge.from == MARK && edge.on.is_empty(), "{shown}");
+                assert_eq!(seed.class(table.initial), Some(edge.to), "{shown}");
+            }
+            Shown::Ends => {
+                assert!(edge.to == MARK && edge.on.is_empty(), "{shown}");
+                let ours = seed.states.iter().find(|(name, _)| *name == edge.from).unwrap().1;
+                assert!(ours.iter().all(|state| table.terminal.contains(state)), "{shown}");
+                assert!(ours.iter().all(|state| table.rows_from(*state).next().is_none()), "{shown}");
+            }
             Shown::By(words) => {
                 let walked = seed.walked(&walk(words));
                 assert!(walked.iter().any(|seen| edge.is(seen)), "{shown}: {words} walks {walked:?}");
@@ -105,3 +116,6 @@ fn check_states<S: Label, T: Label + Ord, A: Label>(seed: &Seed<S, T>, table: &T
         }
     }
 }
+
+/// Where the seeds' diagrams begin and end.
+const MARK: &str = "[*]";

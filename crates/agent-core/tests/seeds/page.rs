@@ -33,10 +33,25 @@ fn every_test_that_holds_a_sentence_is_there() {
         let (Held::By(tests) | Held::Otherwise(_, tests)) = &said.held;
         assert!(!tests.is_empty() || matches!(said.held, Held::Otherwise(..)), "nothing holds `{}`", said.what);
         for test in *tests {
-            let is_test = text.contains(&format!("fn {test}(")) || text.contains(&format!("== {test}\n"));
+            let is_test = is_a_test(&text, test) || text.contains(&format!("\n== {test}\n"));
             assert!(is_test, "`{}` is held by `{test}`, which is nowhere", said.what);
         }
     }
+}
+
+/// Whether a function of this name stands under `#[test]`; a helper that is called so holds nothing by itself.
+fn is_a_test(text: &str, name: &str) -> bool {
+    text.match_indices(&format!("fn {name}(")).any(|(at, _)| {
+        let above = text[..at].rsplit('\n').map(str::trim);
+        let mut attributes = above.skip(1).take_while(|line| line.starts_with("#[") || line.starts_with("///"));
+        attributes.any(|line| line == "#[test]" || line.starts_with("#[tokio::test"))
+    })
+}
+
+#[test]
+fn a_helper_is_no_test() {
+    let text = "#[test]\n#[ignore]\nfn held() {}\n\nfn helper() {}\n    #[test]\n    fn inner(a in 0..1) {}\n";
+    assert_eq!(["held", "helper", "inner", "nowhere"].map(|name| is_a_test(text, name)), [true, false, true, false]);
 }
 
 fn root() -> PathBuf {
@@ -94,6 +109,8 @@ fn edges<S, T: Label>(out: &mut String, seed: &Seed<S, T>) {
     for edge in seed.edges {
         let on = listed(edge.on.iter().map(|on| on.name()));
         let shown = match edge.shown {
+            Shown::Begins => "the table begins there".to_owned(),
+            Shown::Ends => "the table ends there, without a row".to_owned(),
             Shown::By(words) => format!("`{words}`"),
             Shown::Not(why) => format!("**not here**: {why}"),
         };

@@ -45,6 +45,10 @@ pub(crate) struct Edge<T: 'static> {
 }
 
 pub(crate) enum Shown {
+    /// The seed's first mark: here the table begins.
+    Begins,
+    /// The seed's last mark: here the table ends.
+    Ends,
     /// Events that walk the edge.
     By(&'static str),
     /// It is not there, for this reason.

@@ -1,11 +1,11 @@
 //! What went wrong in other agents, by what happens, and the scenarios that hold what happens here.
 
+use crate::support::scenarios::paths;
 use agent_core::session::State;
 use agent_core::session::table::TABLE;
 use agent_core::table::Label;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 /// A hostile sequence, and scenarios by their titles.
 type Case = (&'static str, &'static [&'static str]);
@@ -84,7 +84,13 @@ const EXPECTED: &[Case] = &[
     ("A.9: hooks see what ran; one that stops the turn keeps the results; one that fails does not end the session", &[
         "hooks are told of every tool that ran and how it ended, and of none that did not (A.9)",
         "a hook that stops the turn keeps the results", "a hook that fails is reported, and the turn goes on"]),
+    ("A.11: every commitment is checked at every claim; a check that throws or takes too long is a failed one; words claim nothing", &[
+        "what was kept once is checked again", "a check that throws, and one that takes too long, are failed checks",
+        "in front of somebody a turn without a signal claims nothing"]),
     ("A.14: the conversation stays readable after the end", &["shutdown while tools run: the history stays readable", "results after shutdown"]),
+    ("A.15: jobs that fail leave a record with what everything cost, and words are routed whole", &[
+        "the attempts are used up", "nobody can be chosen: no retries, and the router is paid",
+        "a prefix is no fix"]),
     ("A.16: what was cut is not shown as finished, and its calls are not run", &[
         "a truncated answer is marked, not shown as finished (A.16)", "calls that were cut are not run",
         "complete calls run, the cut one is answered with an error"]),
@@ -123,12 +129,11 @@ fn is_state(line: &str) -> bool {
     State::NAMES.iter().any(|name| line.trim().starts_with(name))
 }
 
-/// Every scenario's lines by its title.
+/// Every scenario's lines by its title, of all machines.
 fn scenarios() -> BTreeMap<String, Vec<String>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/scenarios");
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+    for path in ["session", "lifecycle", "job"].into_iter().flat_map(paths) {
+        let text = fs::read_to_string(path).unwrap();
         let mut title = String::new();
         for line in text.lines() {
             match line.strip_prefix("== ") {

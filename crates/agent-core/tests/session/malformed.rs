@@ -44,6 +44,17 @@ fn a_session_that_is_cut_is_an_error() {
     }
 }
 
+/// Messages that hooks have looked at are pending ones: a session that says otherwise would let one pass that none has looked at.
+#[test]
+fn a_session_with_more_messages_looked_at_than_wait_is_an_error() {
+    let session = session("config hooks=UserPromptSubmit; input go; hooks");
+    let mut kept = serde_json::to_value(&session).unwrap();
+    assert_eq!(kept["hooks"]["vetted"], 1);
+    kept["hooks"]["vetted"] = 2.into();
+    let error = serde_json::from_value::<Session>(kept).unwrap_err().to_string();
+    assert!(error.contains("more messages looked at than there are"), "{error}");
+}
+
 #[test]
 fn a_session_that_is_spoilt_is_an_error_or_what_it_says() {
     let (mut refused, mut read, mut wrong) = (0, 0, Vec::new());

@@ -1,6 +1,7 @@
 //! Every small change of the session's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did,
-//! and, counted apart, by the scenarios in text.
+//! and, counted apart, by the pairs and by the scenarios in text.
 
+use crate::pairs::Pairs;
 use crate::scenario::Scenarios;
 use crate::stage::on;
 use crate::support::mutants::mutants;
@@ -12,12 +13,13 @@ use serde_json::Value;
 
 #[test]
 fn every_change_of_the_table_is_noticed() {
-    let (witnesses, scenarios) = (Witnesses::of("session"), Scenarios::read());
+    let (witnesses, pairs, scenarios) = (Witnesses::of("session"), Pairs::tried(), Scenarios::read());
     score::check(
         &TABLE,
         CLAIMS,
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
+            ("pairs", &|mutant| on(mutant.table, || pairs.notice(&mutant.cell))),
             ("scenarios", &|mutant| on(mutant.table, || scenarios.notice(&mutant.cell))),
         ],
     );

@@ -18,38 +18,16 @@ mod show;
 use crate::harness::{check_request, stop};
 use crate::stage::table;
 use crate::support::quiet;
+use crate::support::scenarios::{self, Story};
 use agent_core::budget::Limits;
 use agent_core::session::{Action, Event, Session, State};
 use script::{Command, Script};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 #[test]
 fn every_scenario_reads_as_written() {
-    let mut wrong = Vec::new();
-    for path in paths() {
-        let written = fs::read_to_string(&path).unwrap();
-        let found = play(&written);
-        if written == found {
-            continue;
-        }
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, found).unwrap();
-        } else {
-            wrong.push(format!("{}\n{}", path.file_name().unwrap().display(), difference(&written, &found)));
-        }
-    }
-    assert!(wrong.is_empty(), "UPDATE=1 accepts:\n{}", wrong.join("\n"));
-}
-
-fn paths() -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/scenarios");
-    let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty());
-    paths
+    scenarios::check("session", &play);
 }
 
 /// All scenarios, one by one, with the rows that each fires: to find out whether they notice a change of the table.
@@ -58,7 +36,7 @@ pub(crate) struct Scenarios(Vec<(String, BTreeSet<String>)>);
 impl Scenarios {
     /// Reads them and plays each once.
     pub(crate) fn read() -> Self {
-        let texts = paths().into_iter().map(|path| fs::read_to_string(path).unwrap());
+        let texts = scenarios::paths("session").into_iter().map(|path| fs::read_to_string(path).unwrap());
         let single = |text: String| text.split("\n== ").skip(1).map(|one| format!("== {one}\n")).collect::<Vec<_>>();
         let all = texts.flat_map(|text| single(format!("\n{text}")));
         let played = |text: String| {
@@ -83,24 +61,24 @@ fn play(text: &str) -> String {
 
 /// Besides, the cells of all rows that fired.
 fn play_noting(text: &str) -> (String, BTreeSet<String>) {
-    let (mut out, mut fired) = (String::new(), BTreeSet::new());
-    let mut script = Script::on(table());
-    for line in text.lines().filter(|line| !line.starts_with("    ")) {
-        out.push_str(line);
-        out.push('\n');
-        if line.starts_with("==") {
-            check_sendable(&script.session);
-            script = Script::on(table());
-        } else if let Some(command) = line.strip_prefix("> ") {
-            for answer in perform(&mut script, command, &mut fired).lines() {
-                let _ = writeln!(out, "    {answer}");
-            }
-        } else {
-            assert!(line.is_empty() || line.starts_with('#'), "neither command nor comment: {line}");
-        }
+    let mut told = Told { script: Script::on(table()), fired: BTreeSet::new() };
+    (scenarios::play(text, &mut told), told.fired)
+}
+
+struct Told {
+    script: Script,
+    fired: BTreeSet<String>,
+}
+
+impl Story for Told {
+    fn begin(&mut self) {
+        check_sendable(&self.script.session);
+        self.script = Script::on(table());
     }
-    check_sendable(&script.session);
-    (out, fired)
+
+    fn perform(&mut self, line: &str) -> String {
+        perform(&mut self.script, line, &mut self.fired)
+    }
 }
 
 fn perform(script: &mut Script, line: &str, fired: &mut BTreeSet<String>) -> String {
@@ -160,22 +138,6 @@ fn check_sendable(session: &Session) {
         _ => None,
     });
     check_request(&sent.unwrap().conversation);
-}
-
-/// The first lines that differ, with the last one that does not.
-fn difference(written: &str, found: &str) -> String {
-    let (written, found): (Vec<_>, Vec<_>) = (written.lines().collect(), found.lines().collect());
-    let same = written.iter().zip(&found).take_while(|(a, b)| a == b).count();
-    let mut out = String::new();
-    let heading = found[..same].iter().rev().find(|line| line.starts_with("==")).unwrap_or(&"");
-    let _ = writeln!(out, "  line {} ({heading})", same + 1);
-    for line in written.iter().skip(same.saturating_sub(1)).take(9) {
-        let _ = writeln!(out, "  -{line}");
-    }
-    for line in found.iter().skip(same.saturating_sub(1)).take(9) {
-        let _ = writeln!(out, "  +{line}");
-    }
-    out
 }
 
 /// Answers of a driver that stops everything, before the session has come to rest.

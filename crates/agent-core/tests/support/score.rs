@@ -20,7 +20,7 @@ pub(crate) fn check<S: Label, T: Label, A: Label>(
 ) {
     assert_eq!(refusal(table, claims), None, "the table itself is sound");
     let (mut refused, mut unnoticed) = (0, Vec::new());
-    let mut noticed = vec![0; layers.len()];
+    let (mut noticed, mut alone) = (vec![0; layers.len()], vec![0; layers.len()]);
     let all = mutants(table);
     for mutant in &all {
         if refusal(mutant.table, claims).is_some() {
@@ -29,8 +29,10 @@ pub(crate) fn check<S: Label, T: Label, A: Label>(
         }
         let notices: Vec<bool> = layers.iter().map(|(_, notices)| notices(mutant)).collect();
         notices.iter().zip(&mut noticed).for_each(|(notices, count)| *count += usize::from(*notices));
-        if !notices.contains(&true) {
-            unnoticed.push(mutant.name.as_str());
+        match notices.iter().filter(|notices| **notices).count() {
+            0 => unnoticed.push(mutant.name.as_str()),
+            1 => notices.iter().zip(&mut alone).for_each(|(notices, count)| *count += usize::from(*notices)),
+            _ => {}
         }
     }
     let count = |change| all.iter().filter(|mutant| mutant.change == change).count();
@@ -38,8 +40,9 @@ pub(crate) fn check<S: Label, T: Label, A: Label>(
     let (deleted, redirected, stripped) = (count(Change::Deleted), count(Change::Redirected), count(Change::Stripped));
     let _ = writeln!(lines, " ({deleted} rows deleted, {redirected} redirected, {stripped} stripped of an action)");
     let _ = writeln!(lines, "{} refused by the proof at compile time\t{refused}", table.name);
-    for ((name, _), count) in layers.iter().zip(&noticed) {
-        let _ = writeln!(lines, "{} noticed by {name}\t{count} of {}", table.name, all.len() - refused);
+    for ((name, _), (count, alone)) in layers.iter().zip(noticed.iter().zip(&alone)) {
+        let (machine, left) = (table.name, all.len() - refused);
+        let _ = writeln!(lines, "{machine} noticed by {name}\t{count} of {left}, {alone} of them by nothing else");
     }
     let _ = writeln!(lines, "{} unnoticed\t{}", table.name, unnoticed.len());
     if let Some(directory) = env::var_os("AGENT_CORE_FIGURES") {

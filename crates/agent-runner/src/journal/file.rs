@@ -1,5 +1,6 @@
 //! Writing a journal.
 
+use super::disk_wait::DiskWait;
 use super::line;
 use super::read::{ReadError, Reader, Recovered, read, with_begun};
 use agent_core::journal::{Format, Rebuilt, Record, Replayer};
@@ -12,12 +13,13 @@ use std::sync::Arc;
 
 /// A journal in a file that this process alone writes.
 ///
-/// A record is handed to the system at once, which takes microseconds; waiting for the disk happens on tokio's threads for blocking work,
-/// so that a slow disk holds up nothing but this session.
+/// A record is handed to the system at once, which takes microseconds. A disk that has been answering within a millisecond is waited for here
+/// and now, and any other one on tokio's threads for blocking work, so that a slow disk holds up nothing but this session.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
     open: Arc<Open>,
+    wait: DiskWait,
     buffer: Vec<u8>,
     /// Whether something is written of which it is not known that it is on the disk.
     is_behind: bool,
@@ -110,7 +112,14 @@ impl FileJournal {
 
     fn new(path: &Path, file: File, lock: File) -> Self {
         let open = Arc::new(Open { file, _lock: lock });
-        Self { path: path.to_owned(), open, buffer: Vec::new(), is_behind: false, is_broken: false }
+        Self {
+            path: path.to_owned(),
+            open,
+            wait: DiskWait::default(),
+            buffer: Vec::new(),
+            is_behind: false,
+            is_broken: false,
+        }
     }
 
     pub(super) fn write(&mut self, record: &Record) -> io::Result<()> {
@@ -132,7 +141,7 @@ impl FileJournal {
         // Taken back only when the disk has said so: not after an error, nor when this future is dropped halfway.
         self.is_broken = true;
         let open = self.open.clone();
-        tokio::task::spawn_blocking(move || open.file.sync_data()).await??;
+        self.wait.run(move || open.file.sync_data()).await?;
         (self.is_broken, self.is_behind) = (false, false);
         Ok(())
     }

@@ -10,8 +10,11 @@ use agent_core::tool::ToolOutcome;
 use agent_runner::journal::{FileJournal, ReadError, read};
 use agent_testkit::{FakeTool, Script, ScriptedProvider};
 use serde_json::json;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// A journal with few records and long ones, and what it holds.
 struct Reference {
@@ -49,9 +52,10 @@ impl Reference {
         Self { folder, bytes, records, sessions }
     }
 
-    fn file(&self, bytes: &[u8]) -> PathBuf {
-        let path = self.folder.path().join("damaged.jsonl");
-        fs::write(&path, bytes).unwrap();
+    /// A copy to be damaged.
+    fn copy(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, &self.bytes).unwrap();
         path
     }
 
@@ -68,17 +72,16 @@ async fn cut_anywhere_it_holds_the_longest_whole_prefix_and_goes_on() {
     // Wherever a line ends, every byte around it; in between, some.
     let ends: Vec<usize> = (0..reference.bytes.len()).filter(|at| reference.bytes[*at] == b'\n').collect();
     let is_near_an_end = |at: &usize| ends.iter().any(|end| at.abs_diff(*end) <= 1);
-    for length in (0..=reference.bytes.len()).filter(|at| at % step == 0 || is_near_an_end(at)) {
-        let path = reference.file(&reference.bytes[..length]);
-        let whole = reference.whole(length);
-        let recovered = read(&path).unwrap_or_else(|error| panic!("cut at {length}: {error}"));
-        assert!(recovered.records == reference.records[..whole], "cut at {length}");
-        assert_eq!(recovered.good_bytes + recovered.torn_bytes, length as u64, "cut at {length}");
-        match recovered.rebuild() {
-            Ok(rebuilt) => assert!(Some(&rebuilt.session) == reference.sessions[whole].as_ref(), "cut at {length}"),
-            Err(error) => assert_eq!(whole, 0, "cut at {length}: {error}"),
+    let cuts: Vec<usize> = (0..=reference.bytes.len()).filter(|at| at % step == 0 || is_near_an_end(at)).collect();
+    in_parts(|part| {
+        let path = reference.copy(&format!("cut-{part}.jsonl"));
+        let file = File::options().write(true).open(&path).unwrap();
+        // From the end on, so that the file is only ever made shorter.
+        for length in cuts.iter().rev().skip(part).step_by(PARTS) {
+            file.set_len(*length as u64).unwrap();
+            check_cut(&reference, &path, *length);
         }
-    }
+    });
     for length in
         ends.iter().flat_map(|end| [end - 1, *end, end + 1, end + 2]).filter(|at| *at <= reference.bytes.len())
     {
@@ -86,9 +89,22 @@ async fn cut_anywhere_it_holds_the_longest_whole_prefix_and_goes_on() {
     }
 }
 
+/// The records before the cut are there, and make the session that they made.
+fn check_cut(reference: &Reference, path: &Path, length: usize) {
+    let whole = reference.whole(length);
+    let recovered = read(path).unwrap_or_else(|error| panic!("cut at {length}: {error}"));
+    assert!(recovered.records == reference.records[..whole], "cut at {length}");
+    assert_eq!(recovered.good_bytes + recovered.torn_bytes, length as u64, "cut at {length}");
+    match recovered.rebuild() {
+        Ok(rebuilt) => assert!(Some(&rebuilt.session) == reference.sessions[whole].as_ref(), "cut at {length}"),
+        Err(error) => assert_eq!(whole, 0, "cut at {length}: {error}"),
+    }
+}
+
 /// What is appended behind a cut stands behind the whole records, and nothing of the torn one is left between.
 async fn appended(reference: &Reference, length: usize) {
-    let path = reference.file(&reference.bytes[..length]);
+    let path = reference.folder.path().join("appended.jsonl");
+    fs::write(&path, &reference.bytes[..length]).unwrap();
     let torn = path.with_extension("torn");
     let _ = fs::remove_file(&torn);
     let whole = reference.whole(length);
@@ -105,31 +121,68 @@ async fn appended(reference: &Reference, length: usize) {
 #[tokio::test(start_paused = true)]
 async fn flipped_bits_and_holes_are_noticed() {
     let reference = Reference::record().await;
-    let mut chance = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut draw = |below: usize| {
-        // xorshift: the same damage in every run.
-        chance ^= chance << 13;
-        chance ^= chance >> 7;
-        chance ^= chance << 17;
-        usize::try_from(chance % below as u64).unwrap()
-    };
-    let (mut damaged, mut cut) = (0, 0);
-    for _ in 0..amount("JOURNAL_DAMAGE_RUNS", 300) {
-        let mut bytes = reference.bytes.clone();
-        let at = draw(bytes.len());
-        if draw(2) == 0 {
-            bytes[at] ^= 1 << draw(8);
-        } else {
-            let end = (at + 1 + draw(5_000)).min(bytes.len());
-            bytes[at..end].fill(0);
+    let runs = amount("JOURNAL_DAMAGE_RUNS", 300);
+    let (damaged, cut) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    in_parts(|part| {
+        let path = reference.copy(&format!("damaged-{part}.jsonl"));
+        let mut file = File::options().write(true).open(&path).unwrap();
+        let mut chance = Chance(0x9E37_79B9_7F4A_7C15 << part);
+        for _ in (part..runs).step_by(PARTS) {
+            let (at, bytes) = damage(&reference, &mut chance);
+            put(&mut file, at, &bytes);
+            match check(&reference, &path, at) {
+                Found::Damage => damaged.fetch_add(1, Ordering::Relaxed),
+                Found::Cut => cut.fetch_add(1, Ordering::Relaxed),
+            };
+            put(&mut file, at, &reference.bytes[at..at + bytes.len()]);
         }
-        match check(&reference, &reference.file(&bytes), at) {
-            Found::Damage => damaged += 1,
-            Found::Cut => cut += 1,
-        }
-    }
+        assert!(fs::read(&path).unwrap() == reference.bytes, "each damage was the only one");
+    });
+    let (damaged, cut) = (damaged.into_inner(), cut.into_inner());
+    println!("{damaged} damages told, {cut} at the end taken for a record that was cut");
+    assert_eq!(damaged + cut, runs);
     assert!(damaged > 100 && cut < damaged, "{damaged} told, {cut} cut at the end");
 }
+
+/// A flipped bit, or a hole of zeros: where, and what stands there then.
+fn damage(reference: &Reference, chance: &mut Chance) -> (usize, Vec<u8>) {
+    let bytes = &reference.bytes;
+    let at = chance.draw(bytes.len());
+    if chance.draw(2) == 0 {
+        return (at, vec![bytes[at] ^ (1 << chance.draw(8))]);
+    }
+    let end = (at + 1 + chance.draw(5_000)).min(bytes.len());
+    (at, vec![0; end - at])
+}
+
+fn put(file: &mut File, at: usize, bytes: &[u8]) {
+    file.seek(SeekFrom::Start(at as u64)).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+/// xorshift: the same damage in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn draw(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % below as u64).unwrap()
+    }
+}
+
+/// Each part on a thread of its own.
+fn in_parts(work: impl Fn(usize) + Sync) {
+    thread::scope(|scope| {
+        for part in 0..PARTS {
+            let work = &work;
+            scope.spawn(move || work(part));
+        }
+    });
+}
+
+const PARTS: usize = 2;
 
 enum Found {
     Damage,

@@ -4,7 +4,7 @@
 //! one of them must come out otherwise for the host, the model or the tools. Transitions are left out of what is compared: they would
 //! show the row itself.
 
-use crate::scenarios::{Act, Scenario, all};
+use crate::scenarios::{Act, Scenario, all, left_in};
 use crate::support::{line, ms};
 use agent_core::budget::Limits;
 use agent_core::session::table::TABLE;
@@ -80,7 +80,11 @@ fn run(scenario: &Scenario, table: &'static SessionTable) -> Run {
     runtime.block_on(async {
         let stage = (scenario.stage)();
         let config = stage.builder.effective_config();
-        let (runner, handle, notices) = stage.builder.table(table).build().unwrap();
+        let builder = match stage.left {
+            Some(state) => stage.builder.resume(left_in(state, config.clone(), table), 100),
+            None => stage.builder.table(table),
+        };
+        let (runner, handle, notices) = builder.build().unwrap();
         let mut task = tokio::spawn(runner.run());
         let mut seen = Seen { notices, log: Vec::new() };
         let mut trouble = String::new();

@@ -70,6 +70,65 @@ async fn every_waiting_state_goes_on_to_the_prompt() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn model_calls_that_end_with_the_program_count_against_the_limits() {
+    for summary in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let mut config = config();
+        config.limits.max_model_calls = Some(2 + u64::from(summary));
+        let begin = |script: Script| with_config(config.clone(), ScriptedProvider::new(script));
+        let script = if summary { Script::new().text("long ".repeat(500)) } else { Script::new() };
+        let mut host = Host::start(begin(script.hang()).journal(Box::new(FileJournal::create(&path).unwrap())));
+        if summary {
+            host.ask("tell me").await;
+            host.handle.compact();
+        } else {
+            host.handle.input("look at everything there is");
+        }
+        host.state(if summary { State::Compacting } else { State::CallingLlm }).await;
+        tokio::time::sleep(ms(1)).await;
+        let (_, first, _) = host.detach().await;
+
+        let host = resume(begin(Script::new().hang()), &path);
+        tokio::time::sleep(ms(1)).await;
+        let (_, second, _) = host.detach().await;
+        assert_eq!(second.state(), first.state(), "it is made again");
+        assert_eq!(second.ledger().estimated_calls, first.ledger().estimated_calls + 1);
+        assert!(second.ledger().usage.input_tokens > first.ledger().usage.input_tokens);
+
+        let provider = ScriptedProvider::new(Script::new().text("never asked"));
+        let mut host = resume(with_config(config.clone(), provider.clone()), &path);
+        assert_eq!(host.outcome().await.kind, OutcomeKind::CallLimit);
+        assert_eq!(provider.requests().len(), 0);
+        assert!(replayed(&path) == host.detach().await.1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_call_that_had_not_begun_is_made_with_its_ticket_and_costs_nothing_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let hanging = ScriptedProvider::new(Script::new().hang());
+    let mut host = Host::start(builder(hanging).journal(Box::new(FileJournal::create(&path).unwrap())));
+    host.handle.input("go");
+    host.state(State::CallingLlm).await;
+    host.detach().await;
+    // The program ended between the input and the note that the call begins.
+    let text = std::fs::read_to_string(&path).unwrap();
+    let kept: Vec<&str> = text.lines().filter(|line| !line.contains("ActionStarted")).collect();
+    assert!(kept.len() < text.lines().count());
+    std::fs::write(&path, kept.join("\n") + "\n").unwrap();
+
+    let (journal, recovered) = FileJournal::resume(&path).unwrap();
+    let rebuilt = recovered.rebuild().unwrap();
+    let answering = builder(ScriptedProvider::new(Script::new().text("done"))).journal(Box::new(journal));
+    let mut host = Host::start(answering.resume(rebuilt.session, rebuilt.next_seq).begun(rebuilt.begun));
+    assert_eq!(host.outcome().await.text, "done");
+    let (_, session, _) = host.detach().await;
+    assert_eq!((session.ledger().model_calls, session.ledger().estimated_calls), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_read_is_run_again_and_a_change_is_not() {
     let folder = tempfile::tempdir().unwrap();
     for (is_read, told) in

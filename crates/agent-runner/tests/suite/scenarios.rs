@@ -2,11 +2,14 @@
 
 use crate::scenes::{Scene, WAITING};
 use crate::support::{Gated, HangingHook, config, ms, tool, with_config};
+use agent_core::conversation::CallId;
 use agent_core::hook::{FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun};
-use agent_core::llm::{LlmError, LlmErrorKind, StopReason};
+use agent_core::llm::{LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, PermissionMode};
 use agent_core::ports::Hook;
-use agent_core::session::{ModelConfig, SessionConfig, State};
+use agent_core::session::table::SessionTable;
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
+use agent_core::tool::{CallFacts, Finding};
 use agent_runner::Builder;
 use agent_testkit::{FakeTool, RecordingHook, Reply, Script, ScriptedApprover, ScriptedProvider, ToolLog};
 use serde_json::json;
@@ -26,6 +29,8 @@ pub(crate) struct Stage {
     pub(crate) provider: ScriptedProvider,
     pub(crate) tools: Vec<ToolLog>,
     pub(crate) gate: Arc<Notify>,
+    /// Where an earlier program left the session while the model answered, if one did.
+    pub(crate) left: Option<State>,
 }
 
 /// What the host does, one after the other.
@@ -54,6 +59,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     }
     all.extend(turns());
     all.extend(failures());
+    all.extend(lives());
     all.extend(summaries());
     all.extend(tools());
     all.extend(hooks());
@@ -65,7 +71,7 @@ fn in_each_waiting_state(state: State) -> [Scenario; 2] {
     let stage = move || {
         let scene = Scene::hanging_in(state);
         let (provider, tools) = (scene.provider.clone(), vec![scene.looked.clone(), scene.edited.clone()]);
-        Stage { builder: scene.builder(), provider, tools, gate: Arc::default() }
+        Stage { builder: scene.builder(), provider, tools, gate: Arc::default(), left: None }
     };
     let enter = if state == State::Compacting { vec![Say("tell me"), Prompt, Compact] } else { vec![Say("go")] };
     let with = |acts: &[Act]| [enter.as_slice(), &[Until(state)], acts].concat();
@@ -129,6 +135,52 @@ fn failures() -> Vec<Scenario> {
         }
     }
     all
+}
+
+/// A program that went on with a session whose model call had ended with another program.
+fn lives() -> Vec<Scenario> {
+    let life = |state: State| {
+        let stage = move || {
+            let stage = stage(config(), Script::new().text("done"), usize::MAX);
+            Stage { left: Some(state), ..stage }
+        };
+        Scenario { name: format!("left in {state:?}"), stage: Box::new(stage), acts: vec![Prompt] }
+    };
+    [State::CallingLlm, State::SendingToolResults, State::Compacting].map(life).into()
+}
+
+/// A session whose program ended while the model answered.
+pub(crate) fn left_in(state: State, config: SessionConfig, table: &'static SessionTable) -> Session {
+    let mut session = Session::with_table(config, table);
+    let mut take = |event| {
+        let step = session.step(0, event).unwrap();
+        step.actions.iter().find_map(|action| match action {
+            Action::SendLlmRequest { ticket, .. }
+            | Action::PrepareTools { ticket, .. }
+            | Action::ExecuteTools { ticket, .. } => Some(*ticket),
+            _ => None,
+        })
+    };
+    take(Event::Started);
+    let ticket = take(Event::UserInput { text: String::from("go") }).unwrap();
+    let answer = |response| Event::LlmCompleted { ticket, response };
+    match state {
+        State::SendingToolResults => {
+            let call = RawCall { id: "1".into(), name: "gone".into(), arguments: "{}".into(), complete: true };
+            let blocks = vec![ResponseBlock::Call(call)];
+            let asks = LlmResponse { blocks, stop: StopReason::ToolUse, ..LlmResponse::text("") };
+            let ticket = take(answer(asks)).unwrap();
+            let finding = Finding::UnknownTool { message: String::from("there is none") };
+            take(Event::ToolsPrepared { ticket, facts: vec![CallFacts::new(CallId::new("1"), finding)] });
+        }
+        State::Compacting => {
+            take(answer(LlmResponse::text(&"long ".repeat(500))));
+            take(Event::CompactionRequested);
+        }
+        _ => {}
+    }
+    assert_eq!(session.state(), state);
+    session
 }
 
 fn summaries() -> Vec<Scenario> {
@@ -347,5 +399,5 @@ fn stage(config: SessionConfig, script: Script, gated_from_call: usize) -> Stage
     let tools = [FakeTool::reads("look"), FakeTool::changes("edit"), FakeTool::changes("hang").hangs()];
     let logs = tools.iter().map(FakeTool::log).collect();
     let builder = with_config(config, gated).tools(tools.iter().map(tool));
-    Stage { builder, provider, tools: logs, gate }
+    Stage { builder, provider, tools: logs, gate, left: None }
 }

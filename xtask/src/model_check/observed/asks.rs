@@ -6,6 +6,7 @@ use super::super::session::action_name;
 use super::{Edge, Observed, Seen};
 use agent_core::conversation::{CallId, ToolCall};
 use agent_core::session::{Action, Event, Session, State, Ticket};
+use agent_core::tool::ToolStatus;
 
 /// Something that was asked and is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,9 +56,10 @@ impl Asked {
     /// Whether an event is an answer to this, by its kind and ticket.
     pub(crate) fn is_answered_by(&self, event: &Event) -> bool {
         let (ticket, fits) = match event {
-            Event::LlmCompleted { ticket, .. } | Event::LlmFailed { ticket, .. } | Event::LlmAborted { ticket, .. } => {
-                (ticket, self.kind == Kind::Model)
-            }
+            Event::LlmCompleted { ticket, .. }
+            | Event::LlmFailed { ticket, .. }
+            | Event::LlmAborted { ticket, .. }
+            | Event::LlmInterrupted { ticket } => (ticket, self.kind == Kind::Model),
             Event::RetryTimeout { ticket } => (ticket, self.kind == Kind::Retry),
             Event::ToolsPrepared { ticket, facts } => {
                 (ticket, self.kind == Kind::Facts && facts.len() == self.calls.len())
@@ -102,7 +104,8 @@ impl Observed {
             })?;
             match action {
                 Action::PrepareTools { calls, .. } => {
-                    self.batch = calls.iter().map(|call| Seen { id: call.id.clone(), is_run: false }).collect();
+                    let seen = |call: &ToolCall| Seen { id: call.id.clone(), is_run: false, is_unbegun: false };
+                    self.batch = calls.iter().map(seen).collect();
                     hold(Invariant::NotStuck, !calls.is_empty(), || "an empty list of calls is prepared".to_owned())?;
                 }
                 Action::ExecuteTools { calls, .. } => {
@@ -185,6 +188,10 @@ impl Observed {
             self.deadline = None;
         }
         let Some(open) = self.open.as_mut().filter(|open| open.is_answered_by(event)) else { return };
+        if let Event::ToolCompleted { call, outcome, .. } = event {
+            let seen = self.batch.iter_mut().find(|seen| seen.id == *call);
+            seen.into_iter().for_each(|seen| seen.is_unbegun = outcome.status == ToolStatus::NotRun);
+        }
         if let Event::ToolCompleted { call, .. } | Event::ApprovalAnswered { call, .. } = event {
             open.calls.retain(|waiting| waiting != call);
             if !open.calls.is_empty() {
@@ -223,6 +230,9 @@ impl Observed {
             hold(Invariant::CancelArrives, has_arrived, || format!("the cancel ends in {state:?}"))?;
         }
         if *edge.event == Event::ShutdownRequested {
+            tally.shutdowns += 1;
+            tally.shutdown_answers = tally.shutdown_answers.max(left(self));
+            tally.shutdown_rows = tally.shutdown_rows.max(edge.step.transitions.len() as u64);
             hold(Invariant::ShutdownArrives, state == State::ShuttingDown, || {
                 format!("a shutdown leads to {state:?}")
             })?;

@@ -48,7 +48,7 @@ impl Observed {
             && round.results().iter().zip(&calls).all(|(result, call)| result.call() == *call);
         hold(Invariant::CallsAnswered, in_order, || format!("{:?} do not answer {calls:?}", round.results()))?;
         for (number, result) in round.results().iter().enumerate() {
-            let is_run = batch.get(number).is_some_and(|seen: &Seen| seen.is_run);
+            let is_run = batch.get(number).is_some_and(|seen: &Seen| seen.is_run && !seen.is_unbegun);
             let (content, says_not_run) = (result.content(), result.content().starts_with("not run"));
             let fits = if is_run { !says_not_run } else { result.is_error() && !content.starts_with("interrupted") };
             hold(Invariant::CallsAnswered, fits, || {

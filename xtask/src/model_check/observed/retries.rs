@@ -21,6 +21,10 @@ impl Observed {
         if is_progress || is_word_of_the_user || edge.after.state() == State::WaitingForUserInput {
             self.in_vain = 0;
         }
+        if matches!(edge.event, Event::LlmInterrupted { .. }) {
+            // Whoever dies over and over is held by the limits, not by the repetitions of what failed.
+            return Ok(());
+        }
         let sent = edge.step.actions.iter().filter(|action| matches!(action, Action::SendLlmRequest { .. })).count();
         self.in_vain += sent as u64;
         tally.calls_in_vain = tally.calls_in_vain.max(self.in_vain);

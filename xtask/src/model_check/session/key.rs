@@ -21,7 +21,7 @@ pub(crate) fn of(world: &World, node: &Node) -> u128 {
     session(world, &node.session, &mut print);
     observed(node, &mut print);
     let left = node.left;
-    for left in [left.inputs, left.rounds, left.pauses, left.raises, left.changes, left.summaries] {
+    for left in [left.inputs, left.rounds, left.pauses, left.raises, left.changes, left.summaries, left.deaths] {
         print.word(u64::from(left));
     }
     print.finish()
@@ -112,7 +112,7 @@ fn observed(node: &Node, print: &mut Fingerprint) {
     print.word(u64::from(observed.deadline.is_some()) << 1 | u64::from(observed.is_cancelled));
     print.word(u64::from(observed.inputs.under_cancel.count_ones()));
     print.count(observed.batch.len());
-    observed.batch.iter().for_each(|seen| print.word(u64::from(seen.is_run)));
+    observed.batch.iter().for_each(|seen| print.word(u64::from(seen.is_run) + 2 * u64::from(seen.is_unbegun)));
     print.word(observed.in_vain);
     print.word(u64::from(observed.nobody));
 }

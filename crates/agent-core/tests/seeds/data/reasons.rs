@@ -16,6 +16,10 @@ pub(super) const STOPPED: Why =
 pub(super) const PENDING_STOP: Why = why("a stop that was asked for comes before anything else", &[AutoCancelled]);
 pub(super) const PROGRESS: Why = why("a tool may report how far it is", &[ToolProgress]);
 pub(super) const FALLBACK: Why = why("another model takes over from one that fails", &[LlmFailedFallback]);
+pub(super) const INTERRUPTED: Why = why(
+    "a model call whose program ended is made again by the next one, and what it used is counted",
+    &[LlmInterrupted],
+);
 pub(super) const OVERFLOW: Why =
     why("a conversation that is too long is made shorter and sent again", &[ContextOverflowed]);
 pub(super) const SUMMARY: Why = why(

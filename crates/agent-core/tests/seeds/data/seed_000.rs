@@ -110,6 +110,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
     why("calls end one by one, and run in groups", &[ToolCompletedMoreLeft, ToolGroupCompleted]),
     LOOKED_AT_AFTER_TOOLS,
     FALLBACK,
+    INTERRUPTED,
     OVERFLOW,
     REPEATED_LOOKED_AT,
     USERS_HOOKS,

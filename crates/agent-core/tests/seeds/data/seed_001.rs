@@ -46,6 +46,7 @@ const ENDED_BY_CANCEL: &str = "giving up the wait for a repetition is a cancel, 
 
 #[rustfmt::skip]
 const EDGES: &[Edge<Trigger>] = &[
+    Edge { from: "[*]", label: "", on: &[], to: "StateReady", shown: Shown::Begins },
     Edge { from: "StateReady", label: "", on: &[Started], to: "StateWaitingForUserInput", shown: Shown::By("not-started; start") },
     Edge { from: "StateWaitingForUserInput", label: "", on: &[UserInput], to: "StateSendingToLLM", shown: Shown::By("input go") },
     Edge { from: "StateWaitingForUserInput", label: "", on: &[], to: "StateError", shown: Shown::Not("an idle session has nothing in flight that could fail") },
@@ -111,6 +112,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
     why("calls end one by one, and run in groups", &[ToolCompletedMoreLeft, ToolGroupCompleted]),
     why("tools that only read need no hooks", &[ToolsAllCompleted]),
     FALLBACK,
+    INTERRUPTED,
     OVERFLOW,
     why("a failed call is repeated, and looked at before as any other", &[RetryTimeout]),
     why("what repetition cannot cure ends the turn at once", &[LlmFailedForGood]),

@@ -31,6 +31,7 @@ pub(crate) const SEED_002: Seed<State, Trigger> = Seed {
 
 #[rustfmt::skip]
 const EDGES: &[Edge<Trigger>] = &[
+    Edge { from: "[*]", label: "spawn", on: &[], to: "Idle", shown: Shown::Begins },
     Edge { from: "Idle", label: "send(message)", on: &[InputReceived], to: "Working", shown: Shown::By("message") },
     Edge { from: "Working", label: "response / no signal", on: &[TurnEnded], to: "Idle", shown: Shown::By("config attended; message; turn completed") },
     Edge { from: "Working", label: "response / WAITING signal", on: &[WaitingSignalled], to: "Waiting", shown: Shown::By("message; signal waiting; turn completed") },

@@ -57,6 +57,7 @@ const WORDS: &[Word] = &[
 
 #[rustfmt::skip]
 const EDGES: &[Edge<Trigger>] = &[
+    Edge { from: "ShuttingDown", label: "", on: &[], to: "[*]", shown: Shown::Ends },
     Edge { from: "[*]", label: "Agent::new()", on: &[Started], to: "WaitingForUserInput", shown: Shown::By("not-started; start") },
     Edge { from: "WaitingForUserInput", label: "UserInput", on: &[UserInput], to: "CallingLlm", shown: Shown::By("input go") },
     Edge { from: "CallingLlm", label: "TextDelta / ToolCallDelta", on: &[LlmDelta], to: "CallingLlm", shown: Shown::By("input go; delta hi") },
@@ -103,6 +104,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
     PROGRESS,
     LOOKED_AT_AFTER_TOOLS,
     FALLBACK,
+    INTERRUPTED,
     OVERFLOW,
     REPEATED_LOOKED_AT,
     SUMMARY,

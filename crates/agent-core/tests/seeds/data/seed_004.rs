@@ -157,7 +157,10 @@ const SAID: &[Said] = &[
     Said {
         section: "Job structure",
         what: "the history is the trail of the states that were visited",
-        held: By(&["the_state_history_is_the_trail_of_visited_states"]),
+        held: Otherwise(
+            "the wait before a retry, which the seed sleeps through, stands in the trail as a state",
+            &["the_state_history_is_the_trail_of_visited_states"],
+        ),
     },
     Said {
         section: "Job structure",
@@ -174,8 +177,11 @@ const SAID: &[Said] = &[
     },
     Said {
         section: "Failure kinds",
-        what: "failures of business and of the system are told apart, and both are retried while processing",
-        held: By(&["process_failure_with_retries_left_is_retried_whatever_its_kind"]),
+        what: "wrong output is a failure of business; a time-out, a rate limit or the network one of the system; both are retried while processing",
+        held: By(&[
+            "every_outcome_of_a_session_is_a_verdict",
+            "process_failure_with_retries_left_is_retried_whatever_its_kind",
+        ]),
     },
     Said {
         section: "Failure kinds",

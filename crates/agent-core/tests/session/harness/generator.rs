@@ -117,6 +117,7 @@ pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
             let outcome = match b % 5 {
                 0 => ToolOutcome::failed("it broke"),
                 1 => ToolOutcome::interrupted("gone"),
+                3 if a == 7 => ToolOutcome::not_run("the program ended"),
                 2 => ToolOutcome::ok("done").with_changed_paths(vec![format!("file-{a}")]),
                 _ => ToolOutcome::ok(""),
             };
@@ -213,7 +214,8 @@ fn model_answer(ticket: Ticket, a: u8, b: u8) -> Event {
         let error = LlmError { retry_after_ms, ..LlmError::new(kind, "model trouble") };
         Event::LlmFailed { ticket, error, chance_permille: u16::from(b) * 4 }
     };
-    match a % 20 {
+    match a % 32 {
+        31 => Event::LlmInterrupted { ticket },
         0 => failed(LlmErrorKind::RateLimited, Some(50)),
         1 => failed(LlmErrorKind::Overloaded, None),
         2 => failed(LlmErrorKind::InvalidRequest, None),

@@ -100,7 +100,7 @@ impl Seen {
                 self.in_flight = None;
                 self.note_unusable(response, step);
             }
-            Event::LlmFailed { .. } | Event::LlmAborted { .. } => self.in_flight = None,
+            Event::LlmFailed { .. } | Event::LlmAborted { .. } | Event::LlmInterrupted { .. } => self.in_flight = None,
             Event::ShutdownRequested => {
                 self.in_flight = None;
                 assert_eq!(after.state(), State::ShuttingDown, "8. a shutdown from {:?}", before.state());
@@ -204,8 +204,13 @@ impl Seen {
             for result in round.results() {
                 let (call, content) = (result.call(), result.content());
                 let ran = self.executed.contains(call);
-                assert!(!(ran && content.starts_with("not run")), "1. {call} ran: {result:?}");
-                match self.outcomes.get(call) {
+                let outcome = self.outcomes.get(call);
+                let says_not_run = outcome.is_some_and(|outcome| outcome.status == ToolStatus::NotRun);
+                assert!(!ran || content.starts_with("not run") == says_not_run, "1. {call} ran: {result:?}");
+                match outcome {
+                    Some(outcome) if outcome.status == ToolStatus::NotRun => {
+                        assert!(result.is_error(), "1. {result:?}");
+                    }
                     Some(outcome) if outcome.status == ToolStatus::Interrupted => {
                         assert!(content.starts_with("interrupted, outcome unknown"), "1. {result:?}");
                     }
@@ -275,6 +280,7 @@ fn ticket_of(event: &Event) -> Option<Ticket> {
         | Event::LlmCompleted { ticket, .. }
         | Event::LlmFailed { ticket, .. }
         | Event::LlmAborted { ticket, .. }
+        | Event::LlmInterrupted { ticket }
         | Event::RetryTimeout { ticket }
         | Event::DeadlineReached { ticket }
         | Event::ToolsPrepared { ticket, .. }

@@ -1,9 +1,12 @@
 //! What an event is, said once more and independent of the machine: rules over the words of a place, from what the machine is meant to do.
 //! The first rule that fits holds. `|` separates lines, `*` stands for anything, `!` in front of a word is its absence.
 
+use super::alphabet::{ANSWERS, COMMANDS};
 use agent_core::session::Reason::{self, *};
 use agent_core::session::State::{self, *};
 use agent_core::session::Trigger::{self, *};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// What an event is: a trigger, or refused before it is one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,18 +23,31 @@ type AutomaticRule = (State, &'static str, &'static str, Trigger);
 
 /// The trigger of an event, or its refusal, with the place of the rule.
 pub(super) fn said(line: &str, words: &[&str]) -> (usize, Said) {
-    let found = RULES.iter().position(|(lines, when, _)| fits(lines, line) && holds(when, words));
+    let found = FITTING[line].0.iter().copied().find(|at| holds(RULES[*at].1, words));
     let at = found.unwrap_or_else(|| panic!("no rule for `{line}` where {words:?}"));
     (at, RULES[at].2)
 }
 
 /// The automatic trigger, with the place of the rule.
 pub(super) fn automatic(state: State, line: &str, words: &[&str]) -> (usize, Trigger) {
-    let fits = |rule: &&AutomaticRule| rule.0 == state && fits(rule.1, line) && holds(rule.2, words);
-    let found = AUTOMATIC.iter().position(|rule| fits(&rule));
+    let holds = |at: &usize| AUTOMATIC[*at].0 == state && holds(AUTOMATIC[*at].2, words);
+    let found = FITTING[line].1.iter().copied().find(holds);
     let at = found.unwrap_or_else(|| panic!("no rule for {state:?} after `{line}` where {words:?}"));
     (at, AUTOMATIC[at].3)
 }
+
+/// Places of rules, of both kinds.
+type Places = (Vec<usize>, Vec<usize>);
+
+/// The rules of both kinds that speak of a line: looked for once, there are many places.
+static FITTING: LazyLock<BTreeMap<&str, Places>> = LazyLock::new(|| {
+    let fitting = |line: &&'static str| {
+        let rules = (0..RULES.len()).filter(|at| fits(RULES[*at].0, line)).collect();
+        let automatic = (0..AUTOMATIC.len()).filter(|at| fits(AUTOMATIC[*at].1, line)).collect();
+        (*line, (rules, automatic))
+    };
+    COMMANDS.iter().chain(ANSWERS).map(fitting).collect()
+});
 
 /// How many rules there are, of both kinds.
 pub(super) const COUNTS: (usize, usize) = (RULES.len(), AUTOMATIC.len());
@@ -79,6 +95,8 @@ const RULES: &[Rule] = &[
 
     ("delta hi", "", On(LlmDelta)),
     ("aborted*", "", On(LlmAborted)),
+    ("interrupted", "cancelled", On(LlmAborted)),
+    ("interrupted", "",          On(LlmInterrupted)),
     ("timer",    "", On(RetryTimeout)),
 
     // A summary helps when it ended well and is short; under a cancel it is kept, and one that does not help counts as aborted.
@@ -100,6 +118,7 @@ const RULES: &[Rule] = &[
     ("fail *retry-after=999999999",       "fallback",               On(LlmFailedFallback)),
     ("fail *retry-after=999999999",       "summary",                On(CompactionFailedForGood)),
     ("fail *retry-after=999999999",       "",                       On(LlmFailedForGood)),
+    ("fail *retry-after=30000",           "deadline-near fallback", On(LlmFailedFallback)),
     ("fail *retry-after=30000",           "deadline-near summary",  On(CompactionFailedForGood)),
     ("fail *retry-after=30000",           "deadline-near",          On(LlmFailedForGood)),
     ("fail *",                            "",                       On(LlmFailedRetryable)),
@@ -155,6 +174,15 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (PreparingRequest, "*",                         "spent",              AutoBudgetSpent),
     (PreparingRequest, "hooks*|hook-failed *",      "prompt-next",        AutoHooksDue),
     (PreparingRequest, "*",                         "start-hooks !hooking", AutoHooksDue),
+    (PreparingRequest, "interrupted",               "summary",            AutoCompactionDue),
+    (PreparingRequest, "interrupted",               "results",            AutoResultsDue),
+    (PreparingRequest, "interrupted",               "",                   AutoMessageDue),
+    // After some hooks others are due: on what was typed ahead and is taken now, or waits behind a summary that was not made.
+    (PreparingRequest, "hooks*|hook-failed *",      "leaving start-hooks", AutoHooksDue),
+    (PreparingRequest, "hooks*|hook-failed *",      "leaving prompt-hooks", AutoHooksDue),
+    (PreparingRequest, "hooks*|hook-failed *",      "on-calls prompt-hooks queued", AutoHooksDue),
+    (PreparingRequest, "hooks|hooks context*|hook-failed *", "stopping prompt-hooks queued", AutoHooksDue),
+    (PreparingRequest, "hooks block=no",            "summing prompt-hooks", AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "on-prompt queued",   AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "summing",            AutoMessageDue),
     (PreparingRequest, "*",                         "summing",            AutoCompactionDue),
@@ -163,10 +191,16 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (PreparingRequest, "*",                         "due",                AutoCompactionDue),
     (PreparingRequest, "input more",                "prompt-hooks",       AutoHooksDue),
     (PreparingRequest, "answer part stop=paused",   "prompt-hooks",       AutoMessageDue),
+    // What was typed ahead is taken at the end of the work, not when a request is repeated.
+    (PreparingRequest, "fail overflow",             "!summary summarises sum-hooks", AutoHooksDue),
+    (PreparingRequest, "fail overflow",             "!summary summarises", AutoCompactionDue),
+    (PreparingRequest, "fail *|timer",              "summary",            AutoCompactionDue),
+    (PreparingRequest, "fail *|timer",              "results",            AutoResultsDue),
+    (PreparingRequest, "fail *|timer",              "",                   AutoMessageDue),
+    (PreparingRequest, "answer hi*",                "summary !requested results", AutoResultsDue),
+    (PreparingRequest, "answer hi*",                "summary !requested", AutoMessageDue),
     (PreparingRequest, "*",                         "prompt-hooks queued !hooking", AutoHooksDue),
     (PreparingRequest, "compact",                   "",                   AutoCompactionDue),
-    (PreparingRequest, "fail overflow",             "summarises",         AutoCompactionDue),
-    (PreparingRequest, "fail *|timer",              "summary",            AutoCompactionDue),
     (PreparingRequest, "answer*",                   "!summary",           AutoMessageDue),
     (PreparingRequest, "*",                         "results",            AutoResultsDue),
     (PreparingRequest, "hooks*|hook-failed *",      "hooking on-calls",   AutoResultsDue),
@@ -215,8 +249,12 @@ const AUTOMATIC: &[AutomaticRule] = &[
 
     (CheckingBudget, "*",                                   "cancelled",     AutoCancelled),
     (CheckingBudget, "*",                                   "spent",         AutoBudgetSpent),
-    (CheckingBudget, "prepared|prepared 1=ask|prepared 1=allow|prepared 1=change,*", "tool-limit", AutoBudgetSpent),
+    (CheckingBudget, "prepared|prepared 1=ask|prepared 1=allow|prepared 1=change,*", "tool-limit !unusable", AutoBudgetSpent),
+    (CheckingBudget, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "tool-limit !single !unusable", AutoBudgetSpent),
     (CheckingBudget, "tool RUNNING failed out|prepared 1=*", "failure-limit", AutoBudgetSpent),
+    (CheckingBudget, "prepared*",                           "unusable failure-limit", AutoBudgetSpent),
+    // Nothing of the batch ran: the last call failed, whoever said no.
+    (CheckingBudget, "deny *|nobody *|allow *",             "failure-limit", AutoBudgetSpent),
     (CheckingBudget, "*",                                   "loops",         AutoLoopDetected),
     (CheckingBudget, "*",                                   "",              AutoBudgetLeft),
 

@@ -146,6 +146,7 @@ impl Script {
             "answer" => Event::LlmCompleted { ticket: or(self.llm), response: self.response(&words) },
             "fail" => fail(or(self.llm), &words),
             "aborted" => Event::LlmAborted { ticket: or(self.llm), partial_text: first(&words) },
+            "interrupted" => Event::LlmInterrupted { ticket: or(self.llm) },
             "timer" => Event::RetryTimeout { ticket: or(self.retry) },
             "deadline" => Event::DeadlineReached { ticket: or(self.deadline) },
             "prepared" => Event::ToolsPrepared { ticket: or(self.prepare), facts: self.facts(&words) },
@@ -380,6 +381,7 @@ fn outcome(words: &[String]) -> ToolOutcome {
         "ok" => ToolOutcome::ok(text),
         "failed" => ToolOutcome::failed(text),
         "interrupted" => ToolOutcome::interrupted(text),
+        "not-run" => ToolOutcome::not_run(text),
         other => panic!("no such outcome: {other}"),
     };
     let changed = words.iter().filter_map(|word| word.strip_prefix("changed=")).map(String::from).collect();
