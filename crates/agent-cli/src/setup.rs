@@ -13,7 +13,7 @@ use crate::terminal::say;
 use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
-use agent_core::journal::{Rebuilt, ToolPrint};
+use agent_core::journal::{Begun, Rebuilt, ToolPrint};
 use agent_core::link::{Agent, SIGNAL_TOOL};
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
@@ -52,11 +52,14 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// A call of the model that was not answered is made again, and belongs to what comes.
-    fn of(session: &Session) -> Self {
+    /// A call of the model that was asked for and had not begun is made now, and belongs to what comes.
+    fn of(session: &Session, begun: &Begun) -> Self {
         let mut ledger = *session.ledger();
-        let is_open = |open: &Outstanding| matches!(open.action, Action::SendLlmRequest { .. }) && !open.is_cancelled;
-        ledger.model_calls -= u64::from(session.outstanding().iter().any(is_open));
+        let is_to_come = |open: &Outstanding| match open.action {
+            Action::SendLlmRequest { ticket, .. } => !open.is_cancelled && !begun.has(ticket),
+            _ => false,
+        };
+        ledger.model_calls -= u64::from(session.outstanding().iter().any(is_to_come));
         Self { ledger, conversation: session.conversation().clone() }
     }
 }
@@ -394,7 +397,7 @@ impl Kept {
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
             Self::Old { id, journal, rebuilt } => {
                 let Rebuilt { session, agent, next_seq, begun, .. } = *rebuilt;
-                let (before, unfinished) = (Before::of(&session), agent.filter(Agent::is_unfinished));
+                let (before, unfinished) = (Before::of(&session, &begun), agent.filter(Agent::is_unfinished));
                 let resumed = Resumed { config: session.config().clone(), before, unfinished };
                 let builder = identify(builder, &id).journal(Box::new(journal));
                 (builder.resume(session, next_seq).begun(begun), id, Some(resumed))

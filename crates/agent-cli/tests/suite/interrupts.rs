@@ -157,7 +157,7 @@ fn the_cost_of_a_call_that_was_left_open() {
     }
 }
 
-/// The call that a killed run left open is made again, and counts for the run that made it.
+/// The call that a killed run left open is made again, and counts once for each run that made it.
 #[test]
 fn a_call_that_was_asked_again_is_a_turn_of_the_run_that_did_it() {
     let scratch = Scratch::new();
