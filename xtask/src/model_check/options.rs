@@ -82,7 +82,6 @@ fn known(name: &str) -> Result<String, String> {
 fn field<'a>(bounds: &'a mut Bounds, name: &str) -> Option<&'a mut u8> {
     Some(match name {
         "inputs" => &mut bounds.inputs,
-        "deaths" => &mut bounds.deaths,
         "rounds" => &mut bounds.rounds,
         "calls" => &mut bounds.calls,
         "mixed" => &mut bounds.mixed,
@@ -90,12 +89,13 @@ fn field<'a>(bounds: &'a mut Bounds, name: &str) -> Option<&'a mut u8> {
         "raises" => &mut bounds.raises,
         "changes" => &mut bounds.changes,
         "summaries" => &mut bounds.summaries,
+        "deaths" => &mut bounds.deaths,
         _ => return None,
     })
 }
 
 const USAGE: &str = "usage: cargo xtask model-check [--smoke] [--bounds NAME=N,…] [--only NAME,…] [--keep]";
-const NAMES: &[&str] = &["inputs", "rounds", "calls", "mixed", "pauses", "raises", "changes", "summaries"];
+const NAMES: &[&str] = &["inputs", "rounds", "calls", "mixed", "pauses", "raises", "changes", "summaries", "deaths"];
 const STATES: &str = "states";
 /// States of one model: some four gigabytes at worst.
 const MAX_STATES: usize = 8_000_000;

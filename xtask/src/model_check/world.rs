@@ -134,7 +134,7 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "hooks",
         config: "mode=default retries=0 hooks=PreToolUse,PostToolUse,UserPromptSubmit,Stop,SessionStart,SessionEnd",
-        bounds: Bounds { calls: 1, ..SMALL },
+        bounds: Bounds { inputs: 3, rounds: 2, calls: 3, ..SMALL },
         smoke: Bounds { inputs: 1, calls: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read", "allow", "deny"],
@@ -144,7 +144,7 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "summary-hooks",
         config: "mode=bypass retries=0 hooks=UserPromptSubmit,Stop,SessionStart,PreCompact",
-        bounds: Bounds { rounds: 0, summaries: 1, deaths: 1, ..SMALL },
+        bounds: Bounds { calls: 1, summaries: 1, deaths: 1, ..SMALL },
         smoke: Bounds { inputs: 1, rounds: 0, summaries: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read"],

@@ -126,8 +126,14 @@ impl Stage {
 /// Directories of their sources, and programs of their tests.
 const MACHINES: &[&str] = &["session", "lifecycle", "job"];
 /// Tests that take most of the time: asked last.
-const SLOW: &[&str] =
-    &["properties", "coverage", "every_change_of_the_table_is_noticed", "that_is_spoilt", "a_million_items"];
+const SLOW: &[&str] = &[
+    "properties",
+    "coverage",
+    "each_with_each",
+    "every_change_of_the_table_is_noticed",
+    "that_is_spoilt",
+    "a_million_items",
+];
 /// How long tests may take without a mutant.
 const FIRST_LIMIT: Duration = Duration::from_secs(300);
 /// Beside eight times what they take without a mutant.
