@@ -130,6 +130,7 @@ const SLOW: &[&str] = &[
     "properties",
     "coverage",
     "each_with_each",
+    "rebuilt_after_every_event",
     "every_change_of_the_table_is_noticed",
     "that_is_spoilt",
     "a_million_items",

@@ -20,6 +20,7 @@ use crate::stage::table;
 use crate::support::quiet;
 use crate::support::scenarios::{self, Story};
 use agent_core::budget::Limits;
+use agent_core::journal::{self, Entry, Format, Header, Record};
 use agent_core::session::{Action, Event, Session, State};
 use script::{Command, Script};
 use std::collections::BTreeSet;
@@ -28,6 +29,17 @@ use std::fs;
 #[test]
 fn every_scenario_reads_as_written() {
     scenarios::check("session", &play);
+}
+
+/// As if the program ended after every event, and another one went on with what stands in the journal.
+#[test]
+fn every_scenario_reads_the_same_when_the_session_is_rebuilt_after_every_event() {
+    let play = |text: &str| {
+        let mut reborn = Reborn { script: Script::on(table()), journal: Vec::new() };
+        scenarios::play(text, &mut reborn)
+    };
+    let differing = scenarios::differing("session", &play);
+    assert!(differing.is_empty(), "{:?}", differing.iter().map(|(path, ..)| path).collect::<Vec<_>>());
 }
 
 /// All scenarios, one by one, with the rows that each fires: to find out whether they notice a change of the table.
@@ -78,6 +90,64 @@ impl Story for Told {
 
     fn perform(&mut self, line: &str) -> String {
         perform(&mut self.script, line, &mut self.fired)
+    }
+}
+
+/// A session that is made anew from the lines of its journal after every event.
+struct Reborn {
+    script: Script,
+    journal: Vec<String>,
+}
+
+impl Reborn {
+    /// A journal of the session that a scenario begins with.
+    fn open(&mut self) {
+        let header = Header::new("s", "test", "/", self.script.session.config().clone());
+        self.journal.clear();
+        self.write(0, Entry::Header(Box::new(header)));
+        if self.script.session.state() != State::Ready {
+            self.write(0, Entry::Event(Event::Started));
+        }
+    }
+
+    fn write(&mut self, at_ms: u64, entry: Entry) {
+        let record = Record { seq: self.journal.len() as u64, at_ms, entry };
+        self.journal.push(serde_json::to_string(&record).unwrap());
+    }
+
+    fn rebuilt(&self) -> Session {
+        let format = Format::of(&self.journal[0]).unwrap();
+        let records = self.journal.iter().map(|line| format.read(line).unwrap());
+        journal::replay(records).unwrap().1
+    }
+}
+
+impl Story for Reborn {
+    fn begin(&mut self) {
+        self.script = Script::on(table());
+        self.open();
+    }
+
+    fn perform(&mut self, line: &str) -> String {
+        let mut script = self.script.clone();
+        let told = match script.read(line) {
+            Command::Take(event) if !event.is_transient() => {
+                self.write(script.now_ms, Entry::Event(event));
+                perform(&mut self.script, line, &mut BTreeSet::new())
+            }
+            Command::Take(_) | Command::Show(_) => perform(&mut self.script, line, &mut BTreeSet::new()),
+            Command::Nothing => {
+                let told = perform(&mut self.script, line, &mut BTreeSet::new());
+                if matches!(line.split(' ').next(), Some("config" | "not-started")) {
+                    self.open();
+                }
+                told
+            }
+        };
+        let rebuilt = self.rebuilt();
+        assert!(rebuilt == self.script.session, "after `{line}` the journal makes another session");
+        self.script.session = rebuilt;
+        told
     }
 }
 

@@ -12,6 +12,7 @@ use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Se
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// A session and what a driver of it would remember.
+#[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) session: Session,
     pub(crate) now_ms: u64,
