@@ -11,6 +11,7 @@ mod known;
 mod leaving;
 mod malformed;
 mod mutation;
+mod open;
 mod pairs;
 mod partial;
 mod properties;

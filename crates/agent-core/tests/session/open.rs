@@ -1,0 +1,44 @@
+//! What is open: a call that may cost money, a question that somebody has to answer.
+
+use crate::scenario::script::{Command, Script};
+use agent_core::budget::Price;
+use agent_core::link::waits_for_person;
+use agent_core::llm::LlmResponse;
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
+
+const FREE: Price = Price { input_nano_usd: 0, output_nano_usd: 0, cache_read_nano_usd: 0, cache_write_nano_usd: 0 };
+
+#[test]
+fn a_call_that_is_open_may_cost_something_unless_nothing_is_asked_for_any_use() {
+    let dear = [
+        Price { input_nano_usd: 1, ..FREE },
+        Price { output_nano_usd: 1, ..FREE },
+        Price { cache_read_nano_usd: 1, ..FREE },
+        Price { cache_write_nano_usd: 1, ..FREE },
+    ];
+    let prices = dear.map(|price| (Some(price), true)).into_iter().chain([(None, true), (Some(FREE), false)]);
+    for (price, is_open) in prices {
+        let model = ModelConfig { price, ..ModelConfig::new("m") };
+        let mut session = Session::new(SessionConfig::new(model));
+        drop(session.step(0, Event::Started).unwrap());
+        assert!(!session.has_open_cost(), "nothing was asked");
+        drop(session.step(0, Event::UserInput { text: "go".into() }).unwrap());
+        assert_eq!(session.has_open_cost(), is_open, "{price:?}");
+        let Action::SendLlmRequest { ticket, .. } = session.outstanding().remove(0).action else { panic!() };
+        drop(session.step(0, Event::LlmCompleted { ticket, response: LlmResponse::text("hi") }).unwrap());
+        assert!(!session.has_open_cost(), "it was answered");
+    }
+}
+
+#[test]
+fn a_person_is_waited_for_behind_a_question_only() {
+    let mut script = Script::default();
+    let mut waited = Vec::new();
+    for line in ["config mode=default", "input go", "answer calls change{}", "prepared", "allow 1", "tool 1 ok x"] {
+        let Command::Take(event) = script.read(line) else { continue };
+        let step = script.session.step(0, event).unwrap();
+        script.note(&step.actions);
+        waited.extend(step.transitions.iter().filter(|step| waits_for_person(step)).map(|step| step.to));
+    }
+    assert_eq!(waited, [State::AwaitingApproval]);
+}
