@@ -1,7 +1,8 @@
-//! What is open: a call that may cost money, a question that somebody has to answer.
+//! What is open, and what of it may begin again: a call that may cost money, a question that somebody has to answer, hooks.
 
 use crate::scenario::script::{Command, Script};
 use agent_core::budget::Price;
+use agent_core::hook::HookPoint;
 use agent_core::link::waits_for_person;
 use agent_core::llm::LlmResponse;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
@@ -41,4 +42,11 @@ fn a_person_is_waited_for_behind_a_question_only() {
         waited.extend(step.transitions.iter().filter(|step| waits_for_person(step)).map(|step| step.to));
     }
     assert_eq!(waited, [State::AwaitingApproval]);
+}
+
+/// After a crash nobody knows how far they came.
+#[test]
+fn hooks_on_what_was_done_do_not_run_again() {
+    let once: Vec<_> = HookPoint::ALL.into_iter().filter(|point| !point.may_be_repeated()).collect();
+    assert_eq!(once, [HookPoint::PostToolUse, HookPoint::SessionEnd]);
 }
