@@ -82,6 +82,20 @@ fn a_kept_journal_tells_of_the_agent_over_its_session() {
     );
 }
 
+/// The agent's end and not its session's, which is a success here.
+#[test]
+fn a_kept_journal_tells_how_its_last_run_ended() {
+    let ended = |name: &str| {
+        let mut records = read_lines::<Record>(&kept::read("journal", name)).into_iter();
+        let mut replayer = journal::Replayer::new(records.next().unwrap()).unwrap();
+        records.for_each(|record| replayer.advance(record).unwrap());
+        [replayer.outcome(), replayer.session().outcome()].map(|outcome| outcome.unwrap().kind.exit_code())
+    };
+    assert_eq!(ended("agent.jsonl"), [63, 0]);
+    let [told, of_session] = ended("session.jsonl");
+    assert_eq!(told, of_session, "no agent is over it");
+}
+
 /// Whoever performs nothing need not have it rendered: that changes nothing in the session.
 #[test]
 fn a_journal_that_is_only_passed_through_makes_the_same_session() {

@@ -1,6 +1,6 @@
-//! An agent over a session: whose messages the session took, and whether the agent was left at its work.
+//! An agent over a session: whose messages the session took, whether the agent was left at its work, and what it then waits for.
 
-use agent_core::lifecycle::{Event, LifecycleConfig};
+use agent_core::lifecycle::{Action, CheckEnd, CheckReport, Commitment, Event, Lifecycle, LifecycleConfig, TurnEnd};
 use agent_core::link::{Agent, command};
 use agent_core::session::{self, ModelConfig, Session, SessionConfig};
 
@@ -49,4 +49,26 @@ fn an_agent_is_passed_over_by_messages_that_are_not_its_own() {
     pair.agent_takes("go");
     pair.session_takes("not through the agent");
     assert!(pair.agent.is_passed_over() && !pair.agent.is_unfinished());
+}
+
+#[test]
+fn a_timer_and_the_checks_that_have_not_ended_are_outstanding() {
+    let bound = ["one", "two"].map(|command| Commitment::of_command(command, 60_000));
+    let config = LifecycleConfig { max_work_ms: Some(7_000), ..LifecycleConfig::headless(bound.into()) };
+    let mut lifecycle = Lifecycle::new(config);
+    let mut take = |event| {
+        let step = lifecycle.step(0, event).unwrap();
+        (step.actions, lifecycle.outstanding())
+    };
+    let (_, open) = take(Event::InputReceived { text: "go".into() });
+    assert!(matches!(open[..], [Action::StartTimer { delay_ms: 7_000, .. }]), "{open:?}");
+
+    let (asked, open) = take(Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: 1 });
+    let checks = asked.iter().find(|action| matches!(action, Action::RunChecks { .. })).unwrap();
+    assert_eq!(open, [checks.clone()]);
+    let Action::RunChecks { ticket, checks } = checks.clone() else { panic!() };
+
+    let report = CheckReport { end: CheckEnd::Exited { code: 0 }, output: String::new() };
+    let (_, open) = take(Event::CheckCompleted { ticket, commitment: checks[0].commitment, report });
+    assert_eq!(open, [Action::RunChecks { ticket, checks: vec![checks[1].clone()] }]);
 }
