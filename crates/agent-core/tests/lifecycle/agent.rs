@@ -65,7 +65,7 @@ fn a_timer_and_the_checks_that_have_not_ended_are_outstanding() {
 
     let (asked, open) = take(Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: 1 });
     let checks = asked.iter().find(|action| matches!(action, Action::RunChecks { .. })).unwrap();
-    assert_eq!(open, [checks.clone()]);
+    assert_eq!(open, std::slice::from_ref(checks));
     let Action::RunChecks { ticket, checks } = checks.clone() else { panic!() };
 
     let report = CheckReport { end: CheckEnd::Exited { code: 0 }, output: String::new() };
