@@ -223,7 +223,8 @@ fn guesses(before: &agent_core::budget::Ledger, after: &agent_core::budget::Ledg
         ),
     ];
     let said = said.into_iter().filter(|(count, _)| *count > 0);
-    said.map(|(count, text)| format!("for {count} of {calls} model calls {text}")).collect()
+    // A call that ended with an earlier program was counted there, and is charged here.
+    said.map(|(count, text)| format!("for {count} of {} model calls {text}", calls.max(count))).collect()
 }
 
 /// The one outcome. A signal that left at once stands above what the session says.
