@@ -14,6 +14,19 @@ fn the_dearest_kind_of_input_is_reserved() {
 }
 
 #[test]
+fn a_price_is_nothing_only_if_nothing_has_one() {
+    let price = |[input_nano_usd, output_nano_usd, cache_read_nano_usd, cache_write_nano_usd]: [u64; 4]| Price {
+        input_nano_usd,
+        output_nano_usd,
+        cache_read_nano_usd,
+        cache_write_nano_usd,
+    };
+    let asked = (0..16_u64).map(|which| [0, 1, 2, 3].map(|kind| which >> kind & 1));
+    assert!(asked.skip(1).all(|prices| !price(prices).is_nothing()));
+    assert!(price([0; 4]).is_nothing());
+}
+
+#[test]
 fn charges_add_up() {
     let usage = Usage { input_tokens: 1, output_tokens: 1, cache_read_tokens: 1, cache_write_tokens: 1 };
     let mut ledger = Ledger::default();

@@ -163,6 +163,7 @@ fn what_repetition_cannot_cure_is_not_repeated() {
 
 #[test]
 fn a_job_that_says_nothing_or_too_much_fails_whatever_the_host_says() {
+    assert_eq!(JobConfig::MAX_DESCRIPTION_BYTES, 262_144);
     let long = "x".repeat(JobConfig::MAX_DESCRIPTION_BYTES + 1);
     let greedy = RetryConfig { max_retries: 101, base_delay_ms: 1 };
     let fitting = "x".repeat(JobConfig::MAX_DESCRIPTION_BYTES);

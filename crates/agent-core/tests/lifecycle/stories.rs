@@ -56,7 +56,7 @@ fn the_gap_report_names_everything() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(text.len() < 9_000);
+    assert!((8_192..9_000).contains(&text.len()), "{}", text.len());
 }
 
 #[test]
