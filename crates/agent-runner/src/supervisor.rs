@@ -190,6 +190,7 @@ impl Overseen {
     fn begin(&mut self) {
         let config = Box::new(self.agent.lifecycle().config().clone());
         self.record(self.checker.clock.now_ms(), LifecycleEntry::Began(config));
+        self.ask_again();
     }
 
     /// What was asked and not answered is asked again.
@@ -201,6 +202,10 @@ impl Overseen {
             last_signals(session).into_iter().for_each(|signalled| self.take(signalled));
         }
         given.into_iter().for_each(|text| self.session.input(text));
+        self.ask_again();
+    }
+
+    fn ask_again(&mut self) {
         for action in self.agent.lifecycle().outstanding() {
             self.perform(action);
         }

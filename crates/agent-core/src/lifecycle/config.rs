@@ -15,7 +15,7 @@ pub struct LifecycleConfig {
     pub continues_after_failure: bool,
     /// Whether a turn that ends without a signal claims that the work is done, as it does where nobody is there to answer.
     pub unsignalled_turn_claims: bool,
-    /// How long the agent may be idle, in milliseconds.
+    /// How long the agent may be idle, in milliseconds, before its first message too.
     pub max_idle_ms: Option<u64>,
     /// How long the agent may work before it says something, in milliseconds.
     pub max_work_ms: Option<u64>,

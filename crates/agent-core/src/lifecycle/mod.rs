@@ -90,7 +90,7 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// An idle agent.
+    /// An idle agent. With a limit for that, [`outstanding`](Self::outstanding) has the timer of its first wait.
     #[must_use]
     pub fn new(config: LifecycleConfig) -> Self {
         Self::with_table(config, &table::TABLE)
@@ -114,7 +114,8 @@ impl Lifecycle {
             input: String::new(),
             is_cancelled: false,
             outcome: None,
-            timer: None,
+            // No row leads here that could start it.
+            timer: config.max_idle_ms.map(|_| Ticket(0)),
             cleanup: None,
             next_ticket: 0,
             trace: Trace::new(None),

@@ -47,16 +47,26 @@ pub(crate) struct Harness {
 
 impl Harness {
     pub(crate) fn new(config: LifecycleConfig) -> Self {
+        let machine = Lifecycle::with_table(config.clone(), table());
+        let first = machine.outstanding();
+        let timers: Vec<Ticket> = first
+            .iter()
+            .map(|action| match action {
+                Action::StartTimer { ticket, .. } => *ticket,
+                other => panic!("a new agent asks for {other:?}"),
+            })
+            .collect();
+        assert_eq!(timers.len(), usize::from(config.max_idle_ms.is_some()));
         Self {
-            machine: Lifecycle::with_table(config.clone(), table()),
+            machine,
             rebuilt: Lifecycle::with_table(config.clone(), table()),
             made_of: config,
             events: Vec::new(),
             checks: Vec::new(),
-            timers: Vec::new(),
+            timer_is_open: !timers.is_empty(),
+            timers,
             cleanup: None,
             sent: 0,
-            timer_is_open: false,
             reports_since_message: 0,
             is_stopping: false,
             now_ms: 1_000,

@@ -86,7 +86,9 @@ impl Story for Told {
     fn perform(&mut self, line: &str) -> String {
         if let Some(words) = line.strip_prefix("config ") {
             *self = Self::of(config(words));
-            return String::new();
+            let first = self.agent.outstanding();
+            first.iter().for_each(|action| self.note(action));
+            return first.iter().fold(String::new(), |out, action| format!("{out}- {}\n", shown(action)));
         }
         let before = self.agent.clone();
         match self.agent.step(0, self.event(line)) {

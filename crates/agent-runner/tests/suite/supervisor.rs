@@ -256,3 +256,15 @@ async fn an_agent_that_works_too_long_is_given_up() {
     assert_eq!((left.lifecycle.state(), left.outcome.unwrap().kind), (State::Ended, OutcomeKind::Budget));
     assert_eq!((elapsed_ms(started) / 1_000, provider.open_streams()), (60, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_to_which_nobody_says_anything_is_given_up() {
+    let provider = ScriptedProvider::new(Script::new());
+    let config = LifecycleConfig { max_idle_ms: Some(60_000), ..bound(&[]) };
+    let started = Instant::now();
+    let mut agent = Agent::start(builder(provider), config, &ScriptedCommands::new());
+    let found = agent.until(|notice| matches!(notice, Notice::Rested { .. })).await;
+    assert!(matches!(found, Notice::Rested { agent: lifecycle::Outcome::TimedOut { state: State::Idle }, .. }));
+    assert_eq!(agent.ended().await.lifecycle.state(), State::Ended);
+    assert_eq!(elapsed_ms(started) / 1_000, 60);
+}
