@@ -11,7 +11,7 @@ use crate::terminal::say;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::session::{Outcome, OutcomeKind, Session};
-use agent_runner::{End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
+use agent_runner::{End, Notice, Notices, REDACTED, Supervised, Supervisor, SupervisorHandle};
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Instant;
@@ -351,5 +351,3 @@ fn elapsed_ms(since: Instant) -> u64 {
 
 const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
 const WRONG_USAGE: u8 = 2;
-/// What stands in a journal where a secret was.
-const REDACTED: &str = "[redacted]";

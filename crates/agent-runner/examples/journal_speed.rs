@@ -1,8 +1,6 @@
 //! What keeping a journal costs, beside writing the same bytes to a file and waiting for the disk by hand, in one run.
 //!
 //! `cargo run --release -p agent-runner --example journal_speed [DIRECTORY]`
-#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
-
 use agent_core::journal::{Entry, Header, Record};
 use agent_core::llm::LlmResponse;
 use agent_core::ports::Journal;
@@ -42,15 +40,16 @@ async fn measure(folder: &Path) -> Result<(), Box<dyn Error>> {
         by_journal.push(start.elapsed());
     }
     let (by_hand, by_journal) = (median(&mut by_hand), median(&mut by_journal));
-    println!("{RECORDS} records of some 500 bytes, median");
-    println!("write + fdatasync by hand   {:>8.1} µs", micros(by_hand));
-    println!("append + sync of a journal  {:>8.1} µs", micros(by_journal));
-    println!("ratio                       {:>8.2}", by_journal.as_secs_f64() / by_hand.as_secs_f64());
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{RECORDS} records of some 500 bytes, median")?;
+    writeln!(out, "write + fdatasync by hand   {:>8.1} µs", micros(by_hand))?;
+    writeln!(out, "append + sync of a journal  {:>8.1} µs", micros(by_journal))?;
+    writeln!(out, "ratio                       {:>8.2}", by_journal.as_secs_f64() / by_hand.as_secs_f64())?;
     let start = Instant::now();
     for record in Reader::open(&path)? {
         record?;
     }
-    println!("read and checked            {:>8.2} µs", start.elapsed().as_secs_f64() * 1e6 / lines.len() as f64);
+    writeln!(out, "read and checked            {:>8.2} µs", start.elapsed().as_secs_f64() * 1e6 / lines.len() as f64)?;
     Ok(())
 }
 

@@ -40,5 +40,6 @@ pub use agent::{Agent, AgentError};
 pub use builder::{BuildError, Builder};
 pub use clock::SystemClock;
 pub use notice::{Notice, Notices};
+pub use redact::REDACTED;
 pub use runner::{End, Handle, Runner};
 pub use supervisor::{Supervised, Supervisor, SupervisorHandle};

@@ -223,7 +223,7 @@ impl Redactor {
     pub(crate) fn text(&self, text: &mut String) {
         for secret in self.secrets.iter() {
             if text.contains(secret) {
-                *text = text.replace(secret, "[redacted]");
+                *text = text.replace(secret, REDACTED);
             }
         }
     }
@@ -240,4 +240,6 @@ fn escaped(text: &str) -> String {
     quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
 }
 
+/// What stands in a journal, and in what the model and the host are told, where a secret was.
+pub const REDACTED: &str = "[redacted]";
 const MIN_SECRET_BYTES: usize = 8;
