@@ -127,6 +127,15 @@ impl Conversation {
         self.bytes / 4 + self.items.len() as u64 * 4
     }
 
+    /// Whether it ends with something that the model has to say more to: what a user said, results, or an answer that the provider paused.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        match self.last().map(AsRef::as_ref) {
+            Some(Item::Input(_) | Item::Round(_)) => true,
+            Some(Item::Answer(answer)) => answer.is_paused(),
+            None => false,
+        }
+    }
+
     fn append(&mut self, item: Item) {
         self.bytes = self.bytes.saturating_add(item.bytes());
         self.items.push(Arc::new(item));

@@ -70,6 +70,16 @@ impl Batch {
         self.calls.iter().map(|open| open.call.clone()).collect()
     }
 
+    /// Whether the open calls are those of the answer, which a person may have given other arguments. A batch that was kept may say otherwise.
+    pub(super) fn is_of_its_answer(&self) -> bool {
+        self.answer.calls().map(|call| &call.id).eq(self.calls.iter().map(|open| &open.call.id))
+    }
+
+    /// The answer that asked for the calls.
+    pub(super) const fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
     /// What the model said with the calls.
     pub(super) fn text(&self) -> String {
         self.answer.text()

@@ -2,7 +2,10 @@
 //! for what nobody was asked, so it is refused whole.
 
 use super::{HookBook, Session, State};
+use crate::conversation::{Answer, Item, non_blank};
+use crate::hook::HookPoint;
 use crate::table::Label;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::de::Error;
@@ -77,6 +80,10 @@ impl Session {
             (self.hooks.vetted() > self.pending.len(), "with more messages looked at than there are"),
             (self.reply.is_some(), "with an answer that nobody looked at"),
             (batch.is_some() != has_batch, "with, or without, open calls"),
+            (batch.is_some_and(|batch| !batch.is_of_its_answer()), "with open calls of another answer"),
+            (!self.has_calls_of_its_own(), "with a call that stands twice, or that is not remembered"),
+            (!self.has_something_to_send(), "with nothing to be sent"),
+            (self.pending.iter().chain(&self.queue).any(|text| !non_blank(text)), "with a message that says nothing"),
             (
                 self.state == State::AwaitingApproval && !batch.is_some_and(super::Batch::has_open_questions),
                 "with nobody to be asked",
@@ -86,9 +93,56 @@ impl Session {
                 "with nothing that runs",
             ),
             (self.state == State::Compacting && !self.is_compacting(), "without a summary to be made"),
+            (self.is_answering() && self.is_compacting(), "with a summary to be made"),
             (self.state == State::Error && self.retry.is_none(), "without a wait"),
         ];
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
+    }
+
+    /// Whether an answer of the model is going to be put behind the history.
+    const fn is_answering(&self) -> bool {
+        matches!(self.state, State::CallingLlm | State::SendingToolResults)
+    }
+
+    /// Whether what is going to be sent, or was, has something in it.
+    fn has_something_to_send(&self) -> bool {
+        let is_waiting = !self.pending.is_empty() || !self.notes.is_empty();
+        match self.state {
+            State::CallingLlm | State::SendingToolResults => is_waiting || self.conversation.awaits_answer(),
+            State::PreparingTools | State::AwaitingApproval | State::ExecutingTools => self.conversation.awaits_answer(),
+            State::CheckingGitCommits | State::RunningAutoformatters | State::CommittingChanges => {
+                self.conversation.has_results_due()
+            }
+            State::RunningHooks if self.hooks.run_on(HookPoint::UserPromptSubmit) => is_waiting,
+            State::RunningHooks if !self.hooks.goes_on() => true,
+            State::RunningHooks | State::Error => is_waiting || !self.conversation.is_empty(),
+            State::Compacting => !self.conversation.is_empty(),
+            State::Ready
+            | State::WaitingForUserInput
+            | State::ShuttingDown
+            | State::PreparingRequest
+            | State::ProcessingLlmResponse
+            | State::EndOfTurn
+            | State::ToolUseRequested
+            | State::CheckingForCancellation
+            | State::SettlingHooks
+            | State::CheckingBudget
+            | State::GatheringAdditionalMessages
+            | State::Cancelled
+            | State::BudgetExceeded => true,
+        }
+    }
+
+    /// Whether every call, answered or open, has an id that no other has and that a further one cannot get.
+    fn has_calls_of_its_own(&self) -> bool {
+        let answers = self.conversation.iter().filter_map(|item| match item.as_ref() {
+            Item::Round(round) => Some(round.answer()),
+            Item::Input(_) | Item::Answer(_) => None,
+        });
+        let open = self.batch.as_ref().map(|batch| batch.answer());
+        let mut seen = BTreeSet::new();
+        let ids = answers.chain(open).flat_map(Answer::calls).map(|call| &call.id);
+        ids.into_iter().all(|id| self.used_ids.contains(id.as_str()) && seen.insert(id))
     }
 }
 
