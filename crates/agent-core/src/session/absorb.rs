@@ -24,13 +24,7 @@ impl Session {
                     }
                 }
             }
-            Event::Reconfigured { config } => {
-                self.config = *config;
-                self.fixed_tokens = self.config.fixed_tokens();
-                self.model_index = 0;
-                self.measured = None;
-                self.hooks.start_again();
-            }
+            Event::Reconfigured { config } => self.absorb_config(*config),
             Event::CompactionRequested => {
                 // Work that a limit stopped still waits for the limit, whatever becomes of the summary.
                 let stopped_by_limit = self.stopped_by_limit;

@@ -190,7 +190,8 @@ impl Session {
             return plain;
         }
         let summary = compaction::summary(response).ok();
-        let helps = summary.is_some_and(|text| compaction::replaced(&self.conversation, &text).is_some());
+        let helps =
+            summary.is_some_and(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text).is_some());
         match (helps, self.cancel) {
             (true, Some(_)) => Trigger::CompactionCompletedWorkDue,
             (false, Some(_)) => Trigger::LlmAborted,
@@ -213,7 +214,7 @@ impl Session {
         let attempts = self.failed_attempts.saturating_add(1);
         let in_time = error.retry_after_ms.is_none_or(|asked_ms| asked_ms <= self.longest_retry_after_ms(at_ms).0);
         let again = in_time && self.config.retry.delay_after_ms(attempts, error, chance_permille).is_some();
-        let has_fallback = self.model_index.saturating_add(1) < self.config.models.len();
+        let has_fallback = self.next_model() < self.config.models.len();
         let is_overloaded = error.kind == LlmErrorKind::Overloaded;
         if has_fallback && error.kind.is_retryable() && (is_overloaded || !again) {
             return Trigger::LlmFailedFallback;
@@ -228,13 +229,6 @@ impl Session {
             Some(left_ms) if left_ms < allowed_ms => (left_ms, true),
             Some(_) | None => (allowed_ms, false),
         }
-    }
-
-    /// What is left of the turn's time, if its clock is running.
-    pub(super) fn time_left_ms(&self, at_ms: u64) -> Option<u64> {
-        let (_, armed_at_ms) = self.deadline.armed?;
-        let used_ms = self.deadline.used_ms.saturating_add(at_ms.max(self.now_ms).saturating_sub(armed_at_ms));
-        self.config.limits.max_wall_time_ms.map(|limit_ms| limit_ms.saturating_sub(used_ms))
     }
 
     fn approval(
@@ -281,7 +275,7 @@ impl Session {
     }
 
     pub(super) fn can_compact(&self) -> bool {
-        compaction::cut(&self.conversation) > 0
+        compaction::cut(&self.conversation, self.is_continuing()) > 0
     }
 
     /// Whether the conversation can be made shorter after an overflow: by a summary, then by clipping the last round.
@@ -306,7 +300,7 @@ impl Session {
     /// Whether the session may summarise by itself: once between two answers, and only when that can help. A summary that cannot would
     /// end the turn, although the last round can still be clipped.
     pub(super) fn may_summarise(&self) -> bool {
-        !self.compaction.tried && compaction::may_help(&self.conversation)
+        !self.compaction.tried && compaction::may_help(&self.conversation, self.is_continuing())
     }
 
     fn is_work_due_after_compaction(&self) -> bool {

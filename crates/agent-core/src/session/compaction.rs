@@ -30,23 +30,23 @@ pub(super) enum Cause {
     TooLong,
 }
 
-/// Number of items before the cut.
-pub(super) fn cut(conversation: &Conversation) -> usize {
-    if conversation.is_paused() {
+/// Number of items before the cut. Nothing of an answer that is going to be continued can be left out.
+pub(super) fn cut(conversation: &Conversation, is_continuing: bool) -> usize {
+    if is_continuing {
         return 0;
     }
     conversation.len() - usize::from(conversation.has_results_due())
 }
 
 /// Whether a summary, however short, could save a fifth: what lies behind the cut stays.
-pub(super) fn may_help(conversation: &Conversation) -> bool {
+pub(super) fn may_help(conversation: &Conversation, is_continuing: bool) -> bool {
     let kept = conversation.last().filter(|_| conversation.has_results_due()).map_or(0, |item| item.bytes());
-    cut(conversation) > 0 && saves_a_fifth(kept, conversation.bytes())
+    cut(conversation, is_continuing) > 0 && saves_a_fifth(kept, conversation.bytes())
 }
 
 /// What the model is asked to summarise: everything before the cut, long results clipped so that it fits, then the instruction.
-pub(super) fn request(conversation: &Conversation, window_tokens: Option<u64>) -> Conversation {
-    let cut = cut(conversation);
+pub(super) fn request(conversation: &Conversation, is_continuing: bool, window_tokens: Option<u64>) -> Conversation {
+    let cut = cut(conversation, is_continuing);
     // About three bytes a token leaves room for the instruction and the summary.
     let room = window_tokens.map_or(DEFAULT_ROOM_BYTES, |tokens| tokens.saturating_mul(3));
     let results: usize = conversation.iter().take(cut).map(|item| results_in(item)).sum();
@@ -84,10 +84,10 @@ pub(super) fn summary(response: &LlmResponse) -> Result<String, String> {
 }
 
 /// The conversation with everything before the cut replaced by the summary, or nothing when that saves less than a fifth.
-pub(super) fn replaced(conversation: &Conversation, summary: &str) -> Option<Conversation> {
+pub(super) fn replaced(conversation: &Conversation, is_continuing: bool, summary: &str) -> Option<Conversation> {
     let mut out = Conversation::new();
     out.push_input(Input::new(vec![format!("[Summary of the conversation until here]\n{summary}")]).ok()?);
-    for item in conversation.iter().skip(cut(conversation)) {
+    for item in conversation.iter().skip(cut(conversation, is_continuing)) {
         push(&mut out, item.clone());
     }
     saves_a_fifth(out.bytes(), conversation.bytes()).then_some(out)

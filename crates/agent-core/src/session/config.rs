@@ -101,7 +101,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    const DEFAULT_OUTPUT_TOKENS: u32 = 8_192;
+    pub(super) const DEFAULT_OUTPUT_TOKENS: u32 = 8_192;
 
     /// A model of which only the id is known; answers of up to 8,192 tokens.
     #[must_use]

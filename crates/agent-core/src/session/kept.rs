@@ -109,7 +109,9 @@ impl Session {
         let is_waiting = !self.pending.is_empty() || !self.notes.is_empty();
         match self.state {
             State::CallingLlm | State::SendingToolResults => is_waiting || self.conversation.awaits_answer(),
-            State::PreparingTools | State::AwaitingApproval | State::ExecutingTools => self.conversation.awaits_answer(),
+            State::PreparingTools | State::AwaitingApproval | State::ExecutingTools => {
+                self.conversation.awaits_answer()
+            }
             State::CheckingGitCommits | State::RunningAutoformatters | State::CommittingChanges => {
                 self.conversation.has_results_due()
             }

@@ -30,6 +30,7 @@ mod absorb;
 mod action;
 mod batch;
 mod classify;
+mod clock;
 mod compaction;
 mod config;
 mod event;
@@ -70,6 +71,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use batch::Batch;
+use clock::Deadline;
 use compaction::Compaction;
 use loops::Repetition;
 use outcome::Run;
@@ -112,6 +114,9 @@ pub struct Session {
 
     ledger: Ledger,
     model_index: usize,
+    /// The model that was asked, while another configuration has come since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaced_model: Option<Box<ModelConfig>>,
     failed_attempts: u32,
     retry: Option<Box<Retry>>,
     pauses: u32,
@@ -168,6 +173,7 @@ impl Session {
             used_ids: UsedIds::default(),
             ledger: Ledger::default(),
             model_index: 0,
+            replaced_model: None,
             failed_attempts: 0,
             retry: None,
             pauses: 0,
@@ -222,7 +228,7 @@ impl Session {
             self.render_transient(row, event, &mut step.actions);
             return Ok(());
         }
-        self.now_ms = self.now_ms.max(at_ms);
+        self.pass_time(at_ms, &event);
         self.absorb(trigger, event, &mut step.rulings);
         self.note_rulings(&step.rulings);
         self.fire(row, step, rendering);
@@ -238,18 +244,6 @@ impl Session {
     #[must_use]
     pub fn outstanding(&self) -> Vec<Outstanding> {
         self.render_outstanding()
-    }
-
-    /// Whether a model was asked, has not answered, and may ask money for it: more is spent than the ledger says.
-    #[must_use]
-    pub fn has_open_cost(&self) -> bool {
-        let is_free = |id: &str| {
-            let model = self.config.models.iter().find(|model| *model.id == *id);
-            model.and_then(|model| model.price).is_some_and(|price| price.is_nothing())
-        };
-        self.outstanding().iter().any(|open| {
-            if let Action::SendLlmRequest { request, .. } = &open.action { !is_free(&request.model) } else { false }
-        })
     }
 
     /// Whether something with this ticket was asked and is not answered.
@@ -421,17 +415,6 @@ struct Retry {
 struct Notice {
     message: String,
     returned_input: Vec<String>,
-}
-
-/// The turn's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Deadline {
-    /// Whether a turn is going on.
-    running: bool,
-    /// Time used before the clock was last started, in milliseconds.
-    used_ms: u64,
-    /// The armed deadline, and when it was armed.
-    armed: Option<(Ticket, u64)>,
 }
 
 /// Why a turn is being stopped.

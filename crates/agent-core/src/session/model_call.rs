@@ -5,12 +5,14 @@ use super::compaction::{self, Cause};
 use super::outcome::Ending;
 use super::reply::{self, Reply};
 use super::table::Trigger;
-use super::{Notice, Retry, Session};
+use super::{Action, ModelConfig, Notice, Outstanding, Retry, Session, SessionConfig};
+use crate::budget::Price;
 use crate::conversation::{Answer, Block};
 use crate::llm::{LlmError, LlmResponse, PartialAnswer, Usage};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -115,7 +117,10 @@ impl Session {
         self.cancel.get_or_insert(super::CancelReason::Requested);
         self.charge_partial(PartialAnswer { usage: None, bytes: partial_text.len() as u64 });
         if self.is_compacting() {
-            self.end_summary();
+            // One that was asked for ends with the stop, which has to know of it.
+            if self.compaction.due == Some(Cause::TooLong) {
+                self.end_summary();
+            }
             return;
         }
         if let Some(answer) = reply::marked(vec![Block::Text(partial_text)], "interrupted") {
@@ -144,9 +149,55 @@ impl Session {
         self.compaction.overflows = 0;
     }
 
+    /// The whole configuration is another. A call in flight stays that of the model it was made to.
+    pub(super) fn absorb_config(&mut self, config: SessionConfig) {
+        let asked = self.called_model().filter(|asked| self.asked.is_some() && config.models.first() != Some(asked));
+        self.replaced_model = asked.cloned().map(Box::new);
+        if config.limits != self.config.limits {
+            self.tool_calls_refused = false;
+        }
+        self.config = config;
+        self.fixed_tokens = self.config.fixed_tokens();
+        self.model_index = 0;
+        self.measured = None;
+        self.hooks.start_again();
+    }
+
+    /// The model of the call in flight; without one, of the next.
+    fn called_model(&self) -> Option<&ModelConfig> {
+        self.replaced_model.as_deref().or_else(|| self.config.model(self.model_index))
+    }
+
+    /// Its id; empty when there is no model.
+    pub(super) fn called_id(&self) -> Arc<str> {
+        self.called_model().map_or_else(|| Arc::from(""), |model| Arc::clone(&model.id))
+    }
+
+    /// Most tokens that its answer may have.
+    pub(super) fn called_output_tokens(&self) -> u32 {
+        self.called_model().map_or(ModelConfig::DEFAULT_OUTPUT_TOKENS, |model| model.max_output_tokens)
+    }
+
+    fn called_price(&self) -> Option<&Price> {
+        self.called_model().and_then(|model| model.price.as_ref())
+    }
+
+    /// Where the next model stands that would be asked instead of the one that was.
+    pub(super) fn next_model(&self) -> usize {
+        if self.replaced_model.is_some() { 0 } else { self.model_index.saturating_add(1) }
+    }
+
+    /// Whether a model was asked, has not answered, and may ask money for it: more is spent than the ledger says.
+    #[must_use]
+    pub fn has_open_cost(&self) -> bool {
+        let is_called = |open: &Outstanding| matches!(open.action, Action::SendLlmRequest { .. });
+        let is_free = self.called_price().is_some_and(Price::is_nothing);
+        !is_free && self.outstanding().iter().any(is_called)
+    }
+
     fn fall_back(&mut self, error: &LlmError) {
-        let from = self.config.model_id(self.model_index);
-        self.model_index = self.model_index.saturating_add(1);
+        let from = self.called_id();
+        (self.model_index, self.replaced_model) = (self.next_model(), None);
         self.failed_attempts = 0;
         self.measured = None;
         let to = self.config.model_id(self.model_index);
@@ -185,7 +236,8 @@ impl Session {
         let cause = self.end_summary();
         let summary = compaction::summary(response);
         if matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) {
-            let shorter = summary.ok().and_then(|text| compaction::replaced(&self.conversation, &text));
+            let shorter =
+                summary.ok().and_then(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text));
             if let Some(shorter) = shorter {
                 self.conversation = shorter;
                 self.measured = None;
@@ -242,7 +294,8 @@ impl Session {
     /// What is known to have come of an answer that was never whole.
     fn charge_partial(&mut self, partial: PartialAnswer) {
         let usage = partial.usage_or(self.context_estimate());
-        self.ledger.charge(&usage, true, self.config.price(self.model_index));
+        let price = self.called_price().copied();
+        self.ledger.charge(&usage, true, price.as_ref());
     }
 
     fn charge(&mut self, response: &LlmResponse) {
@@ -251,7 +304,8 @@ impl Session {
             output_tokens: response.blocks.iter().map(reply::bytes).sum::<u64>() / 4,
             ..Usage::default()
         });
-        self.ledger.charge(&usage, response.usage.is_none(), self.config.price(self.model_index));
+        let price = self.called_price().copied();
+        self.ledger.charge(&usage, response.usage.is_none(), price.as_ref());
     }
 
     /// Why it is not tried again.

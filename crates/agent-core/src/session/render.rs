@@ -114,6 +114,7 @@ impl Session {
     /// Counts a model call, and gives it a ticket.
     fn ask_model(&mut self) -> Ticket {
         self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
+        self.replaced_model = None;
         self.stopped_by_limit &= self.is_compacting();
         self.ask()
     }
@@ -201,7 +202,7 @@ impl Session {
         ticket
     }
 
-    fn ticket(&mut self) -> Ticket {
+    pub(super) fn ticket(&mut self) -> Ticket {
         self.next_ticket = self.next_ticket.wrapping_add(1);
         Ticket(self.next_ticket)
     }
@@ -217,7 +218,7 @@ impl Session {
     fn request(&self) -> LlmRequest {
         let (purpose, conversation) = if self.is_compacting() {
             let window_tokens = self.config.model(self.model_index).and_then(|model| model.context_window_tokens);
-            (Purpose::Compaction, compaction::request(&self.conversation, window_tokens))
+            (Purpose::Compaction, compaction::request(&self.conversation, self.is_continuing(), window_tokens))
         } else {
             let mut conversation = self.conversation.clone();
             if let Some(input) = self.unsent() {
@@ -227,11 +228,11 @@ impl Session {
         };
         LlmRequest {
             purpose,
-            model: self.config.model_id(self.model_index),
+            model: self.called_id(),
             system: self.config.system.clone(),
             tools: self.config.tools.clone(),
             conversation,
-            max_output_tokens: self.config.max_output_tokens(self.model_index),
+            max_output_tokens: self.called_output_tokens(),
         }
     }
 
@@ -243,28 +244,5 @@ impl Session {
             failed_attempts: self.failed_attempts,
             reason: retry.reason.clone(),
         })
-    }
-
-    /// Arms the turn's clock with what is left, unless no turn is going on, it is being stopped, or nothing limits it.
-    fn start_deadline(&mut self) -> Option<Action> {
-        if !self.deadline.running || self.cancel.is_some() {
-            return None;
-        }
-        // Also when the limit was lifted: the old deadline must not count any more.
-        self.stop_clock();
-        let limit_ms = self.config.limits.max_wall_time_ms?;
-        let ticket = self.ticket();
-        self.deadline.armed = Some((ticket, self.now_ms));
-        Some(Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(self.deadline.used_ms) })
-    }
-
-    fn hold_deadline(&mut self) -> Option<Action> {
-        self.stop_clock().map(|ticket| Action::HoldDeadline { ticket })
-    }
-
-    fn stop_clock(&mut self) -> Option<Ticket> {
-        let (ticket, armed_at_ms) = self.deadline.armed.take()?;
-        self.deadline.used_ms = self.deadline.used_ms.saturating_add(self.now_ms.saturating_sub(armed_at_ms));
-        Some(ticket)
     }
 }

@@ -60,7 +60,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     CallingLlm + UserInput          => CallingLlm            [];
     CallingLlm + BudgetRaised       => CallingLlm            [StartDeadline];
-    CallingLlm + Reconfigured       => CallingLlm            [];
+    CallingLlm + Reconfigured       => CallingLlm            [StartDeadline];
     CallingLlm + CancelRequested    => CallingLlm            [CancelLlmRequest];
     CallingLlm + ShutdownRequested  => ShuttingDown          [CancelLlmRequest, ReturnQueuedInput, Shutdown];
     CallingLlm + LlmDelta           => CallingLlm            [DisplayText];
@@ -74,7 +74,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     SendingToolResults + UserInput          => SendingToolResults    [];
     SendingToolResults + BudgetRaised       => SendingToolResults    [StartDeadline];
-    SendingToolResults + Reconfigured       => SendingToolResults    [];
+    SendingToolResults + Reconfigured       => SendingToolResults    [StartDeadline];
     SendingToolResults + CancelRequested    => SendingToolResults    [CancelLlmRequest];
     SendingToolResults + ShutdownRequested  => ShuttingDown          [CancelLlmRequest, ReturnQueuedInput, Shutdown];
     SendingToolResults + LlmDelta           => SendingToolResults    [DisplayText];
@@ -101,7 +101,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     PreparingTools + UserInput         => PreparingTools          [];
     PreparingTools + BudgetRaised      => PreparingTools          [StartDeadline];
-    PreparingTools + Reconfigured      => PreparingTools          [];
+    PreparingTools + Reconfigured      => PreparingTools          [StartDeadline];
     PreparingTools + CancelRequested   => PreparingTools          [CancelHooks];
     PreparingTools + ShutdownRequested => ShuttingDown            [CancelHooks, ReturnQueuedInput, Shutdown];
     PreparingTools + ToolsPrepared     => CheckingForCancellation [];
@@ -123,7 +123,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     ExecutingTools + UserInput                 => ExecutingTools     [];
     ExecutingTools + BudgetRaised              => ExecutingTools     [StartDeadline];
-    ExecutingTools + Reconfigured              => ExecutingTools     [];
+    ExecutingTools + Reconfigured              => ExecutingTools     [StartDeadline];
     ExecutingTools + CancelRequested           => ExecutingTools     [CancelTools];
     ExecutingTools + ShutdownRequested         => ShuttingDown       [CancelTools, ReturnQueuedInput, Shutdown];
     ExecutingTools + ToolProgress              => ExecutingTools     [DisplayText];
@@ -136,7 +136,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     CheckingGitCommits + UserInput               => CheckingGitCommits    [];
     CheckingGitCommits + BudgetRaised            => CheckingGitCommits    [StartDeadline];
-    CheckingGitCommits + Reconfigured            => CheckingGitCommits    [];
+    CheckingGitCommits + Reconfigured            => CheckingGitCommits    [StartDeadline];
     CheckingGitCommits + CancelRequested         => CheckingGitCommits    [CancelHooks];
     CheckingGitCommits + ShutdownRequested       => ShuttingDown          [CancelHooks, ReturnQueuedInput, Shutdown];
     CheckingGitCommits + GitChecked              => CheckingBudget        [];
@@ -147,7 +147,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     RunningAutoformatters + UserInput                   => RunningAutoformatters [];
     RunningAutoformatters + BudgetRaised                => RunningAutoformatters [StartDeadline];
-    RunningAutoformatters + Reconfigured                => RunningAutoformatters [];
+    RunningAutoformatters + Reconfigured                => RunningAutoformatters [StartDeadline];
     RunningAutoformatters + CancelRequested             => RunningAutoformatters [CancelHooks];
     RunningAutoformatters + ShutdownRequested           => ShuttingDown          [CancelHooks, ReturnQueuedInput, Shutdown];
     RunningAutoformatters + FormattersFinished          => CheckingBudget        [];
@@ -157,7 +157,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     CommittingChanges + UserInput         => CommittingChanges   [];
     CommittingChanges + BudgetRaised      => CommittingChanges   [StartDeadline];
-    CommittingChanges + Reconfigured      => CommittingChanges   [];
+    CommittingChanges + Reconfigured      => CommittingChanges   [StartDeadline];
     CommittingChanges + CancelRequested   => CommittingChanges   [CancelHooks];
     CommittingChanges + ShutdownRequested => ShuttingDown        [CancelHooks, ReturnQueuedInput, Shutdown];
     CommittingChanges + ChangesCommitted  => CheckingBudget      [];
@@ -166,7 +166,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     RunningHooks + UserInput         => RunningHooks        [];
     RunningHooks + BudgetRaised      => RunningHooks        [StartDeadline];
-    RunningHooks + Reconfigured      => RunningHooks        [];
+    RunningHooks + Reconfigured      => RunningHooks        [StartDeadline];
     RunningHooks + CancelRequested   => RunningHooks        [CancelHooks];
     RunningHooks + ShutdownRequested => ShuttingDown        [CancelHooks, ReturnQueuedInput, Shutdown];
     RunningHooks + HooksFinished     => SettlingHooks       [DisplayError];
@@ -189,7 +189,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     Compacting + UserInput                  => Compacting          [];
     Compacting + BudgetRaised               => Compacting          [StartDeadline];
-    Compacting + Reconfigured               => Compacting          [];
+    Compacting + Reconfigured               => Compacting          [StartDeadline];
     Compacting + CancelRequested            => Compacting          [CancelLlmRequest];
     Compacting + ShutdownRequested          => ShuttingDown        [CancelLlmRequest, ReturnQueuedInput, Shutdown];
     Compacting + LlmDelta                   => Compacting          [];
@@ -203,7 +203,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     Error + UserInput         => Error            [];
     Error + BudgetRaised      => Error            [StartDeadline];
-    Error + Reconfigured      => Error            [];
+    Error + Reconfigured      => Error            [StartDeadline];
     Error + CancelRequested   => Cancelled        [CancelRetry];
     Error + ShutdownRequested => ShuttingDown     [CancelRetry, ReturnQueuedInput, Shutdown];
     Error + RetryTimeout      => PreparingRequest [];

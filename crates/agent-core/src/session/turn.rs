@@ -55,7 +55,8 @@ impl Session {
         let reason = self.cancel.take();
         self.asked = None;
         self.retry = None;
-        self.stopped_by_limit = false;
+        // Work that a limit stopped goes on waiting for it when only a summary was stopped.
+        self.stopped_by_limit &= self.compaction.due == Some(Cause::Requested);
         self.close_batch("cancelled");
         self.drop_requested_compaction();
         let ending = match reason {
@@ -119,6 +120,11 @@ impl Session {
     pub(super) fn unsent(&self) -> Option<Input> {
         let texts: Vec<String> = self.notes.iter().chain(&self.pending).cloned().collect();
         Input::new(texts).ok()
+    }
+
+    /// Whether the next request lets the model go on with an answer that was paused. With anything new to be said that answer is closed.
+    pub(super) fn is_continuing(&self) -> bool {
+        self.conversation.is_paused() && self.pending.is_empty() && self.notes.is_empty()
     }
 
     /// The model has answered what was sent: it becomes history.

@@ -1,0 +1,72 @@
+//! The turn's clock: what the limit on time is measured with.
+
+use super::{Action, Event, Session, Ticket};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Deadline {
+    /// Whether a turn is going on.
+    pub(super) running: bool,
+    /// Time used before the clock was last started, in milliseconds.
+    pub(super) used_ms: u64,
+    /// The armed deadline, and when it was armed.
+    pub(super) armed: Option<(Ticket, u64)>,
+}
+
+impl Deadline {
+    fn used_ms(&self, at_ms: u64) -> u64 {
+        let running_ms = self.armed.map_or(0, |(_, armed_at_ms)| at_ms.saturating_sub(armed_at_ms));
+        self.used_ms.saturating_add(running_ms)
+    }
+}
+
+impl Session {
+    /// Time goes on to an event. The time since the last one is not the turn's when nobody was there: the driver says so, or the deadline went
+    /// by without the driver saying that.
+    pub(super) fn pass_time(&mut self, at_ms: u64, event: &Event) {
+        let is_unwatched = matches!(event, Event::LlmInterrupted { .. }) || self.is_overdue(at_ms);
+        let passed_ms = at_ms.saturating_sub(self.now_ms);
+        if let Some((_, armed_at_ms)) = self.deadline.armed.as_mut().filter(|_| is_unwatched) {
+            *armed_at_ms = armed_at_ms.saturating_add(passed_ms);
+        }
+        self.now_ms = self.now_ms.max(at_ms);
+    }
+
+    /// What is left of the turn's time, if its clock is running.
+    pub(super) fn time_left_ms(&self, at_ms: u64) -> Option<u64> {
+        self.deadline.armed?;
+        let at_ms = if self.is_overdue(at_ms) { self.now_ms } else { at_ms.max(self.now_ms) };
+        let limit_ms = self.config.limits.max_wall_time_ms?;
+        Some(limit_ms.saturating_sub(self.deadline.used_ms(at_ms)))
+    }
+
+    /// Whether the turn's time is up by then, and nobody has said so.
+    fn is_overdue(&self, at_ms: u64) -> bool {
+        let limit_ms = self.config.limits.max_wall_time_ms.filter(|_| self.deadline.armed.is_some());
+        limit_ms.is_some_and(|limit_ms| self.deadline.used_ms(at_ms) > limit_ms)
+    }
+
+    /// Arms the turn's clock with what is left, unless no turn is going on, it is being stopped, or nothing limits it.
+    pub(super) fn start_deadline(&mut self) -> Option<Action> {
+        if !self.deadline.running || self.cancel.is_some() {
+            return None;
+        }
+        // Also when the limit was lifted: the old deadline must not count any more.
+        self.stop_clock();
+        let limit_ms = self.config.limits.max_wall_time_ms?;
+        let ticket = self.ticket();
+        self.deadline.armed = Some((ticket, self.now_ms));
+        Some(Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(self.deadline.used_ms) })
+    }
+
+    pub(super) fn hold_deadline(&mut self) -> Option<Action> {
+        self.stop_clock().map(|ticket| Action::HoldDeadline { ticket })
+    }
+
+    fn stop_clock(&mut self) -> Option<Ticket> {
+        let used_ms = self.deadline.used_ms(self.now_ms);
+        let (ticket, _) = self.deadline.armed.take()?;
+        self.deadline.used_ms = used_ms;
+        Some(ticket)
+    }
+}
