@@ -36,11 +36,11 @@ pub(super) async fn run(
     };
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
     let (verdict, spent) = match finish(agent, &stop, &leave).await {
-        Ok((_, session)) => {
+        Ok((end, session)) => {
             let mut spent = Spent::of_ledger(session.ledger());
             // What was left open costs something that nobody will learn.
             spent.unpriced_calls += u64::from(session.has_open_cost());
-            (link::verdict(session.outcome().as_ref()), spent)
+            (verdict(end, &session), spent)
         }
         Err(error) => (broken(error), Spent::default()),
     };
@@ -83,6 +83,17 @@ async fn finish(
             handle.detach();
             finished.await
         }
+    }
+}
+
+/// What the session came to. Without a whole journal it is no success, whatever it says: nobody can look at it or go on with it, and the next
+/// attempt would write on the same disk.
+fn verdict(end: End, session: &Session) -> Verdict {
+    match end {
+        End::JournalFailed(error) => Verdict::FailureForGood(FailureKind::System(error.to_string())),
+        // One is left at its prompt, or wherever it was when the job was left; a session that ended for good is none that a job makes, and
+        // its outcome stands all the same.
+        End::Detached | End::ShutDown => link::verdict(session.outcome().as_ref()),
     }
 }
 

@@ -5,7 +5,9 @@ use agent_core::budget::{Limits, Price};
 use agent_core::job::{
     AgentConfig, Attempt, AuditRecord, FailureKind, Job, JobConfig, JobStatus, RetryConfig, Spent, State, TierModels,
 };
+use agent_core::journal::Record;
 use agent_core::llm::{LlmError, LlmErrorKind, Usage};
+use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{ModelConfig, SessionConfig};
 use agent_runner::Builder;
 use agent_runner::job::{AuditLog, JobHandle, JobHost, JobNotice, JobRunner};
@@ -22,6 +24,8 @@ struct Bench {
     /// What its router's own model call costs.
     routing: Spent,
     keeps_records: bool,
+    /// What the disk does behind so many records of a session's journal.
+    disk: Option<(usize, Disk)>,
     /// The function that panics.
     panics: &'static str,
     records: Mutex<Vec<AuditRecord>>,
@@ -35,6 +39,7 @@ impl Bench {
             tiers: Ok(TierModels::all("m")),
             routing: Spent::default(),
             keeps_records: true,
+            disk: None,
             panics: "",
             records: Mutex::default(),
             seen: Mutex::default(),
@@ -78,7 +83,8 @@ impl JobHost for Bench {
         let model = ModelConfig { price: Some(PRICE), ..ModelConfig::new(&attempt.agent.model) };
         let builder = Builder::new(SessionConfig::new(model))
             .provider(Arc::new(self.provider.clone()))
-            .clock(Arc::new(TokioClock::new(0)));
+            .clock(Arc::new(TokioClock::new(0)))
+            .journal(Box::new(BadJournal { disk: self.disk, records: 0 }));
         Ok((builder, format!("s{}", attempt.number)))
     }
 
@@ -92,6 +98,44 @@ impl JobHost for Bench {
         self.seen.lock().unwrap().push(format!("{notice:?}"));
         let function = if matches!(notice, JobNotice::Session(_)) { "notice of a session" } else { "notice" };
         self.reached(function);
+    }
+}
+
+/// What is wrong with a disk.
+#[derive(Clone, Copy)]
+enum Disk {
+    /// Nothing more can be written.
+    IsFull,
+    /// Nothing that is written from then on gets there.
+    LosesWrites,
+}
+
+struct BadJournal {
+    disk: Option<(usize, Disk)>,
+    records: usize,
+}
+
+impl BadJournal {
+    fn found(&self) -> Option<Disk> {
+        self.disk.filter(|(good, _)| self.records > *good).map(|(_, disk)| disk)
+    }
+}
+
+#[async_trait]
+impl Journal for BadJournal {
+    async fn append(&mut self, _: &Record) -> Result<(), JournalError> {
+        self.records += 1;
+        match self.found() {
+            Some(Disk::IsFull) => Err(JournalError { place: "test".into(), found: "disk full".into() }),
+            Some(Disk::LosesWrites) | None => Ok(()),
+        }
+    }
+
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        match self.found() {
+            Some(Disk::LosesWrites) => Err(JournalError { place: "test".into(), found: "disk gone".into() }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -179,6 +223,28 @@ async fn a_host_that_panics_over_what_it_is_shown_or_keeps_loses_no_job() {
         assert!(job.is_finished(), "{panics}");
         assert_eq!(bench.record().status, JobStatus::Completed, "{panics}");
         assert_eq!(bench.saw("RecordNotWritten"), panics == "record");
+    }
+}
+
+/// A session with one answer: its header, its start, the message, the call that begins, the answer.
+const RECORDS: usize = 5;
+
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_journal_is_not_whole_fails_the_job_which_is_not_repeated() {
+    for (disk, found) in [(Disk::IsFull, "disk full"), (Disk::LosesWrites, "disk gone")] {
+        for good in 0..=RECORDS {
+            let script = Script::new().answer(answer(10)).answer(answer(10));
+            let bench = Arc::new(Bench { disk: Some((good, disk)), ..Bench::new(script) });
+            let job = run(&bench, fix()).await;
+            let record = bench.record();
+            let (status, failure) = match good {
+                RECORDS => (JobStatus::Completed, None),
+                _ => (JobStatus::Failed, Some(FailureKind::System(format!("append to the journal test: {found}")))),
+            };
+            let found = (job.status(), record.status, record.failure, record.retry_count);
+            assert_eq!(found, (status, status, failure, 0), "{good}");
+            assert_eq!(record.llm_response.is_some(), good == RECORDS, "{good}");
+        }
     }
 }
 
