@@ -1,6 +1,6 @@
 //! One attempt: a whole session, from its first input to its prompt.
 
-use super::{JobHost, JobNotice};
+use super::{JobHost, JobNotice, broken};
 use crate::agent::{Agent, AgentError};
 use crate::runner::End;
 use agent_core::job::{Attempt, Event, FailureKind, Spent, Verdict};
@@ -35,16 +35,14 @@ pub(super) async fn run(
         }
     };
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
-    let (verdict, spent) = match finish(agent, &stop, &leave).await {
-        Ok((end, session)) => {
-            let mut spent = Spent::of_ledger(session.ledger());
-            // What was left open costs something that nobody will learn.
-            spent.unpriced_calls += u64::from(session.has_open_cost());
-            (verdict(end, &session), spent)
-        }
-        Err(error) => (broken(error), Spent::default()),
+    let Ok((end, session)) = finish(agent, &stop, &leave).await else {
+        // The session's task panicked, and took with it what is known of its calls.
+        return broken::attempt(ticket, session_id);
     };
-    Event::AttemptEnded { ticket, verdict, spent, session_id }
+    let mut spent = Spent::of_ledger(session.ledger());
+    // What was left open costs something that nobody will learn.
+    spent.unpriced_calls += u64::from(session.has_open_cost());
+    Event::AttemptEnded { ticket, verdict: verdict(end, &session), spent, session_id }
 }
 
 /// Until the prompt after the task, or until everything is to be left as it is.
@@ -100,8 +98,4 @@ fn verdict(end: End, session: &Session) -> Verdict {
 fn without_session(ticket: Ticket, verdict: Verdict) -> Event {
     let spent = Spent::default();
     Event::AttemptEnded { ticket, verdict, spent, session_id: String::new() }
-}
-
-fn broken(error: AgentError) -> Verdict {
-    Verdict::Failure(FailureKind::System(error.to_string()))
 }

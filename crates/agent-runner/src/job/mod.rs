@@ -162,7 +162,9 @@ impl JobRunner {
             Action::RunAgent { ticket, attempt } => {
                 self.show(JobNotice::AttemptStarted(&attempt));
                 let leave = self.stops.leave.clone();
-                self.start(broken::attempt(ticket), |stop| attempt::run(host, ticket, *attempt, stop, leave));
+                self.start(broken::attempt(ticket, String::new()), |stop| {
+                    attempt::run(host, ticket, *attempt, stop, leave)
+                });
             }
             Action::StopWork { .. } => self.stop_work.cancel(),
             Action::ScheduleRetry { ticket, delay_ms, retry, reason } => {

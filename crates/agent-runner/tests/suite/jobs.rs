@@ -108,6 +108,8 @@ enum Disk {
     IsFull,
     /// Nothing that is written from then on gets there.
     LosesWrites,
+    /// Writing panics.
+    Panics,
 }
 
 struct BadJournal {
@@ -127,6 +129,7 @@ impl Journal for BadJournal {
         self.records += 1;
         match self.found() {
             Some(Disk::IsFull) => Err(JournalError { place: "test".into(), found: "disk full".into() }),
+            Some(Disk::Panics) => panic!("planted: journal"),
             Some(Disk::LosesWrites) | None => Ok(()),
         }
     }
@@ -245,6 +248,19 @@ async fn a_session_whose_journal_is_not_whole_fails_the_job_which_is_not_repeate
             assert_eq!(found, (status, status, failure, 0), "{good}");
             assert_eq!(record.llm_response.is_some(), good == RECORDS, "{good}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_panics_fails_the_job_at_a_cost_that_nobody_knows() {
+    for good in 0..RECORDS {
+        let script = Script::new().answer(answer(10)).answer(answer(10));
+        let bench = Arc::new(Bench { disk: Some((good, Disk::Panics)), ..Bench::new(script) });
+        assert_eq!(run(&bench, fix()).await.status(), JobStatus::Failed, "{good}");
+        let record = bench.record();
+        let why = FailureKind::System(String::from("running the attempt panicked"));
+        assert_eq!((record.failure, record.retry_count, record.cost_nano_usd), (Some(why), 0, None), "{good}");
+        assert_eq!(record.session_ids, ["s1"]);
     }
 }
 
