@@ -220,9 +220,39 @@ async fn a_record_that_cannot_be_kept_is_a_failure() {
     assert!(text(&ended.stderr).contains("keep the record of the job"));
 }
 
+#[tokio::test]
+async fn what_the_work_failed_for_is_said_beside_the_record_that_is_lost() {
+    let place = Place::new();
+    std::fs::write(place.path("state").join("audit"), "in the way").unwrap();
+    let server = ScriptedServer::start([Step::status(401)]).await.unwrap();
+    let ended = end(place.job(&server, &["--model", "m", "--output-format", "json", "fix it"])).await;
+    let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!((ended.status.code(), &result["exit_code"]), (Some(1), &1.into()));
+    let (work, record) = result["error"].as_str().unwrap().split_once("; keep the record of the job: ").unwrap();
+    assert!(work.contains("401") && record.contains("audit"), "{result}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_signal_does_not_hide_that_the_record_is_lost() {
+    for (signal, code, said) in [("-TERM", 143, "terminated; keep"), ("-INT", 130, "interrupted; keep")] {
+        let place = Place::new();
+        std::fs::write(place.path("state").join("audit"), "in the way").unwrap();
+        let ended = signalled_in(&place, &[signal], Step::hang(), &["fix it"]).await;
+        assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains(said), "{}", text(&ended.stderr));
+    }
+}
+
 #[cfg(unix)]
 async fn signalled(signals: &[&str], step: Step, more: &[&str]) -> (Output, Value) {
     let place = Place::new();
+    let ended = signalled_in(&place, signals, step, more).await;
+    (ended, place.the_record().await)
+}
+
+#[cfg(unix)]
+async fn signalled_in(place: &Place, signals: &[&str], step: Step, more: &[&str]) -> Output {
     let server = ScriptedServer::start([step]).await.unwrap();
     let mut command = place.job(&server, &["--model", "m"]);
     let child = command.args(more).spawn().unwrap();
@@ -233,8 +263,7 @@ async fn signalled(signals: &[&str], step: Step, more: &[&str]) -> (Output, Valu
         assert!(std::process::Command::new("kill").args([*signal, id.as_str()]).status().unwrap().success());
     }
     let ended = spawn_blocking(|| child.wait_with_output().unwrap());
-    let ended = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap();
-    (ended, place.the_record().await)
+    tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap()
 }
 
 #[cfg(unix)]
