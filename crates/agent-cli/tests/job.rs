@@ -192,6 +192,23 @@ async fn what_does_not_validate_leaves_a_record_too() {
 }
 
 #[tokio::test]
+async fn a_key_in_the_description_is_not_kept() {
+    let server = ScriptedServer::start([done()]).await.unwrap();
+    // The one is done, the other does not validate.
+    for (nonsense, code) in [("", 0), ("nonsense = 1", 52)] {
+        let place = Place::new();
+        place.configure(nonsense);
+        let mut command = place.job(&server, &["--model", "m", "use the key sk-live-0123456789"]);
+        command.env("OPENAI_API_KEY", "sk-live-0123456789");
+        assert_eq!(end(command).await.status.code(), Some(code));
+        let record = place.the_record().await;
+        assert_eq!(record["description"], "use the key [redacted]");
+        let shown = end(place.command(&["job", "show", record["job_id"].as_str().unwrap()])).await;
+        assert!(text(&shown.stdout).contains("[redacted]") && !text(&shown.stdout).contains("sk-live"));
+    }
+}
+
+#[tokio::test]
 async fn wrong_usage_is_no_job() {
     let place = Place::new();
     for arguments in [

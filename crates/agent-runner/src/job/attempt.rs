@@ -1,5 +1,6 @@
 //! One attempt: a whole session, from its first input to its prompt.
 
+use super::secrets::Secrets;
 use super::{JobHost, JobNotice, broken};
 use crate::agent::{Agent, AgentError};
 use crate::runner::End;
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// Runs the attempt and says what it came to and what it cost.
 pub(super) async fn run(
     host: Arc<dyn JobHost>,
+    secrets: Secrets,
     ticket: Ticket,
     attempt: Attempt,
     stop: CancellationToken,
@@ -27,6 +29,7 @@ pub(super) async fn run(
         Ok(opened) => opened,
         Err(failure) => return without_session(ticket, Verdict::FailureForGood(failure)),
     };
+    secrets.add(builder.secrets().iter().cloned());
     let mut agent = match Agent::start(builder.attempt(attempt.retry, attempt.limits)) {
         Ok(agent) => agent,
         Err(error) => {

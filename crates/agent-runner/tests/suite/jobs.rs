@@ -26,6 +26,8 @@ struct Bench {
     keeps_records: bool,
     /// What the disk does behind so many records of a session's journal.
     disk: Option<(usize, Disk)>,
+    /// What its sessions must not keep.
+    secret: &'static str,
     /// The function that panics.
     panics: &'static str,
     records: Mutex<Vec<AuditRecord>>,
@@ -40,6 +42,7 @@ impl Bench {
             routing: Spent::default(),
             keeps_records: true,
             disk: None,
+            secret: "",
             panics: "",
             records: Mutex::default(),
             seen: Mutex::default(),
@@ -84,6 +87,7 @@ impl JobHost for Bench {
         let builder = Builder::new(SessionConfig::new(model))
             .provider(Arc::new(self.provider.clone()))
             .clock(Arc::new(TokioClock::new(0)))
+            .secret(self.secret)
             .journal(Box::new(BadJournal { disk: self.disk, records: 0 }));
         Ok((builder, format!("s{}", attempt.number)))
     }
@@ -304,6 +308,25 @@ async fn the_limit_of_the_job_stands_above_its_attempts() {
     let job = run(&bench, JobConfig { limits, ..fix() }).await;
     assert_eq!((job.status(), bench.provider.requests().len()), (JobStatus::Failed, 2));
     assert!(matches!(bench.record().failure, Some(FailureKind::Business(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_holds_no_secret_of_a_session_or_the_host() {
+    let task = JobConfig::new("job-1", "use the key sk-live-0123456789");
+    // The model is told what the session's redaction lets it be told.
+    let bench = Arc::new(Bench { secret: "sk-live-0123456789", ..Bench::new(Script::new().text("done")) });
+    assert_eq!(run(&bench, task.clone()).await.status(), JobStatus::Completed);
+    assert_eq!(bench.record().description, "use the key [redacted]");
+    assert_eq!(crate::support::last_input(&bench.provider.requests().last().unwrap()), ["use the key [redacted]"]);
+    // Before there is a session, only the host knows.
+    let tiers = Err(FailureKind::Business(String::from("sk-live-0123456789 is no model")));
+    let bench = Arc::new(Bench { tiers, ..Bench::new(Script::new()) });
+    job(&bench, task).0.secret("sk-live-0123456789").run().await;
+    let failure = FailureKind::Business(String::from("[redacted] is no model"));
+    assert_eq!(
+        (bench.record().description, bench.record().failure),
+        (String::from("use the key [redacted]"), Some(failure))
+    );
 }
 
 #[tokio::test(start_paused = true)]
