@@ -192,6 +192,23 @@ async fn what_does_not_validate_leaves_a_record_too() {
 }
 
 #[tokio::test]
+async fn a_key_in_the_description_is_not_kept() {
+    let server = ScriptedServer::start([done()]).await.unwrap();
+    // The one is done, the other does not validate.
+    for (nonsense, code) in [("", 0), ("nonsense = 1", 52)] {
+        let place = Place::new();
+        place.configure(nonsense);
+        let mut command = place.job(&server, &["--model", "m", "use the key sk-live-0123456789"]);
+        command.env("OPENAI_API_KEY", "sk-live-0123456789");
+        assert_eq!(end(command).await.status.code(), Some(code));
+        let record = place.the_record().await;
+        assert_eq!(record["description"], "use the key [redacted]");
+        let shown = end(place.command(&["job", "show", record["job_id"].as_str().unwrap()])).await;
+        assert!(text(&shown.stdout).contains("[redacted]") && !text(&shown.stdout).contains("sk-live"));
+    }
+}
+
+#[tokio::test]
 async fn wrong_usage_is_no_job() {
     let place = Place::new();
     for arguments in [
@@ -220,9 +237,39 @@ async fn a_record_that_cannot_be_kept_is_a_failure() {
     assert!(text(&ended.stderr).contains("keep the record of the job"));
 }
 
+#[tokio::test]
+async fn what_the_work_failed_for_is_said_beside_the_record_that_is_lost() {
+    let place = Place::new();
+    std::fs::write(place.path("state").join("audit"), "in the way").unwrap();
+    let server = ScriptedServer::start([Step::status(401)]).await.unwrap();
+    let ended = end(place.job(&server, &["--model", "m", "--output-format", "json", "fix it"])).await;
+    let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!((ended.status.code(), &result["exit_code"]), (Some(1), &1.into()));
+    let (work, record) = result["error"].as_str().unwrap().split_once("; keep the record of the job: ").unwrap();
+    assert!(work.contains("401") && record.contains("audit"), "{result}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_signal_does_not_hide_that_the_record_is_lost() {
+    for (signal, code, said) in [("-TERM", 143, "terminated; keep"), ("-INT", 130, "interrupted; keep")] {
+        let place = Place::new();
+        std::fs::write(place.path("state").join("audit"), "in the way").unwrap();
+        let ended = signalled_in(&place, &[signal], Step::hang(), &["fix it"]).await;
+        assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains(said), "{}", text(&ended.stderr));
+    }
+}
+
 #[cfg(unix)]
 async fn signalled(signals: &[&str], step: Step, more: &[&str]) -> (Output, Value) {
     let place = Place::new();
+    let ended = signalled_in(&place, signals, step, more).await;
+    (ended, place.the_record().await)
+}
+
+#[cfg(unix)]
+async fn signalled_in(place: &Place, signals: &[&str], step: Step, more: &[&str]) -> Output {
     let server = ScriptedServer::start([step]).await.unwrap();
     let mut command = place.job(&server, &["--model", "m"]);
     let child = command.args(more).spawn().unwrap();
@@ -233,8 +280,7 @@ async fn signalled(signals: &[&str], step: Step, more: &[&str]) -> (Output, Valu
         assert!(std::process::Command::new("kill").args([*signal, id.as_str()]).status().unwrap().success());
     }
     let ended = spawn_blocking(|| child.wait_with_output().unwrap());
-    let ended = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap();
-    (ended, place.the_record().await)
+    tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap()
 }
 
 #[cfg(unix)]

@@ -136,6 +136,10 @@ impl Builder {
         self
     }
 
+    pub(crate) fn secrets(&self) -> &[String] {
+        &self.secrets
+    }
+
     /// What the journal's header says: the session's id, the directory it works in, the program that writes it.
     #[must_use]
     pub fn identity(

@@ -10,7 +10,45 @@ use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// The checks that run. Those that take the place of others wait until these have ended, so that never two commands run beside each other.
+#[derive(Default)]
+pub(crate) struct Checks {
+    /// Stops them when it is dropped.
+    stop: Option<DropGuard>,
+    /// Fires when they have ended, whatever they came to.
+    ended: Option<CancellationToken>,
+}
+
+impl Checks {
+    /// Stops what runs, and starts this behind it.
+    pub(crate) fn start<F>(&mut self, tasks: &TaskTracker, work: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (stop, ended) = (CancellationToken::new(), CancellationToken::new());
+        let before = self.ended.replace(ended.clone());
+        self.stop = Some(stop.clone().drop_guard());
+        let work = work(stop.clone());
+        tasks.spawn(async move {
+            let _ended = ended.drop_guard();
+            // Also what is stopped meanwhile waits: whoever comes behind it waits for all that came before. It takes no longer than the grace.
+            if let Some(before) = before {
+                before.cancelled().await;
+            }
+            if !stop.is_cancelled() {
+                work.await;
+            }
+        });
+    }
+
+    /// Stops what runs. It has a moment to end by itself.
+    pub(crate) fn stop(&mut self) {
+        self.stop = None;
+    }
+}
 
 /// Who runs the commands, and where.
 #[derive(Clone)]

@@ -11,7 +11,7 @@
 //! What the lifecycle takes is recorded in the session's journal, by way of the session's inbox: so it stands there before whatever the
 //! session is told because of it, and checks begin when it is on the disk. [`Supervisor::resume`] goes on from there.
 
-use crate::checks::Checker;
+use crate::checks::{Checker, Checks};
 use crate::notice::{Notice, Notices};
 use crate::redact::Redactor;
 use crate::runner::{End, Handle, Runner};
@@ -72,7 +72,7 @@ impl Supervisor {
             redactor: runner.redactor.clone(),
             inbox: sender.downgrade(),
             notices,
-            checks: None,
+            checks: Checks::default(),
             timer: None,
             tasks: TaskTracker::new(),
             is_released: false,
@@ -177,8 +177,7 @@ struct Overseen {
     /// Held weakly: when nobody else could send any more, nothing can come.
     inbox: mpsc::WeakUnboundedSender<Message>,
     notices: mpsc::UnboundedSender<Notice>,
-    /// Stops the checks when it is dropped.
-    checks: Option<DropGuard>,
+    checks: Checks,
     /// Stops the timer when it is dropped.
     timer: Option<DropGuard>,
     tasks: TaskTracker,
@@ -292,19 +291,17 @@ impl Overseen {
             }
             Action::RunChecks { ticket, checks } => {
                 self.time.watch(&self.checker.clock, &self.tasks, &self.inbox);
-                let stop = CancellationToken::new();
                 let Some(inbox) = self.inbox.upgrade() else { return };
                 let (checker, notices) = (self.checker.clone(), self.notices.clone());
-                let (stopped, durable) = (stop.clone(), self.session.durable());
-                self.tasks.spawn(async move {
+                let durable = self.session.durable();
+                self.checks.start(&self.tasks, |stop| async move {
                     // A command runs when it is on the disk that it was asked for; it does not when that will never be.
-                    if let Some(Ok(())) = stopped.run_until_cancelled(durable).await {
-                        checker.run(checks, ticket, inbox, notices, stopped).await;
+                    if let Some(Ok(())) = stop.run_until_cancelled(durable).await {
+                        checker.run(checks, ticket, inbox, notices, stop).await;
                     }
                 });
-                self.checks = Some(stop.drop_guard());
             }
-            Action::CancelChecks { .. } => self.checks = None,
+            Action::CancelChecks { .. } => self.checks.stop(),
             Action::StartTimer { ticket, delay_ms } => {
                 let stop = CancellationToken::new();
                 let Some(inbox) = self.inbox.upgrade() else { return };
@@ -324,7 +321,7 @@ impl Overseen {
                 self.notify(Notice::Rested { agent: outcome, run });
             }
             Action::CleanUp { ticket } => {
-                self.checks = None;
+                self.checks.stop();
                 self.release();
                 let Some(inbox) = self.inbox.upgrade() else { return };
                 let gone = self.session_gone.clone();
@@ -365,7 +362,8 @@ impl Overseen {
 
     /// Stops checks and timers, and waits until they have stopped, for a moment.
     fn stop_everything(&mut self) -> impl Future<Output = ()> + use<> {
-        (self.checks, self.timer) = (None, None);
+        self.checks.stop();
+        self.timer = None;
         self.time.end();
         self.session_gone.cancel();
         self.tasks.close();

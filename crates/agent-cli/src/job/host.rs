@@ -37,8 +37,10 @@ pub(crate) struct Shown {
     pub(crate) outcome: Option<Outcome>,
     /// What kept the job from being run, as this program's failure.
     pub(crate) failure: Option<Failure>,
-    /// Why the record could not be kept.
-    pub(crate) record_error: Option<String>,
+    /// Whether the record is kept. Where it is not, the job says why.
+    pub(crate) is_recorded: bool,
+    /// What the job failed for, but for its record.
+    pub(crate) why: Option<FailureKind>,
     pub(crate) session_id: String,
     pub(crate) has_attempts: bool,
     /// An error that ends an attempt is told with the retry or the result; until the next notice nobody knows whether this one does.
@@ -53,19 +55,10 @@ impl Host {
         view: View,
     ) -> Self {
         let append_system_prompt = options.append_system_prompt.clone();
-        let shown = Shown {
-            view,
-            outcome: None,
-            failure: None,
-            record_error: None,
-            session_id: String::new(),
-            has_attempts: false,
-            held_error: None,
-        };
         Self {
             inputs: tokio::sync::Mutex::new(Inputs { options, append_system_prompt, settings }),
             log: log.map_err(|failure| failure.message),
-            shown: Mutex::new(shown),
+            shown: Mutex::new(Shown::new(view)),
         }
     }
 
@@ -100,11 +93,12 @@ impl JobHost for Host {
     }
 
     async fn record(&self, record: &AuditRecord) -> Result<(), String> {
+        self.shown().why.clone_from(&record.failure);
         let written = match &self.log {
             Ok(log) => log.append(record).map_err(|error| error.to_string()),
             Err(message) => Err(message.clone()),
         };
-        self.shown().record_error = written.clone().err();
+        self.shown().is_recorded = written.is_ok();
         written
     }
 
@@ -148,6 +142,19 @@ impl Inputs {
 }
 
 impl Shown {
+    pub(super) const fn new(view: View) -> Self {
+        Self {
+            view,
+            outcome: None,
+            failure: None,
+            is_recorded: false,
+            why: None,
+            session_id: String::new(),
+            has_attempts: false,
+            held_error: None,
+        }
+    }
+
     fn notice(&mut self, notice: JobNotice<'_>) {
         match notice {
             JobNotice::AttemptStarted(attempt) => {

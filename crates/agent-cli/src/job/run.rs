@@ -1,10 +1,11 @@
 //! `agent job run`: one job, headless, exactly one outcome and one audit record.
 
-use crate::args::{Options, OutputFormat};
+use crate::args::{Options, OutputFormat, ProviderName};
 use crate::failure::Failure;
 use crate::job::args::JobRun;
 use crate::job::host::Host;
 use crate::job::{records, result};
+use crate::provider;
 use crate::settings::{Seat, Settings, working_directory};
 use crate::signals::{self, Signal};
 use crate::terminal::{is_watched, say};
@@ -66,7 +67,10 @@ async fn drive(config: JobConfig, host: &Arc<Host>) -> Result<(Job, Option<Signa
     let listening = |error| Failure::internal(format!("listen for signals: {error}"));
     let mut signals = signals::listen().map_err(listening)?;
     let (runner, handle) = JobRunner::new(config, host.clone(), Arc::new(SystemClock::new()));
-    let running = runner.run();
+    // The keys of all providers, as for a session: the job may fail before there is one.
+    let keys =
+        [ProviderName::Anthropic, ProviderName::OpenAi].map(|name| provider::variable(provider::key_variable(name)));
+    let running = keys.into_iter().flatten().fold(runner, JobRunner::secret).run();
     tokio::pin!(running);
     let mut signalled = None;
     loop {

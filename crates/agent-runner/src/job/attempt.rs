@@ -1,6 +1,7 @@
 //! One attempt: a whole session, from its first input to its prompt.
 
-use super::{JobHost, JobNotice};
+use super::secrets::Secrets;
+use super::{JobHost, JobNotice, broken};
 use crate::agent::{Agent, AgentError};
 use crate::runner::End;
 use agent_core::job::{Attempt, Event, FailureKind, Spent, Verdict};
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// Runs the attempt and says what it came to and what it cost.
 pub(super) async fn run(
     host: Arc<dyn JobHost>,
+    secrets: Secrets,
     ticket: Ticket,
     attempt: Attempt,
     stop: CancellationToken,
@@ -27,6 +29,7 @@ pub(super) async fn run(
         Ok(opened) => opened,
         Err(failure) => return without_session(ticket, Verdict::FailureForGood(failure)),
     };
+    secrets.add(builder.secrets().iter().cloned());
     let mut agent = match Agent::start(builder.attempt(attempt.retry, attempt.limits)) {
         Ok(agent) => agent,
         Err(error) => {
@@ -35,16 +38,14 @@ pub(super) async fn run(
         }
     };
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
-    let (verdict, spent) = match finish(agent, &stop, &leave).await {
-        Ok((_, session)) => {
-            let mut spent = Spent::of_ledger(session.ledger());
-            // What was left open costs something that nobody will learn.
-            spent.unpriced_calls += u64::from(session.has_open_cost());
-            (link::verdict(session.outcome().as_ref()), spent)
-        }
-        Err(error) => (broken(error), Spent::default()),
+    let Ok((end, session)) = finish(agent, &stop, &leave).await else {
+        // The session's task panicked, and took with it what is known of its calls.
+        return broken::attempt(ticket, session_id);
     };
-    Event::AttemptEnded { ticket, verdict, spent, session_id }
+    let mut spent = Spent::of_ledger(session.ledger());
+    // What was left open costs something that nobody will learn.
+    spent.unpriced_calls += u64::from(session.has_open_cost());
+    Event::AttemptEnded { ticket, verdict: verdict(end, &session), spent, session_id }
 }
 
 /// Until the prompt after the task, or until everything is to be left as it is.
@@ -86,11 +87,18 @@ async fn finish(
     }
 }
 
+/// What the session came to. Without a whole journal it is no success, whatever it says: nobody can look at it or go on with it, and the next
+/// attempt would write on the same disk.
+fn verdict(end: End, session: &Session) -> Verdict {
+    match end {
+        End::JournalFailed(error) => Verdict::FailureForGood(FailureKind::System(error.to_string())),
+        // One is left at its prompt, or wherever it was when the job was left; a session that ended for good is none that a job makes, and
+        // its outcome stands all the same.
+        End::Detached | End::ShutDown => link::verdict(session.outcome().as_ref()),
+    }
+}
+
 fn without_session(ticket: Ticket, verdict: Verdict) -> Event {
     let spent = Spent::default();
     Event::AttemptEnded { ticket, verdict, spent, session_id: String::new() }
-}
-
-fn broken(error: AgentError) -> Verdict {
-    Verdict::Failure(FailureKind::System(error.to_string()))
 }

@@ -11,9 +11,9 @@ pub(super) fn routing(ticket: Ticket) -> Event {
     Event::RoutingFailed { ticket, failure: failure("choosing the agent"), spent: unknown() }
 }
 
-pub(super) fn attempt(ticket: Ticket) -> Event {
+pub(super) fn attempt(ticket: Ticket, session_id: String) -> Event {
     let verdict = Verdict::FailureForGood(failure("running the attempt"));
-    Event::AttemptEnded { ticket, verdict, spent: unknown(), session_id: String::new() }
+    Event::AttemptEnded { ticket, verdict, spent: unknown(), session_id }
 }
 
 /// The wait for a retry, which is the clock's: without it the next attempt begins at once.

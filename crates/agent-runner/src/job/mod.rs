@@ -13,6 +13,7 @@
 mod attempt;
 mod audit;
 mod broken;
+mod secrets;
 
 pub use audit::{AuditError, AuditLog, Audited};
 
@@ -26,6 +27,7 @@ use agent_core::ports::Clock;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use secrets::Secrets;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -87,6 +89,7 @@ pub struct JobRunner {
     host: Arc<dyn JobHost>,
     clock: Arc<dyn Clock>,
     stops: Stops,
+    secrets: Secrets,
     /// What is in flight, and the token that stops it.
     flight: Option<BoxFuture<'static, Event>>,
     stop_work: CancellationToken,
@@ -99,7 +102,16 @@ impl JobRunner {
         let stops = Stops::default();
         let job = Job::new(config, clock.now_ms());
         let handle = JobHandle { stops: stops.clone() };
-        (Self { job, host, clock, stops, flight: None, stop_work: CancellationToken::new() }, handle)
+        let stop_work = CancellationToken::new();
+        (Self { job, host, clock, stops, secrets: Secrets::default(), flight: None, stop_work }, handle)
+    }
+
+    /// A value that must not stand in the job's record, as [`Builder::secret`] says for a session. Those of its sessions do not either, but a
+    /// job may fail before there is one.
+    #[must_use]
+    pub fn secret(self, secret: impl Into<String>) -> Self {
+        self.secrets.add([secret.into()]);
+        self
     }
 
     /// Drives the job to its end. Its record was kept, or could not be, when this returns.
@@ -161,8 +173,10 @@ impl JobRunner {
             }
             Action::RunAgent { ticket, attempt } => {
                 self.show(JobNotice::AttemptStarted(&attempt));
-                let leave = self.stops.leave.clone();
-                self.start(broken::attempt(ticket), |stop| attempt::run(host, ticket, *attempt, stop, leave));
+                let (secrets, leave) = (self.secrets.clone(), self.stops.leave.clone());
+                self.start(broken::attempt(ticket, String::new()), |stop| {
+                    attempt::run(host, secrets, ticket, *attempt, stop, leave)
+                });
             }
             Action::StopWork { .. } => self.stop_work.cancel(),
             Action::ScheduleRetry { ticket, delay_ms, retry, reason } => {
@@ -174,12 +188,15 @@ impl JobRunner {
                 });
             }
             Action::CancelRetry { .. } => self.flight = None,
-            Action::WriteAuditRecord { ticket, record } => self.start(broken::record(ticket), |_| async move {
-                match host.record(&record).await {
-                    Ok(()) => Event::RecordWritten { ticket },
-                    Err(message) => Event::RecordFailed { ticket, message },
-                }
-            }),
+            Action::WriteAuditRecord { ticket, mut record } => {
+                self.secrets.redact(&mut record);
+                self.start(broken::record(ticket), |_| async move {
+                    match host.record(&record).await {
+                        Ok(()) => Event::RecordWritten { ticket },
+                        Err(message) => Event::RecordFailed { ticket, message },
+                    }
+                });
+            }
         }
     }
 

@@ -5,7 +5,9 @@ use agent_core::budget::{Limits, Price};
 use agent_core::job::{
     AgentConfig, Attempt, AuditRecord, FailureKind, Job, JobConfig, JobStatus, RetryConfig, Spent, State, TierModels,
 };
+use agent_core::journal::Record;
 use agent_core::llm::{LlmError, LlmErrorKind, Usage};
+use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{ModelConfig, SessionConfig};
 use agent_runner::Builder;
 use agent_runner::job::{AuditLog, JobHandle, JobHost, JobNotice, JobRunner};
@@ -22,6 +24,10 @@ struct Bench {
     /// What its router's own model call costs.
     routing: Spent,
     keeps_records: bool,
+    /// What the disk does behind so many records of a session's journal.
+    disk: Option<(usize, Disk)>,
+    /// What its sessions must not keep.
+    secret: &'static str,
     /// The function that panics.
     panics: &'static str,
     records: Mutex<Vec<AuditRecord>>,
@@ -35,6 +41,8 @@ impl Bench {
             tiers: Ok(TierModels::all("m")),
             routing: Spent::default(),
             keeps_records: true,
+            disk: None,
+            secret: "",
             panics: "",
             records: Mutex::default(),
             seen: Mutex::default(),
@@ -78,7 +86,9 @@ impl JobHost for Bench {
         let model = ModelConfig { price: Some(PRICE), ..ModelConfig::new(&attempt.agent.model) };
         let builder = Builder::new(SessionConfig::new(model))
             .provider(Arc::new(self.provider.clone()))
-            .clock(Arc::new(TokioClock::new(0)));
+            .clock(Arc::new(TokioClock::new(0)))
+            .secret(self.secret)
+            .journal(Box::new(BadJournal { disk: self.disk, records: 0 }));
         Ok((builder, format!("s{}", attempt.number)))
     }
 
@@ -92,6 +102,47 @@ impl JobHost for Bench {
         self.seen.lock().unwrap().push(format!("{notice:?}"));
         let function = if matches!(notice, JobNotice::Session(_)) { "notice of a session" } else { "notice" };
         self.reached(function);
+    }
+}
+
+/// What is wrong with a disk.
+#[derive(Clone, Copy)]
+enum Disk {
+    /// Nothing more can be written.
+    IsFull,
+    /// Nothing that is written from then on gets there.
+    LosesWrites,
+    /// Writing panics.
+    Panics,
+}
+
+struct BadJournal {
+    disk: Option<(usize, Disk)>,
+    records: usize,
+}
+
+impl BadJournal {
+    fn found(&self) -> Option<Disk> {
+        self.disk.filter(|(good, _)| self.records > *good).map(|(_, disk)| disk)
+    }
+}
+
+#[async_trait]
+impl Journal for BadJournal {
+    async fn append(&mut self, _: &Record) -> Result<(), JournalError> {
+        self.records += 1;
+        match self.found() {
+            Some(Disk::IsFull) => Err(JournalError { place: "test".into(), found: "disk full".into() }),
+            Some(Disk::Panics) => panic!("planted: journal"),
+            Some(Disk::LosesWrites) | None => Ok(()),
+        }
+    }
+
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        match self.found() {
+            Some(Disk::LosesWrites) => Err(JournalError { place: "test".into(), found: "disk gone".into() }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -182,6 +233,41 @@ async fn a_host_that_panics_over_what_it_is_shown_or_keeps_loses_no_job() {
     }
 }
 
+/// A session with one answer: its header, its start, the message, the call that begins, the answer.
+const RECORDS: usize = 5;
+
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_journal_is_not_whole_fails_the_job_which_is_not_repeated() {
+    for (disk, found) in [(Disk::IsFull, "disk full"), (Disk::LosesWrites, "disk gone")] {
+        for good in 0..=RECORDS {
+            let script = Script::new().answer(answer(10)).answer(answer(10));
+            let bench = Arc::new(Bench { disk: Some((good, disk)), ..Bench::new(script) });
+            let job = run(&bench, fix()).await;
+            let record = bench.record();
+            let (status, failure) = match good {
+                RECORDS => (JobStatus::Completed, None),
+                _ => (JobStatus::Failed, Some(FailureKind::System(format!("append to the journal test: {found}")))),
+            };
+            let found = (job.status(), record.status, record.failure, record.retry_count);
+            assert_eq!(found, (status, status, failure, 0), "{good}");
+            assert_eq!(record.llm_response.is_some(), good == RECORDS, "{good}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_panics_fails_the_job_at_a_cost_that_nobody_knows() {
+    for good in 0..RECORDS {
+        let script = Script::new().answer(answer(10)).answer(answer(10));
+        let bench = Arc::new(Bench { disk: Some((good, Disk::Panics)), ..Bench::new(script) });
+        assert_eq!(run(&bench, fix()).await.status(), JobStatus::Failed, "{good}");
+        let record = bench.record();
+        let why = FailureKind::System(String::from("running the attempt panicked"));
+        assert_eq!((record.failure, record.retry_count, record.cost_nano_usd), (Some(why), 0, None), "{good}");
+        assert_eq!(record.session_ids, ["s1"]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn exhausted_retries_fail_the_job_and_leave_its_record() {
     let script = (0..9).fold(Script::new(), |script, _| script.error(overloaded()));
@@ -222,6 +308,25 @@ async fn the_limit_of_the_job_stands_above_its_attempts() {
     let job = run(&bench, JobConfig { limits, ..fix() }).await;
     assert_eq!((job.status(), bench.provider.requests().len()), (JobStatus::Failed, 2));
     assert!(matches!(bench.record().failure, Some(FailureKind::Business(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_holds_no_secret_of_a_session_or_the_host() {
+    let task = JobConfig::new("job-1", "use the key sk-live-0123456789");
+    // The model is told what the session's redaction lets it be told.
+    let bench = Arc::new(Bench { secret: "sk-live-0123456789", ..Bench::new(Script::new().text("done")) });
+    assert_eq!(run(&bench, task.clone()).await.status(), JobStatus::Completed);
+    assert_eq!(bench.record().description, "use the key [redacted]");
+    assert_eq!(crate::support::last_input(&bench.provider.requests().last().unwrap()), ["use the key [redacted]"]);
+    // Before there is a session, only the host knows.
+    let tiers = Err(FailureKind::Business(String::from("sk-live-0123456789 is no model")));
+    let bench = Arc::new(Bench { tiers, ..Bench::new(Script::new()) });
+    job(&bench, task).0.secret("sk-live-0123456789").run().await;
+    let failure = FailureKind::Business(String::from("[redacted] is no model"));
+    assert_eq!(
+        (bench.record().description, bench.record().failure),
+        (String::from("use the key [redacted]"), Some(failure))
+    );
 }
 
 #[tokio::test(start_paused = true)]

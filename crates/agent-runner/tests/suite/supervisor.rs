@@ -4,13 +4,14 @@ use crate::support::{builder, elapsed_ms, last_input, ms};
 use agent_core::budget::Limits;
 use agent_core::lifecycle::{self, CheckEnd, Commitment, LifecycleConfig, State};
 use agent_core::llm::{LlmError, LlmErrorKind};
-use agent_core::ports::Tool;
+use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Tool};
 use agent_core::session::{OutcomeKind, SessionConfig};
 use agent_core::tool::ToolOutcome;
 use agent_runner::{Builder, End, Notice, Notices, Supervised, Supervisor, SupervisorHandle};
 use agent_testkit::{FakeTool, Reply, Script, ScriptedCommands, ScriptedProvider, TokioClock};
+use async_trait::async_trait;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -23,8 +24,12 @@ struct Agent {
 
 impl Agent {
     fn start(builder: Builder, config: LifecycleConfig, commands: &ScriptedCommands) -> Self {
+        Self::run_by(Arc::new(commands.clone()), builder, config)
+    }
+
+    fn run_by(commands: Arc<dyn CommandRunner>, builder: Builder, config: LifecycleConfig) -> Self {
         let (supervisor, handle, notices) = Supervisor::new(builder.build().unwrap(), config);
-        let supervisor = supervisor.commands(Arc::new(commands.clone()), "/project");
+        let supervisor = supervisor.commands(commands, "/project");
         Self { handle, notices, task: tokio::spawn(supervisor.run()), seen: Vec::new() }
     }
 
@@ -170,6 +175,80 @@ async fn a_cancel_stops_the_checks() {
     let left = agent.leave().await;
     assert!(elapsed_ms(since) <= 200);
     assert_eq!((left.outcome.unwrap().kind, commands.commands().len()), (OutcomeKind::Cancelled, 1));
+}
+
+/// Commands that take a while to end after they were told to, and when each began and ended.
+struct Slow {
+    scripted: ScriptedCommands,
+    grace_ms: u64,
+    seen: Arc<Mutex<Vec<(&'static str, String)>>>,
+}
+
+#[async_trait]
+impl CommandRunner for Slow {
+    async fn run(&self, command: &Command, cancel: &dyn CancelSignal) -> Result<CommandOutput, CommandError> {
+        let name = command.arguments.last().unwrap().clone();
+        let _ended = Ended(name.clone(), self.seen.clone());
+        self.seen.lock().unwrap().push(("began", name));
+        let result = self.scripted.run(command, cancel).await;
+        if cancel.is_cancelled() {
+            tokio::time::sleep(ms(self.grace_ms)).await;
+        }
+        result
+    }
+}
+
+/// A command that is dropped has ended, too.
+struct Ended(String, Arc<Mutex<Vec<(&'static str, String)>>>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.1.lock().unwrap().push(("ended", self.0.clone()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn checks_that_begin_anew_wait_for_the_command_before_them() {
+    // The one ends by itself, the other is dropped when its grace is over.
+    for grace_ms in [100, 3_600_000] {
+        let provider = ScriptedProvider::new(Script::new().text("Done."));
+        let scripted = ScriptedCommands::new().until_cancelled().exit(0, "").exit(0, "").exit(0, "");
+        let seen = Arc::new(Mutex::default());
+        let commands = Slow { scripted, grace_ms, seen: Arc::clone(&seen) };
+        let mut agent = Agent::run_by(Arc::new(commands), builder(provider), bound(&["first"]));
+        agent.handle.input("do it");
+        agent.until(|notice| matches!(notice, Notice::CheckStarted { .. })).await;
+        // The second time the checks begin anew while they still wait.
+        for more in ["second", "third"] {
+            agent.handle.add_commitment(Commitment::of_command(more, 5_000));
+            tokio::time::sleep(ms(20)).await;
+        }
+        assert_eq!(agent.rested().await, (lifecycle::Outcome::Done { kept: 3 }, OutcomeKind::Success));
+        let seen = seen.lock().unwrap().clone();
+        let once = |name: &str| [("began", name.to_owned()), ("ended", name.to_owned())];
+        let order: Vec<_> = ["first", "first", "second", "third"].into_iter().flat_map(once).collect();
+        assert_eq!(seen, order, "{grace_ms}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn checks_that_wait_for_a_command_are_stopped_too() {
+    let provider = ScriptedProvider::new(Script::new().text("Done."));
+    let seen = Arc::new(Mutex::default());
+    let scripted = ScriptedCommands::new().until_cancelled();
+    let commands = Slow { scripted, grace_ms: 3_600_000, seen: Arc::clone(&seen) };
+    let mut agent = Agent::run_by(Arc::new(commands), builder(provider), bound(&["first"]));
+    agent.handle.input("do it");
+    agent.until(|notice| matches!(notice, Notice::CheckStarted { .. })).await;
+    agent.handle.add_commitment(Commitment::of_command("second", 5_000));
+    tokio::time::sleep(ms(20)).await;
+    let since = Instant::now();
+    agent.handle.cancel();
+    assert_eq!(agent.rested().await, (lifecycle::Outcome::Cancelled, OutcomeKind::Cancelled));
+    agent.leave().await;
+    assert!(elapsed_ms(since) <= 200);
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen, [("began", String::from("first")), ("ended", String::from("first"))]);
 }
 
 #[tokio::test(start_paused = true)]
