@@ -79,7 +79,7 @@ pub(crate) fn open(
     let mut config = builder.effective_config();
     let (builder, id, resumed) = kept.attach(builder, &settings.directory);
     users.is_of(&id);
-    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let (mut runner, handle, notices) = builder.build().map_err(Failure::internal)?;
     let (before, unfinished) = match resumed {
         Some(old) => {
             // What was answered for the session holds for as long as the session does.
@@ -92,7 +92,7 @@ pub(crate) fn open(
             }
             // To be configured is what makes a session begin anew for the hooks of its start.
             if differs || config.hooks.contains(&HookPoint::SessionStart) {
-                handle.reconfigure(config);
+                runner = runner.reconfigured(config);
             }
             (old.before, old.unfinished)
         }

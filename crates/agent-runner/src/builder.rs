@@ -155,7 +155,7 @@ impl Builder {
     }
 
     /// Goes on with a session that was rebuilt from a journal, whose next record has this number. The session keeps its own
-    /// configuration; use [`Handle::reconfigure`] to change it.
+    /// configuration; use [`Runner::reconfigured`] to change it.
     #[must_use]
     pub fn resume(mut self, session: Session, next_seq: u64) -> Self {
         self.resumed = Some((session, next_seq));
@@ -248,6 +248,7 @@ impl Builder {
             redactor,
             observers: observe(self.observers)?,
             header,
+            reconfigured: None,
             host_gone,
         };
         Ok((runner, handle, notices_receiver))

@@ -26,11 +26,21 @@ pub struct Runner {
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
     pub(crate) header: Option<Record>,
+    /// The configuration that a session that was rebuilt goes on with, if it is another than it had.
+    pub(crate) reconfigured: Option<Box<SessionConfig>>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
 
 impl Runner {
+    /// Lets a session that was rebuilt go on with another configuration: what is made again, such as a model call that ended with the
+    /// program, is made with this one.
+    #[must_use]
+    pub fn reconfigured(mut self, config: SessionConfig) -> Self {
+        self.reconfigured = Some(Box::new(config));
+        self
+    }
+
     /// Drives the session until it is shut down, the host detaches, or the journal cannot be written. Nothing that was started is left
     /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
     pub async fn run(mut self) -> (End, Session) {
@@ -83,6 +93,9 @@ impl Runner {
         if let Some(header) = self.header.take() {
             self.append(&header).await?;
             return self.take(Event::Started).await;
+        }
+        if let Some(config) = self.reconfigured.take() {
+            self.take(Event::Reconfigured { config }).await?;
         }
         self.prompt_again();
         for event in self.go_on().await? {

@@ -4,6 +4,7 @@ use crate::scenes::{Scene, WAITING};
 use crate::support::{
     HangingHook, HookStep, Host, builder, config, elapsed_ms, is_sendable, ms, results, tool, with_config,
 };
+use agent_core::budget::Price;
 use agent_core::journal::{Entry, Record, replay};
 use agent_core::ports::Journal;
 use agent_core::session::{Event, OutcomeKind, Session, State};
@@ -296,6 +297,50 @@ async fn a_resumed_session_can_be_told_other_settings() {
     host.handle.reconfigure(config);
     host.ask("2").await;
     assert_eq!(provider.requests().last().unwrap().tools.len(), 1);
+}
+
+/// What was begun with the old model costs what that costs; what is made again is made with the new one, within the new limits.
+#[tokio::test(start_paused = true)]
+async fn what_ended_with_the_program_is_made_again_as_configured_now() {
+    let price = |nano| {
+        Some(Price {
+            input_nano_usd: nano,
+            output_nano_usd: nano,
+            cache_read_nano_usd: nano,
+            cache_write_nano_usd: nano,
+        })
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let mut config = config();
+    (config.models[0].id, config.models[0].price) = ("dear".into(), price(1_000));
+    let began = with_config(config.clone(), ScriptedProvider::new(Script::new().hang()));
+    let mut host = Host::start(began.journal(Box::new(FileJournal::create(&path).unwrap())));
+    host.handle.input("look at everything there is");
+    host.state(State::CallingLlm).await;
+    tokio::time::sleep(ms(1)).await;
+    host.detach().await;
+
+    let (id, price) = ("cheap".into(), price(1));
+    (config.models[0].id, config.models[0].price) = (id, price);
+    let provider = ScriptedProvider::new(Script::new().text("done"));
+    let records = read(&path).unwrap().records.len() as u64;
+    let interrupted = replayed(&path);
+    let going_on = with_config(config.clone(), provider.clone()).resume(interrupted.clone(), records);
+    let (runner, handle, notices) = going_on.build().unwrap();
+    let mut host = Host::of((runner.reconfigured(config.clone()), handle, notices));
+    assert_eq!(host.outcome().await.kind, OutcomeKind::Success);
+    assert_eq!((provider.requests().len(), &*provider.requests().last().unwrap().model), (1, "cheap"));
+    let (_, session, _) = host.detach().await;
+    assert!(session.ledger().cost_nano_usd >= 1_000, "the first was dear: {:?}", session.ledger());
+
+    // The limits are the new ones, too.
+    config.limits.max_model_calls = Some(1);
+    let provider = ScriptedProvider::new(Script::new().text("never asked"));
+    let going_on = with_config(config.clone(), provider.clone()).resume(interrupted, records);
+    let (runner, handle, notices) = going_on.build().unwrap();
+    let mut host = Host::of((runner.reconfigured(config), handle, notices));
+    assert_eq!((host.outcome().await.kind, provider.requests().len()), (OutcomeKind::CallLimit, 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use agent_core::permission::PermissionMode;
 use agent_core::ports::{CancelSignal, Hook, LlmProvider, LlmStream, Tool};
 use agent_core::session::{ModelConfig, Outcome, Session, SessionConfig, State};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_runner::{Builder, End, Handle, Notice, Notices};
+use agent_runner::{Builder, End, Handle, Notice, Notices, Runner};
 use agent_testkit::{FakeTool, ScriptedProvider, TokioClock};
 use async_trait::async_trait;
 use std::future::pending;
@@ -27,7 +27,10 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn start(builder: Builder) -> Self {
-        let (runner, handle, notices) = builder.build().unwrap();
+        Self::of(builder.build().unwrap())
+    }
+
+    pub(crate) fn of((runner, handle, notices): (Runner, Handle, Notices)) -> Self {
         Self { handle, notices, task: tokio::spawn(runner.run()), seen: Vec::new() }
     }
 
