@@ -3,6 +3,7 @@
 //!
 //! * [`seed`]: what a seed is, its projection, and the checks. [`data`]: the five seeds. [`page`]: the document.
 //! * [`walks`]: events in few words, which walk an edge. [`held`]: what a seed says in sentences, each with its test.
+//! * [`words`]: which triggers of ours a seed's event becomes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
@@ -13,3 +14,4 @@ mod page;
 mod scenario;
 mod seed;
 mod walks;
+mod words;
