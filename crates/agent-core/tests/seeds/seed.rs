@@ -74,7 +74,7 @@ pub(crate) struct Said {
 }
 
 pub(crate) enum Held {
-    /// These tests hold it; a scenario by its title.
+    /// These tests hold it: by name, `file::name` where tests of two files are called so, a scenario by its title.
     By(&'static [&'static str]),
     /// It holds otherwise, or not at all, for this reason; with the tests of what holds instead.
     Otherwise(&'static str, &'static [&'static str]),

@@ -216,7 +216,7 @@ const SAID: &[Said] = &[
         what: "every combination of state and event is handled, which the compiler sees to",
         held: Otherwise(
             "the compiler proves the table, and every match over events is exhaustive; a combination without a row is a typed refusal",
-            &["every_state_with_every_event_and_every_guard"],
+            &["session/pairs::every_state_with_every_event_and_every_guard"],
         ),
     },
 ];

@@ -137,7 +137,10 @@ const SAID: &[Said] = &[
     Said {
         section: "Design principles 1",
         what: "all transitions are explicit and testable",
-        held: By(&["every_state_with_every_event_and_every_guard", "every_row_fires_in_some_run"]),
+        held: By(&[
+            "session/pairs::every_state_with_every_event_and_every_guard",
+            "session/coverage::every_row_fires_in_some_run",
+        ]),
     },
     Said {
         section: "Design principles 2",
@@ -155,7 +158,7 @@ const SAID: &[Said] = &[
     Said {
         section: "Design principles 4",
         what: "the same events give the same actions, so that they can be replayed",
-        held: By(&["invariants_hold_after_every_event"]),
+        held: By(&["session/properties::invariants_hold_after_every_event"]),
     },
     Said {
         section: "States",
@@ -294,6 +297,6 @@ const SAID: &[Said] = &[
     Said {
         section: "Key implementation pattern",
         what: "control is inverted, which makes it independent of networks and runtimes, and lets it be tested and replayed",
-        held: By(&["the_machine_is_pure_and_synchronous", "invariants_hold_after_every_event"]),
+        held: By(&["the_machine_is_pure_and_synchronous", "session/properties::invariants_hold_after_every_event"]),
     },
 ];
