@@ -6,10 +6,12 @@
 extern crate alloc;
 
 use agent_core::conversation::ToolCall;
+use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use agent_core::llm::{LlmRequest, LlmResponse};
 use agent_core::permission::ApprovalAnswer;
-use agent_core::session::{Action, Event, Session, State};
+use agent_core::session::{Action, Event, Rejected, Session, State};
 use agent_core::tool::{CallFacts, Finding, Inspection, ToolOutcome};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 
@@ -17,6 +19,8 @@ use alloc::string::String;
 pub trait Outside {
     /// Milliseconds since some fixed moment.
     fn now_ms(&mut self) -> u64;
+    /// Lets so much time pass.
+    fn wait(&mut self, delay_ms: u64);
     /// Answers a model call.
     fn call_model(&mut self, request: &LlmRequest) -> LlmResponse;
     /// What a call would do, or what the model is told when it cannot run.
@@ -29,18 +33,25 @@ pub trait Outside {
     fn prompt(&mut self) -> Option<String>;
 }
 
-/// Drives a session to its end. Nothing here decides what comes next: every event answers an action.
-pub fn drive(session: &mut Session, outside: &mut impl Outside) {
+/// Drives a session to its end. Nothing here decides what comes next: every event answers an action, so that events run out at the end only.
+///
+/// # Errors
+/// The session's refusal of an event, which would be a fault of this driver: it answers what was asked, once and at once.
+///
+/// # Panics
+/// When something that the session waits for was not answered; an agent that stops without a word would be worse.
+pub fn drive(session: &mut Session, outside: &mut impl Outside) -> Result<(), Rejected> {
     let mut events = VecDeque::from([Event::Started]);
-    while session.state() != State::ShuttingDown {
-        let Some(event) = events.pop_front() else { return };
-        let Ok(step) = session.step(outside.now_ms(), event) else { continue };
-        for action in step.actions {
+    while let Some(event) = events.pop_front() {
+        for action in session.step(outside.now_ms(), event)?.actions {
             perform(action, outside, &mut events);
         }
     }
+    assert_eq!(session.state(), State::ShuttingDown, "an action that is waited for was not answered");
+    Ok(())
 }
 
+/// Without an arm for everything else: actions are listed whole, so that the compiler points here when there is a new one.
 fn perform(action: Action, outside: &mut impl Outside, events: &mut VecDeque<Event>) {
     match action {
         Action::SendLlmRequest { ticket, request } => {
@@ -67,16 +78,40 @@ fn perform(action: Action, outside: &mut impl Outside, events: &mut VecDeque<Eve
                 Event::ToolCompleted { ticket, call: call.id, outcome }
             }));
         }
-        Action::CheckGitCommits { ticket, .. }
-        | Action::RunAutoformatters { ticket, .. }
-        | Action::CommitChanges { ticket, .. } => {
-            events.push_back(Event::GitChecked { ticket, report: Default::default() });
+        // There is no repository and no program here: each hook has nothing to report.
+        Action::CheckGitCommits { ticket, .. } => {
+            events.push_back(Event::GitChecked { ticket, report: GitReport::default() });
         }
-        Action::ScheduleRetry { ticket, .. } => events.push_back(Event::RetryTimeout { ticket }),
+        Action::RunAutoformatters { ticket, .. } => {
+            events.push_back(Event::FormattersFinished { ticket, report: FormatReport::default() });
+        }
+        Action::CommitChanges { ticket, .. } => {
+            events.push_back(Event::ChangesCommitted { ticket, report: CommitReport::default() });
+        }
+        Action::RunHooks { ticket, .. } => {
+            events.push_back(Event::HooksFinished { ticket, report: Box::new(HookReport::default()) });
+        }
+        Action::ScheduleRetry { ticket, delay_ms, .. } => {
+            outside.wait(delay_ms);
+            events.push_back(Event::RetryTimeout { ticket });
+        }
         Action::PromptForInput => {
             events.push_back(outside.prompt().map_or(Event::ShutdownRequested, |text| Event::UserInput { text }));
         }
-        // Everything is done at once here, so nothing can be cancelled or run out of time; the rest is for the eyes.
-        other => outside.show(&other),
+        // Everything is done at once, so nothing is left to be cancelled and no turn is stopped in the middle by its time.
+        Action::CancelLlmRequest { .. }
+        | Action::WithdrawApproval { .. }
+        | Action::CancelTools { .. }
+        | Action::CancelHooks { .. }
+        | Action::CancelRetry { .. }
+        | Action::StartDeadline { .. }
+        | Action::HoldDeadline { .. } => {}
+        Action::DisplayText { .. }
+        | Action::DisplayProgress { .. }
+        | Action::DisplayMessage { .. }
+        | Action::DisplayError { .. }
+        | Action::DiscardPartial
+        | Action::ReturnQueuedInput { .. }
+        | Action::Shutdown => outside.show(&action),
     }
 }

@@ -6,9 +6,11 @@
 //! | 2 | the user's hooks; what is missing of them in a session of version 1 means that there are none |
 //!
 //! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what comes back is equal and goes on as the other
-//! would have. With serde alone they read and write today's form; [`read`] lifts earlier ones, and tells a wrong version from a damaged text. The events and
-//! actions of a machine have no version of their own: they change with [`FORMAT_VERSION`], and those of a session in a journal with
-//! [`journal::FORMAT_VERSION`](crate::journal::FORMAT_VERSION).
+//! would have. With serde alone they read and write today's form; [`read`] lifts earlier ones, and tells a wrong version from a damaged text.
+//!
+//! The events, actions, steps and refusals of a machine have no version of their own and no reader but serde, which lifts nothing: they
+//! change with [`FORMAT_VERSION`]. All that the versions up to now wrote is read as it is; what a later one can no longer read, it names.
+//! The events of a session in a journal change with [`journal::FORMAT_VERSION`](crate::journal::FORMAT_VERSION), and are lifted there.
 //!
 //! ```
 //! use agent_core::session::{Event, ModelConfig, Session, SessionConfig};
@@ -34,7 +36,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// The form of kept machines, and of their events and actions, that this version writes. It reads the earlier ones, too.
+/// The form of kept machines, and of their events and actions, that this version writes. [`read`] takes machines of this form and of every
+/// earlier one; events and actions are read with serde, in this form only, which those written in form 1 have as well.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// A machine that can be kept: a session, a lifecycle or a job.

@@ -221,7 +221,7 @@ macro_rules! label_set {
     ($labels:expr) => {{
         let (mut set, mut i) = (0u128, 0);
         while i < $labels.len() {
-            set |= 1 << $labels[i] as u8;
+            set |= $crate::table::proof::bit($labels[i] as u8);
             i += 1;
         }
         set
@@ -240,17 +240,17 @@ macro_rules! claims {
         &[
             $($crate::table::proof::Claim::ActionOnlyFrom {
                 action: $action::$act as u8,
-                states: 0 $(| 1 << $state::$from as u8)+,
+                states: 0 $(| $crate::table::proof::bit($state::$from as u8))+,
             },)*
             $($crate::table::proof::Claim::ActionAfter {
                 action: $action::$late as u8,
                 state: $state::$place as u8,
-                triggers: 0 $(| 1 << $trigger::$first as u8)+,
+                triggers: 0 $(| $crate::table::proof::bit($trigger::$first as u8))+,
             },)*
             $($crate::table::proof::Claim::OnlyThrough {
                 goal: $state::$goal as u8,
                 gate: $state::$gate as u8,
-                unless: 0 $($(| 1 << $trigger::$but as u8)+)?,
+                unless: 0 $($(| $crate::table::proof::bit($trigger::$but as u8))+)?,
             },)*
             $($crate::table::proof::Claim::Stays { trigger: $trigger::$kept as u8 },)*
         ]

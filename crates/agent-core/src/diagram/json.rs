@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {
-//!   "name": string, "initial": state,
+//!   "format_version": 1, "name": string, "initial": state,
 //!   "states":   [{"name": string, "meaning": string, "kind": "waiting" | "passing" | "terminal"}],
 //!   "triggers": [{"name": string, "meaning": string, "automatic": bool}],
 //!   "actions":  [{"name": string, "meaning": string}],
@@ -11,7 +11,8 @@
 //! ```
 //!
 //! `docs/machines/schema.json` says the same as a JSON Schema, and every machine's JSON is held to it by a test. States, triggers and
-//! actions are referred to by name. The order is the table's: automatic rows of a state are tried in it.
+//! actions are referred to by name. The order is the table's: automatic rows of a state are tried in it. The version goes up with every
+//! change of the schema, be it only a new field: the schema allows no fields that it does not know.
 
 use super::Kind;
 use crate::table::proof::is_automatic;
@@ -41,6 +42,7 @@ pub fn json<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
         actions: row.actions.iter().map(|action| action.name()).collect(),
     });
     let machine = Machine {
+        format_version: FORMAT_VERSION,
         name: table.name,
         initial: table.initial.name(),
         states: states.collect(),
@@ -56,6 +58,7 @@ pub fn json<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
 
 #[derive(Serialize)]
 struct Machine {
+    format_version: u32,
     name: &'static str,
     initial: &'static str,
     states: Vec<StateEntry>,
@@ -91,3 +94,6 @@ struct RowEntry {
     to: &'static str,
     actions: Vec<&'static str>,
 }
+
+/// The version of the JSON that the schema describes.
+const FORMAT_VERSION: u32 = 1;

@@ -96,6 +96,14 @@ pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
     }
 }
 
+/// The set of one label. One that no set has room for is left out: [`prove`] says that there are too many, which a shift that overflows
+/// would not.
+#[doc(hidden)]
+#[must_use]
+pub const fn bit(label: u8) -> u128 {
+    if label < 128 { 1 << label } else { 0 }
+}
+
 /// Whether a trigger's name says that it is automatic.
 #[must_use]
 pub const fn is_automatic(name: &str) -> bool {

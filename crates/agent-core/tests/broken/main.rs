@@ -117,6 +117,28 @@ const CLAIMS: &[Case] = &[
     ),
 ];
 
+/// What is wrong with the labels, not with the rows: its name, the module's labels, those that end or are passed, and what is said.
+type LabelCase = (&'static str, fn() -> String, &'static str, &'static str);
+
+const ABOUT_LABELS: &[LabelCase] = &[
+    (
+        "passing_end",
+        || String::from("use super::{Place, Cause, Deed};"),
+        "terminal: &[Place::Over], passing: &[Place::Choosing, Place::Over]",
+        "a terminal state cannot be passing: Over",
+    ),
+    ("too_many_labels", one_action_too_many, SOUND_ENDS, "a machine has at most 128 labels of a kind"),
+];
+
+/// The last one, which a row names, has no place in a set of 128.
+fn one_action_too_many() -> String {
+    let others: String = (0..127).map(|number| format!("#[doc = \"x\"] Other{number}, ")).collect();
+    let deeds = format!("{others} #[doc = \"x\"] Begin, #[doc = \"x\"] Finish");
+    format!("use super::{{Place, Cause}}; agent_core::labels! {{ pub enum Deed {{ {deeds} }} }}")
+}
+
+const SOUND_ENDS: &str = "terminal: &[Place::Over], passing: &[Place::Choosing]";
+
 const TRUE_CLAIMS: &str =
     "action Finish only from [Busy]; order Finish in Busy after [Ended]; state Busy only through Choosing;";
 
@@ -143,22 +165,47 @@ labels! { pub enum Deed { /// First.
 fn the_sound_table_compiles() {
     let sound = ("sound", [BEGINNING, END, ""], TRUE_CLAIMS, "");
     let bench = Bench::new("sound");
-    let output = bench.compile(&[sound]);
+    let output = bench.compile(&[of_case(&sound)]);
     assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output));
 }
 
 #[test]
 fn each_broken_table_is_refused_with_the_fault_and_its_place() {
     let bench = Bench::new("broken");
-    let output = bench.compile(&[STRUCTURE, CLAIMS].concat());
+    let broken = STRUCTURE.iter().chain(CLAIMS).map(of_case).chain(ABOUT_LABELS.iter().map(of_labels));
+    let output = bench.compile(&broken.collect::<Vec<_>>());
     assert!(!output.status.success());
     let said = text(&output);
     let found: Vec<(&str, &str)> = said.lines().filter_map(fault).collect();
     let structure = STRUCTURE.iter().map(|(name, _, _, message)| (*name, (*message).to_owned()));
     let claims = CLAIMS.iter().map(|(name, _, _, message)| (*name, format!("a claim does not hold: {message}")));
-    let expected: Vec<(&str, String)> = structure.chain(claims).collect();
+    let labels = ABOUT_LABELS.iter().map(|(name, _, _, message)| (*name, (*message).to_owned()));
+    let expected: Vec<(&str, String)> = structure.chain(claims).chain(labels).collect();
     let expected: Vec<(&str, &str)> = expected.iter().map(|(name, message)| (*name, message.as_str())).collect();
     assert_eq!(found, expected, "{said}");
+}
+
+/// A module's name and its text.
+type Module = (&'static str, String);
+
+fn of_case((name, rows, claims, _): &Case) -> Module {
+    (name, module("use super::{Place, Cause, Deed};", SOUND_ENDS, rows, claims))
+}
+
+/// The rows are the sound ones, and a claim names a label, too.
+fn of_labels((name, labels, ends, _): &LabelCase) -> Module {
+    (name, module(&labels(), ends, &[BEGINNING, END, ""], TRUE_CLAIMS))
+}
+
+fn module(labels: &str, ends: &str, rows: &[&str; 3], claims: &str) -> String {
+    format!(
+        "{labels}\n\
+         pub const TABLE: agent_core::table::Table<Place, Cause, Deed> = agent_core::table::Table {{\n\
+         name: \"test\", initial: Place::Idle, {ends},\n\
+         rows: agent_core::rows! {{ Place, Cause, Deed; {} }} }};\n\
+         agent_core::prove! {{ TABLE: Place, Cause, Deed; {claims} }}\n",
+        rows.concat()
+    )
 }
 
 /// The table and the fault of a line like `…/name.rs:4:1: error[E0080]: evaluation panicked: fault`.
@@ -189,19 +236,11 @@ impl Bench {
     }
 
     /// A crate with a module for every table.
-    fn compile(&self, cases: &[Case]) -> Output {
-        for (name, rows, claims, _) in cases {
-            let table = format!(
-                "use super::{{Place, Cause, Deed}};\n\
-                 pub const TABLE: agent_core::table::Table<Place, Cause, Deed> = agent_core::table::Table {{\n\
-                 name: \"test\", initial: Place::Idle, terminal: &[Place::Over], passing: &[Place::Choosing],\n\
-                 rows: agent_core::rows! {{ Place, Cause, Deed; {} }} }};\n\
-                 agent_core::prove! {{ TABLE: Place, Cause, Deed; {claims} }}\n",
-                rows.concat()
-            );
-            self.write(name, &table);
+    fn compile(&self, tables: &[Module]) -> Output {
+        for (name, text) in tables {
+            self.write(name, text);
         }
-        let modules: String = cases.iter().map(|(name, ..)| format!("pub mod {name};\n")).collect();
+        let modules: String = tables.iter().map(|(name, ..)| format!("pub mod {name};\n")).collect();
         self.write("stranger", &format!("{LABELS}{modules}"));
         self.rustc("stranger", &["--extern", "agent_core"])
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// One event, of which job, and when.
 #[derive(Clone, Serialize, Deserialize)]
-struct Entry {
+pub(crate) struct Entry {
     job: usize,
     at_ms: u64,
     event: Event,

@@ -31,6 +31,14 @@ pub(crate) fn read_of(form: &str, version: u32, name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; UPDATE=1 writes it", path.display()))
 }
 
+/// What is in a directory, in order.
+pub(crate) fn names(of: &str) -> Vec<String> {
+    let entries = fs::read_dir(directory().join(of)).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 /// Where the kept file differs from this text, if it does; under `UPDATE=1` it is written anew instead.
 pub(crate) fn compare(name: &str, text: &str) -> Option<String> {
     let path = directory().join(name);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// One event, of which life, and when.
 #[derive(Clone, Serialize, Deserialize)]
-struct Entry {
+pub(crate) struct Entry {
     life: usize,
     at_ms: u64,
     event: Event,

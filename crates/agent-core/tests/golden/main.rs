@@ -10,6 +10,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod agent;
+mod earlier;
 mod hooks;
 mod job;
 mod kept;
@@ -51,6 +52,15 @@ fn a_kept_journal_replays_to_the_kept_session() {
     let passed = session::machines_on_the_way(&records);
     let expected: Vec<Session> = lines(&machines).iter().map(|line| snapshot::read(line).unwrap()).collect();
     assert_eq!(passed, expected);
+}
+
+#[test]
+fn a_kept_journal_with_the_users_hooks_replays_to_the_kept_sessions() {
+    let records: Vec<Record> = read_lines(&kept::read("journal", "hooks.jsonl"));
+    let expected: Vec<Session> = read_machines("hooks.machines.jsonl");
+    assert_eq!(session::machines_on_the_way(&records), expected);
+    let (_, session) = journal::replay(records).unwrap();
+    assert_eq!(&session, expected.last().unwrap(), "the story's end");
 }
 
 #[test]
@@ -127,10 +137,16 @@ fn a_journal_with_the_users_hooks_is_read_since_they_are_there() {
 fn a_machine_of_every_earlier_version_is_read() {
     for version in 1..snapshot::FORMAT_VERSION {
         check_earlier::<Session>(version, "session.machines.jsonl");
+        if version >= SINCE_HOOKS {
+            check_earlier::<Session>(version, "hooks.machines.jsonl");
+        }
         check_earlier::<Lifecycle>(version, "lifecycle.machines.jsonl");
         check_earlier::<Job>(version, "job.machines.jsonl");
     }
 }
+
+/// The first version of kept machines with the user's hooks.
+const SINCE_HOOKS: u32 = 2;
 
 /// The same story was told in that version: what is read is what would be kept today.
 fn check_earlier<M: Machine + PartialEq + Debug>(version: u32, name: &str) {
@@ -157,9 +173,13 @@ fn a_journal_of_tomorrow_is_refused_by_its_number_whatever_else_is_in_it() {
 #[test]
 fn kept_events_step_to_the_kept_machines() {
     let machines: Vec<Lifecycle> = read_machines("lifecycle.machines.jsonl");
-    assert_eq!(lifecycle::machines_of(&kept::read("machines", "lifecycle.events.jsonl")), machines);
-    let machines: Vec<Job> = read_machines("job.machines.jsonl");
-    assert_eq!(job::machines_of(&kept::read("machines", "job.events.jsonl")), machines);
+    let jobs: Vec<Job> = read_machines("job.machines.jsonl");
+    // Those of earlier versions, too: the same story was told.
+    for version in 1..=snapshot::FORMAT_VERSION {
+        let kept = |name| kept::read_of("machines", version, name);
+        assert_eq!(lifecycle::machines_of(&kept("lifecycle.events.jsonl")), machines, "version {version}");
+        assert_eq!(job::machines_of(&kept("job.events.jsonl")), jobs, "version {version}");
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
 use agent_core::table::{Label, Table};
 use std::fmt::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 #[test]
 fn the_page_is_up_to_date() {
@@ -21,53 +21,8 @@ fn the_page_is_up_to_date() {
     fs::write(path, page).unwrap();
 }
 
-/// A test that holds a sentence can be found by its name, a scenario by its title.
-#[test]
-fn every_test_that_holds_a_sentence_is_there() {
-    let mut text = String::new();
-    for directory in ["crates/agent-core", "crates/agent-runner/tests", "xtask/src"] {
-        read_all(&root().join(directory), &mut text).unwrap();
-    }
-    let said = [SEED_000.said, SEED_001.said, SEED_002.said, SEED_003.said, SEED_004.said];
-    for said in said.into_iter().flatten() {
-        let (Held::By(tests) | Held::Otherwise(_, tests)) = &said.held;
-        assert!(!tests.is_empty() || matches!(said.held, Held::Otherwise(..)), "nothing holds `{}`", said.what);
-        for test in *tests {
-            let is_test = is_a_test(&text, test) || text.contains(&format!("\n== {test}\n"));
-            assert!(is_test, "`{}` is held by `{test}`, which is nowhere", said.what);
-        }
-    }
-}
-
-/// Whether a function of this name stands under `#[test]`; a helper that is called so holds nothing by itself.
-fn is_a_test(text: &str, name: &str) -> bool {
-    text.match_indices(&format!("fn {name}(")).any(|(at, _)| {
-        let above = text[..at].rsplit('\n').map(str::trim);
-        let mut attributes = above.skip(1).take_while(|line| line.starts_with("#[") || line.starts_with("///"));
-        attributes.any(|line| line == "#[test]" || line.starts_with("#[tokio::test"))
-    })
-}
-
-#[test]
-fn a_helper_is_no_test() {
-    let text = "#[test]\n#[ignore]\nfn held() {}\n\nfn helper() {}\n    #[test]\n    fn inner(a in 0..1) {}\n";
-    assert_eq!(["held", "helper", "inner", "nowhere"].map(|name| is_a_test(text, name)), [true, false, true, false]);
-}
-
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read_all(directory: &Path, text: &mut String) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            read_all(&path, text)?;
-        } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "txt") {
-            text.push_str(&fs::read_to_string(path)?);
-        }
-    }
-    Ok(())
 }
 
 fn page() -> String {

@@ -31,7 +31,10 @@ pub(crate) struct Seed<S: 'static, T: 'static> {
 /// An event or an action of the seed, and what it is called here; nothing, with the reason, where there is no such thing.
 pub(crate) struct Word {
     pub(crate) theirs: &'static str,
+    /// Actions, or the triggers that the event becomes.
     pub(crate) ours: &'static [&'static str],
+    /// Events of ours that become these triggers and no others.
+    pub(crate) events: &'static [&'static str],
     pub(crate) note: &'static str,
 }
 
@@ -71,7 +74,7 @@ pub(crate) struct Said {
 }
 
 pub(crate) enum Held {
-    /// These tests hold it; a scenario by its title.
+    /// These tests hold it: by name, `file::name` where tests of two files are called so, a scenario by its title.
     By(&'static [&'static str]),
     /// It holds otherwise, or not at all, for this reason; with the tests of what holds instead.
     Otherwise(&'static str, &'static [&'static str]),

@@ -6,6 +6,7 @@ use agent_core::session::table::TABLE;
 use agent_core::table::Label;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 /// A hostile sequence, and scenarios by their titles.
 type Case = (&'static str, &'static [&'static str]);
@@ -97,6 +98,44 @@ const EXPECTED: &[Case] = &[
     ("A.17: text that comes with calls is shown", &["text that comes with tool calls is shown (A.17)"]),
 ];
 
+/// What no scenario can show, and the tests that hold it: `file::name`, by the file below the tests of this crate.
+#[rustfmt::skip]
+const HELD: &[Case] = &[
+    ("A.1: every state with every trigger has an outcome that the table declares, and no refused one is a move", &[
+        "session/pairs::every_state_with_every_event_and_every_guard", "session/mutation::every_change_of_the_table_is_noticed",
+        "session/mutation::every_witness_does_what_is_written", "session/coverage::every_row_fires_in_some_run"]),
+    ("A.12: machine, events and actions serialise; the same events give the same session", &[
+        "session/properties::invariants_hold_after_every_event", "golden/main::kept_actions_read_and_write_the_same",
+        "golden/main::a_kept_journal_replays_to_the_kept_session", "seeds/held/session::the_machine_is_pure_and_synchronous"]),
+    ("A.13: what a step costs does not depend on the length of the history", &[
+        "session/cost::a_request_shares_the_history_and_has_as_few_pointers_of_its_own_at_any_length"]),
+];
+
+#[test]
+fn what_no_scenario_shows_is_held_by_tests_that_run() {
+    for (what, tests) in HELD {
+        for test in *tests {
+            let (file, name) = test.split_once("::").unwrap();
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{file}.rs"));
+            let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{what}: {file}: {error}"));
+            let lines: Vec<&str> = text.lines().map(str::trim).collect();
+            let begins = format!("fn {name}(");
+            let is_test = lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1].starts_with(&begins));
+            assert!(is_test, "{what}: {test} is no test");
+        }
+    }
+}
+
+/// Every number once, but for those that are the runner's.
+#[test]
+fn every_number_is_named_once() {
+    let number = |(what, _): &Case| what.split_once(':').unwrap().0.strip_prefix("A.").unwrap().parse().unwrap();
+    let mut numbers: Vec<u32> = EXPECTED.iter().chain(HELD).map(number).collect();
+    numbers.sort_unstable();
+    let of_hooks = 10;
+    assert_eq!(numbers, (1..=17).filter(|number| *number != of_hooks).collect::<Vec<u32>>());
+}
+
 #[test]
 fn every_hostile_sequence_is_a_scenario() {
     let scenarios = scenarios();
@@ -115,8 +154,8 @@ fn a_cancel_is_tried_in_every_waiting_state() {
         let (_, titles) = CANCELLED.iter().find(|(known, _)| *known == state).unwrap();
         for title in *titles {
             let lines = &scenarios[*title];
-            let stops = lines.windows(2).any(|pair| {
-                let before = lines.iter().take_while(|line| **line != pair[0]).filter(|line| is_state(line)).last();
+            let stops = lines.windows(2).enumerate().any(|(at, pair)| {
+                let before = lines[..at].iter().rfind(|line| is_state(line));
                 let stands = before.map_or("WaitingForUserInput", |line| line.trim());
                 pair[0] == "> cancel" && (stands.starts_with(state.name()) || pair[1].contains(state.name()))
             });

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod begun;
+mod cost;
 mod coverage;
 mod edited_arguments;
 mod harness;

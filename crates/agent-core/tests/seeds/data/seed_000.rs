@@ -39,22 +39,23 @@ pub(crate) const SEED_000: Seed<State, Trigger> = Seed {
 
 #[rustfmt::skip]
 const WORDS: &[Word] = &[
-    Word { theirs: "event UserInput", ours: &["UserInput"], note: "" },
-    Word { theirs: "event LlmCompleted", ours: &["LlmCompleted"], note: "" },
-    Word { theirs: "event LlmError", ours: &["LlmFailedRetryable", "LlmFailedFallback", "LlmFailedForGood", "ContextOverflowed", "LlmAborted"],
-           note: "one event, `LlmFailed`, read as what can be done about it" },
-    Word { theirs: "event ToolCompleted", ours: &["ToolCompletedMoreLeft", "ToolGroupCompleted", "ToolsAllCompleted", "ToolsAllCompletedMutating", "ToolsStopped"],
+    Word { theirs: "event UserInput", ours: &["UserInput"], events: &["UserInput"], note: "" },
+    Word { theirs: "event LlmCompleted", ours: &["LlmCompleted", "CompactionCompleted", "CompactionCompletedWorkDue", "CompactionFailedForGood"], events: &["LlmCompleted"],
+           note: "one event; a summary of the conversation is the answer to a model call, too" },
+    Word { theirs: "event LlmError", ours: &["LlmFailedRetryable", "LlmFailedFallback", "LlmFailedForGood", "ContextOverflowed", "CompactionFailedForGood", "LlmAborted"], events: &["LlmFailed", "LlmAborted"],
+           note: "`LlmFailed`, read as what can be done about it; a call that was stopped ends with an event of its own, `LlmAborted`" },
+    Word { theirs: "event ToolCompleted", ours: &["ToolCompletedMoreLeft", "ToolGroupCompleted", "ToolsAllCompleted", "ToolsAllCompletedHooksDue", "ToolsAllCompletedMutating", "ToolsStopped"], events: &["ToolCompleted"],
            note: "one event, read as what is left to do" },
-    Word { theirs: "event RetryTimeout", ours: &["RetryTimeout"], note: "" },
-    Word { theirs: "event ShutdownRequested", ours: &["ShutdownRequested"], note: "" },
-    Word { theirs: "action SendLlmRequest", ours: &["SendLlmRequest"], note: "" },
-    Word { theirs: "action ExecuteTools", ours: &["ExecuteTools"], note: "" },
-    Word { theirs: "action DisplayText", ours: &["DisplayText", "DisplayMessage"], note: "pieces while they come, and the whole answer" },
-    Word { theirs: "action DisplayError", ours: &["DisplayError"], note: "" },
-    Word { theirs: "action PromptForInput", ours: &["PromptForInput"], note: "" },
-    Word { theirs: "action ScheduleRetry", ours: &["ScheduleRetry"], note: "" },
-    Word { theirs: "action WaitForEvent", ours: &[], note: "a step without actions says so" },
-    Word { theirs: "action Shutdown", ours: &["Shutdown"], note: "" },
+    Word { theirs: "event RetryTimeout", ours: &["RetryTimeout"], events: &["RetryTimeout"], note: "" },
+    Word { theirs: "event ShutdownRequested", ours: &["ShutdownRequested"], events: &["ShutdownRequested"], note: "" },
+    Word { theirs: "action SendLlmRequest", ours: &["SendLlmRequest"], events: &[], note: "" },
+    Word { theirs: "action ExecuteTools", ours: &["ExecuteTools"], events: &[], note: "" },
+    Word { theirs: "action DisplayText", ours: &["DisplayText", "DisplayMessage"], events: &[], note: "pieces while they come, and the whole answer" },
+    Word { theirs: "action DisplayError", ours: &["DisplayError"], events: &[], note: "" },
+    Word { theirs: "action PromptForInput", ours: &["PromptForInput"], events: &[], note: "" },
+    Word { theirs: "action ScheduleRetry", ours: &["ScheduleRetry"], events: &[], note: "" },
+    Word { theirs: "action WaitForEvent", ours: &[], events: &[], note: "a step without actions says so" },
+    Word { theirs: "action Shutdown", ours: &["Shutdown"], events: &[], note: "" },
 ];
 
 #[rustfmt::skip]
@@ -215,7 +216,7 @@ const SAID: &[Said] = &[
         what: "every combination of state and event is handled, which the compiler sees to",
         held: Otherwise(
             "the compiler proves the table, and every match over events is exhaustive; a combination without a row is a typed refusal",
-            &["every_state_with_every_event_and_every_guard"],
+            &["session/pairs::every_state_with_every_event_and_every_guard"],
         ),
     },
 ];

@@ -34,25 +34,26 @@ pub(crate) const SEED_003: Seed<State, Trigger> = Seed {
 
 #[rustfmt::skip]
 const WORDS: &[Word] = &[
-    Word { theirs: "event UserInput", ours: &["UserInput"], note: "" },
-    Word { theirs: "event LlmEvent::TextDelta", ours: &["LlmDelta"], note: "" },
-    Word { theirs: "event LlmEvent::ToolCallDelta", ours: &[], note: "a call is shown when it is complete; half of its arguments are of no use to anybody" },
-    Word { theirs: "event LlmEvent::Completed", ours: &["LlmCompleted"], note: "" },
-    Word { theirs: "event LlmEvent::Error", ours: &["LlmFailedRetryable", "LlmFailedFallback", "LlmFailedForGood", "ContextOverflowed", "LlmAborted"],
-           note: "one event, `LlmFailed`, read as what can be done about it" },
-    Word { theirs: "event ToolCompleted", ours: &["ToolCompletedMoreLeft", "ToolGroupCompleted", "ToolsAllCompleted", "ToolsAllCompletedMutating", "ToolsStopped"],
+    Word { theirs: "event UserInput", ours: &["UserInput"], events: &["UserInput"], note: "" },
+    Word { theirs: "event LlmEvent::TextDelta", ours: &["LlmDelta"], events: &["LlmDelta"], note: "" },
+    Word { theirs: "event LlmEvent::ToolCallDelta", ours: &[], events: &[], note: "a call is shown when it is complete; half of its arguments are of no use to anybody" },
+    Word { theirs: "event LlmEvent::Completed", ours: &["LlmCompleted", "CompactionCompleted", "CompactionCompletedWorkDue", "CompactionFailedForGood"], events: &["LlmCompleted"],
+           note: "one event; a summary of the conversation is the answer to a model call, too" },
+    Word { theirs: "event LlmEvent::Error", ours: &["LlmFailedRetryable", "LlmFailedFallback", "LlmFailedForGood", "ContextOverflowed", "CompactionFailedForGood", "LlmAborted"], events: &["LlmFailed", "LlmAborted"],
+           note: "`LlmFailed`, read as what can be done about it; a call that was stopped ends with an event of its own, `LlmAborted`" },
+    Word { theirs: "event ToolCompleted", ours: &["ToolCompletedMoreLeft", "ToolGroupCompleted", "ToolsAllCompleted", "ToolsAllCompletedHooksDue", "ToolsAllCompletedMutating", "ToolsStopped"], events: &["ToolCompleted"],
            note: "one event, read as what is left to do" },
-    Word { theirs: "event PostToolsHookCompleted", ours: &["GitChecked", "FormattersFinished", "ChangesCommitted", "HookFailed", "HooksStoppedTurn"],
-           note: "one for each hook, and for each way it may end" },
-    Word { theirs: "event RetryTimeoutFired", ours: &["RetryTimeout"], note: "" },
-    Word { theirs: "event ShutdownRequested", ours: &["ShutdownRequested"], note: "" },
-    Word { theirs: "action SendLlmRequest", ours: &["SendLlmRequest"], note: "" },
-    Word { theirs: "action ExecuteTools", ours: &["ExecuteTools"], note: "" },
-    Word { theirs: "action RunPostToolsHook", ours: &["CheckGitCommits", "RunAutoformatters", "CommitChanges"], note: "" },
-    Word { theirs: "action WaitForInput", ours: &["PromptForInput"], note: "where the user is meant; while tools or a timer are waited for there is none" },
-    Word { theirs: "action DisplayMessage", ours: &["DisplayText", "DisplayMessage"], note: "pieces while they come, and the whole answer" },
-    Word { theirs: "action DisplayError", ours: &["DisplayError"], note: "" },
-    Word { theirs: "action Shutdown", ours: &["Shutdown"], note: "" },
+    Word { theirs: "event PostToolsHookCompleted", ours: &["GitChecked", "GitCheckedFormattingDue", "GitCheckedCommitDue", "FormattersFinished", "FormattersFinishedCommitDue", "ChangesCommitted", "HookFailed", "HooksStoppedTurn"], events: &["GitChecked", "FormattersFinished", "ChangesCommitted", "HookFailed", "HooksStoppedTurn"],
+           note: "one event for each hook, read as what is due next, one for a hook that fails and one for a hook that stops the turn" },
+    Word { theirs: "event RetryTimeoutFired", ours: &["RetryTimeout"], events: &["RetryTimeout"], note: "" },
+    Word { theirs: "event ShutdownRequested", ours: &["ShutdownRequested"], events: &["ShutdownRequested"], note: "" },
+    Word { theirs: "action SendLlmRequest", ours: &["SendLlmRequest"], events: &[], note: "" },
+    Word { theirs: "action ExecuteTools", ours: &["ExecuteTools"], events: &[], note: "" },
+    Word { theirs: "action RunPostToolsHook", ours: &["CheckGitCommits", "RunAutoformatters", "CommitChanges"], events: &[], note: "" },
+    Word { theirs: "action WaitForInput", ours: &["PromptForInput"], events: &[], note: "where the user is meant; while tools or a timer are waited for there is none" },
+    Word { theirs: "action DisplayMessage", ours: &["DisplayText", "DisplayMessage"], events: &[], note: "pieces while they come, and the whole answer" },
+    Word { theirs: "action DisplayError", ours: &["DisplayError"], events: &[], note: "" },
+    Word { theirs: "action Shutdown", ours: &["Shutdown"], events: &[], note: "" },
 ];
 
 #[rustfmt::skip]
@@ -136,7 +137,10 @@ const SAID: &[Said] = &[
     Said {
         section: "Design principles 1",
         what: "all transitions are explicit and testable",
-        held: By(&["every_state_with_every_event_and_every_guard", "every_row_fires_in_some_run"]),
+        held: By(&[
+            "session/pairs::every_state_with_every_event_and_every_guard",
+            "session/coverage::every_row_fires_in_some_run",
+        ]),
     },
     Said {
         section: "Design principles 2",
@@ -154,7 +158,7 @@ const SAID: &[Said] = &[
     Said {
         section: "Design principles 4",
         what: "the same events give the same actions, so that they can be replayed",
-        held: By(&["invariants_hold_after_every_event"]),
+        held: By(&["session/properties::invariants_hold_after_every_event"]),
     },
     Said {
         section: "States",
@@ -293,6 +297,6 @@ const SAID: &[Said] = &[
     Said {
         section: "Key implementation pattern",
         what: "control is inverted, which makes it independent of networks and runtimes, and lets it be tested and replayed",
-        held: By(&["the_machine_is_pure_and_synchronous", "invariants_hold_after_every_event"]),
+        held: By(&["the_machine_is_pure_and_synchronous", "session/properties::invariants_hold_after_every_event"]),
     },
 ];

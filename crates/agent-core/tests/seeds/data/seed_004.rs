@@ -229,7 +229,7 @@ const SAID: &[Said] = &[
         what: "every completed job leaves a record",
         held: Otherwise(
             "every finished one does: failed, cancelled and never started ones too",
-            &["invariants_hold_after_every_event", "a_cancel_at_any_time_leaves_a_record"],
+            &["job/properties::invariants_hold_after_every_event", "a_cancel_at_any_time_leaves_a_record"],
         ),
     },
     Said {

@@ -187,3 +187,24 @@ fn the_audit_record_has_every_field_of_the_seed() {
     assert!(fields.iter().all(|field| record.get(field).is_some()), "{record}");
     assert_eq!((&record["duration_ms"], &record["completed_at"]), (&json!(530), &json!("1970-01-01T00:00:01.530Z")));
 }
+
+/// Audit record: "started_at" is when it was started, and not when it was made; a job that never was started has nothing but that.
+#[test]
+fn a_job_that_is_started_later_than_it_is_made_says_both() {
+    let mut told = Told::new();
+    assert_eq!((told.field("created_at_ms"), told.field("started_at_ms")), (json!(1_000), Value::Null));
+    let _ = told.tell(4_000, |_| Event::Started);
+    assert_eq!((told.field("created_at_ms"), told.field("started_at_ms")), (json!(1_000), json!(4_000)));
+    let step =
+        told.tell(4_250, |ticket| Event::ValidationFailed { ticket, failure: FailureKind::System("no model".into()) });
+    let [Action::WriteAuditRecord { record, .. }] = &step.actions[..] else { panic!("{step:?}") };
+    let record = serde_json::to_value(record).unwrap();
+    let times = ["started_at", "completed_at"].map(|name| record[name].as_str().unwrap().to_owned());
+    assert_eq!(times, ["1970-01-01T00:00:04.000Z", "1970-01-01T00:00:04.250Z"]);
+    assert_eq!(record["duration_ms"], json!(250), "the wait before the start is none of it");
+
+    let mut never = Told::new();
+    let step = never.tell(4_000, |_| Event::CancelRequested);
+    let [Action::WriteAuditRecord { record, .. }] = &step.actions[..] else { panic!("{step:?}") };
+    assert_eq!(serde_json::to_value(record).unwrap()["started_at"], json!("1970-01-01T00:00:01.000Z"));
+}
