@@ -96,8 +96,8 @@ impl View {
                 self.started.insert(call.id.clone(), Started { line, told: Instant::now() });
                 self.last_started = Some(call.id.clone());
             }
-            Notice::RoundClosed(item) => {
-                if let Item::Round(round) = item.as_ref() {
+            Notice::RoundClosed { round, .. } => {
+                if let Item::Round(round) = round.as_ref() {
                     self.not_run(round);
                 }
                 self.started.clear();

@@ -275,7 +275,7 @@ impl Line {
                 let message = Message { role: "assistant", content, usage: usage.map(|usage| UsageReport::of(&usage)) };
                 Some(Self::Assistant { message, session_id })
             }
-            Notice::RoundClosed(item) => match item.as_ref() {
+            Notice::RoundClosed { round, .. } => match round.as_ref() {
                 Item::Round(round) => {
                     let results = round.results().iter().map(|result| Content::ToolResult {
                         tool_use_id: result.call().to_string(),

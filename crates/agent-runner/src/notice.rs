@@ -58,8 +58,13 @@ pub enum Notice {
         /// What it came to.
         outcome: ToolOutcome,
     },
-    /// Every call of an answer has its result: the round as it stands in the history.
-    RoundClosed(Arc<Item>),
+    /// Every call of an answer has its result.
+    RoundClosed {
+        /// The round as it stands in the history.
+        round: Arc<Item>,
+        /// Whether the user said something that the model had not seen when it asked for the calls.
+        has_unseen_input: bool,
+    },
     /// A hook of the user's ran.
     HookRan(HookRun),
     /// The repository was looked at.

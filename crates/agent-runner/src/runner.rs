@@ -175,7 +175,8 @@ impl Runner {
         if let Some(round) = closed
             && self.session.conversation().len() > items_before
         {
-            self.notify(Notice::RoundClosed(round.clone()));
+            let has_unseen_input = self.session.pending_input().next().is_some();
+            self.notify(Notice::RoundClosed { round: round.clone(), has_unseen_input });
         }
         if let Some(observers) = &self.observers {
             // Observers that are gone miss nothing that anybody waits for.

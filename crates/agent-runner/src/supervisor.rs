@@ -222,9 +222,11 @@ impl Overseen {
                 self.time.session_moved(step, &self.checker.clock, &self.tasks, &self.inbox);
                 Vec::new()
             }
-            Notice::RoundClosed(item) => match item.as_ref() {
-                Item::Round(round) => link::signals(round),
-                Item::Input(_) | Item::Answer(_) => Vec::new(),
+            // A signal that was given before a message says nothing of that message.
+            Notice::RoundClosed { has_unseen_input: true, .. } => Vec::new(),
+            Notice::RoundClosed { round, .. } => match round.as_ref() {
+                Item::Round(round) if self.agent.given().next().is_none() => link::signals(round),
+                Item::Round(_) | Item::Input(_) | Item::Answer(_) => Vec::new(),
             },
             Notice::Prompt { outcome: Some(outcome), .. } => vec![self.agent.turn_ended(outcome)],
             _ => Vec::new(),

@@ -168,6 +168,6 @@ async fn a_summary_in_mid_turn_reports_no_round_twice() {
     let mut host = Host::start(builder(ScriptedProvider::new(script)).tool(tool(&look)));
     host.ask("tell me").await;
     assert_eq!(host.ask("go").await.text, "done");
-    let closed = host.seen.iter().filter(|notice| matches!(notice, Notice::RoundClosed(_))).count();
+    let closed = host.seen.iter().filter(|notice| matches!(notice, Notice::RoundClosed { .. })).count();
     assert_eq!(closed, 1, "{}", host.text());
 }

@@ -11,7 +11,7 @@ use agent_runner::{Builder, End, Notice, Notices, Supervised, Supervisor, Superv
 use agent_testkit::{FakeTool, Reply, Script, ScriptedCommands, ScriptedProvider, TokioClock};
 use async_trait::async_trait;
 use serde_json::json;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -334,6 +334,36 @@ async fn an_agent_that_works_too_long_is_given_up() {
     let left = tokio::time::timeout(ms(1_000), agent.task).await.unwrap().unwrap();
     assert_eq!((left.lifecycle.state(), left.outcome.unwrap().kind), (State::Ended, OutcomeKind::Budget));
     assert_eq!((elapsed_ms(started) / 1_000, provider.open_streams()), (60, 0));
+}
+
+/// The model signals that it waits while a message is on its way to it: the end of that turn is a claim again, and is checked.
+#[tokio::test(start_paused = true)]
+async fn a_signal_says_nothing_of_a_message_that_the_model_has_not_seen() {
+    // While the signal is given; and while another call runs before it, so that the session has the message already.
+    for interrupted in ["signal", "change"] {
+        let waits = json!({"status": "waiting", "summary": "which one?"});
+        let reply = Reply::new().call("change", json!({})).call("signal", waits);
+        let provider = ScriptedProvider::new(Script::new().answer(reply).text("Both are done."));
+        let supervisor = Arc::new(OnceLock::<SupervisorHandle>::new());
+        let tool = |tool: FakeTool, name: &str| -> Arc<dyn Tool> {
+            let supervisor = Arc::clone(&supervisor);
+            let is_interrupted = name == interrupted;
+            Arc::new(tool.respond(move |_| {
+                if is_interrupted {
+                    supervisor.get().unwrap().input("and do that");
+                }
+                ToolOutcome::ok("noted")
+            }))
+        };
+        let builder = builder(provider.clone());
+        let builder = builder.tool(tool(FakeTool::reads("signal"), "signal"));
+        let builder = builder.tool(tool(FakeTool::changes("change"), "change"));
+        let mut agent = Agent::start(builder, bound(&["check"]), &ScriptedCommands::new().exit(0, ""));
+        let _ = supervisor.set(agent.handle.clone());
+        assert_eq!(agent.ask().await, (lifecycle::Outcome::Done { kept: 1 }, OutcomeKind::Success), "{interrupted}");
+        assert_eq!(last_input(&provider.requests().last().unwrap()), ["and do that"], "{interrupted}");
+        assert_eq!(agent.leave().await.lifecycle.inputs_sent(), 2);
+    }
 }
 
 #[tokio::test(start_paused = true)]
