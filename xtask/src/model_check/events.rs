@@ -31,9 +31,9 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         out.push(Event::BudgetRaised { limits: raised(session.config().limits) });
     }
     if node.left.changes > 0 {
-        let mut config = session.config().clone();
-        config.permissions = world_permissions(world, node);
-        out.push(Event::Reconfigured { config: Box::new(config) });
+        let given = |config| Event::Reconfigured { config: Box::new(config) };
+        // That all can be read is known since the beginning.
+        out.extend(world.other_configs().flatten().map(given));
     }
     if session.runs_hooks_on_leave() {
         out.push(Event::LeaveRequested);
@@ -42,10 +42,6 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         out.push(Event::CompactionRequested);
     }
     out
-}
-
-fn world_permissions(world: &World, node: &Node) -> agent_core::permission::Permissions {
-    world.session_config().map_or_else(|_| node.session.config().permissions.clone(), |config| config.permissions)
 }
 
 /// All limits that there are, further away.

@@ -48,6 +48,7 @@ pub(crate) type Stepper = fn(&mut Session, Event) -> Result<Step, Rejected>;
 impl<'a> Sessions<'a> {
     pub(crate) fn new(world: &'a World, table: &'static SessionTable) -> Result<Self, String> {
         let config = world.session_config()?;
+        world.other_configs().try_for_each(|other| other.map(drop))?;
         Ok(Self { world, config, table, replay_one_in: REPLAY_ONE_IN, step: true_step, formats: FORMATS })
     }
 
