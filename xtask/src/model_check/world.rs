@@ -149,10 +149,10 @@ pub(crate) const WORLDS: &[World] = &[
         name: "reconfigured",
         config: RECONFIGURED,
         others: &[
-            "mode=default model=third retries=0 model-calls=2 tool-calls=4 wall-ms=90000 tools=read hooks=UserPromptSubmit,Stop",
+            "mode=default model=third retries=0 model-calls=2 tool-calls=3 wall-ms=90000 tools=read hooks=UserPromptSubmit,Stop",
             RECONFIGURED,
         ],
-        bounds: Bounds { changes: 2, ..SMALL },
+        bounds: Bounds { rounds: 2, changes: 2, ..SMALL },
         smoke: Bounds { inputs: 1, calls: 1, changes: 1, ..SMALL },
         answers: Variety::Few,
         outcomes: &["ok"],
