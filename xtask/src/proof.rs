@@ -166,4 +166,7 @@ rows only and a waiting state none; automatic rows cannot cycle. Besides, each m
 ";
 const LONG_RUNS: &str = "
 ## What long runs have found
+
+The model check judges the conversation of a request by the rules of three formats: not its tools, its system text or its output limit, and not \
+the letters of names and ids, which the providers' adapters make fit.
 ";

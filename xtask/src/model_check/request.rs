@@ -3,6 +3,9 @@
 //! Written from the providers' references and independently of the crates that build request bodies. A conversation is laid out once as
 //! Anthropic Messages, once as OpenAI Chat Completions and once as OpenAI Responses, as plainly as can be, and each layout is held to its
 //! rules.
+//!
+//! Judged is the conversation of a request, and nothing else of it: not its tools, its system text or its output limit. Nor are the letters of
+//! names and ids, which the providers' adapters make fit.
 
 mod chat;
 mod messages;
