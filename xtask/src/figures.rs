@@ -1,5 +1,5 @@
-//! Figures of long runs, kept in `docs/figures/NAME.json` together with a hash of what they were made from, the tables or the sources: a
-//! change makes them old, and `cargo xtask proof` says so.
+//! Figures of long runs, kept in `docs/figures/NAME.json` together with hashes of what they were made from: the tables, the sources, the
+//! worlds of the model check. A change makes them old, and `cargo xtask proof` says so.
 
 use crate::mutants;
 use agent_core::diagram::json;
@@ -8,6 +8,7 @@ use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
 use serde_json::{Map, Value};
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// The figures of one long run.
@@ -17,6 +18,8 @@ pub(crate) struct Figures {
     pub(crate) basis: Basis,
     /// Hash of it then.
     pub(crate) hash: String,
+    /// What else they were made from, and its hash. Figures that were kept before this was noted have none.
+    pub(crate) also: Vec<(Basis, String)>,
     /// The command that made them.
     pub(crate) command: String,
     /// Name and value, in the order in which they are to be shown.
@@ -30,13 +33,18 @@ pub(crate) enum Basis {
     Tables,
     /// The code of `agent-core`, without its tests.
     Sources,
+    /// The code of the model check, without its tests: the worlds, and what is held to what.
+    Worlds,
 }
 
 impl Basis {
+    const ALL: [Self; 3] = [Self::Tables, Self::Sources, Self::Worlds];
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",
             Self::Sources => "sources",
+            Self::Worlds => "worlds",
         }
     }
 
@@ -44,27 +52,54 @@ impl Basis {
         match self {
             Self::Tables => Ok(tables_hash()),
             Self::Sources => mutants::sources_hash(),
+            Self::Worlds => mutants::hash_of(WORLDS),
         }
     }
 }
 
-impl Figures {
-    /// Figures made from today's tables.
-    pub(crate) fn of_today(command: &str, figures: Vec<(String, String)>) -> Self {
-        Self { basis: Basis::Tables, hash: tables_hash(), command: command.to_owned(), figures }
-    }
+/// Hashes of what a run is made from, taken before it begins.
+pub(crate) struct Made {
+    tables: String,
+    also: Vec<(Basis, String)>,
+}
 
-    /// Figures made from the sources of this hash.
-    pub(crate) fn of_sources(hash: String, command: &str, figures: Vec<(String, String)>) -> Self {
-        Self { basis: Basis::Sources, hash, command: command.to_owned(), figures }
-    }
-
-    /// Whether the tables or sources are still those that the figures were made from.
+impl Made {
+    /// The tables of today, and what else is named.
     ///
     /// # Errors
     /// When the sources cannot be read.
-    pub(crate) fn are_of_today(&self) -> Result<bool, String> {
-        Ok(self.hash == self.basis.hash_of_today()?)
+    pub(crate) fn today(also: &[Basis]) -> Result<Self, String> {
+        let hashed = |basis: &Basis| Ok((*basis, basis.hash_of_today()?));
+        Ok(Self { tables: tables_hash(), also: also.iter().map(hashed).collect::<Result<_, String>>()? })
+    }
+
+    /// What the run said.
+    pub(crate) fn figures(self, command: &str, figures: Vec<(String, String)>) -> Figures {
+        let Self { tables: hash, also } = self;
+        Figures { basis: Basis::Tables, hash, also, command: command.to_owned(), figures }
+    }
+}
+
+impl Figures {
+    /// Figures made from the sources of this hash.
+    pub(crate) fn of_sources(hash: String, command: &str, figures: Vec<(String, String)>) -> Self {
+        Self { basis: Basis::Sources, hash, also: Vec::new(), command: command.to_owned(), figures }
+    }
+
+    /// Which of the things that the figures were made from are not today's.
+    ///
+    /// # Errors
+    /// When the sources cannot be read.
+    pub(crate) fn outdated(&self) -> Result<Vec<Basis>, String> {
+        let mut outdated = Vec::new();
+        for (basis, hash) in
+            iter::once((self.basis, &self.hash)).chain(self.also.iter().map(|(basis, hash)| (*basis, hash)))
+        {
+            if *hash != basis.hash_of_today()? {
+                outdated.push(basis);
+            }
+        }
+        Ok(outdated)
     }
 
     /// Keeps them as `docs/figures/NAME.json`.
@@ -73,6 +108,7 @@ impl Figures {
         let figures: Vec<Value> = self.figures.iter().map(|(name, value)| serde_json::json!([name, value])).collect();
         let mut object = Map::new();
         object.insert(self.basis.name().to_owned(), self.hash.clone().into());
+        object.extend(self.also.iter().map(|(basis, hash)| (basis.name().to_owned(), hash.clone().into())));
         object.insert("command".to_owned(), self.command.clone().into());
         object.insert("figures".to_owned(), figures.into());
         let text = serde_json::to_string_pretty(&object).map_err(|error| error.to_string())? + "\n";
@@ -86,15 +122,19 @@ impl Figures {
         let Ok(text) = fs::read_to_string(&path) else {
             return Ok(None);
         };
-        let wrong = || format!("{} is not what `cargo xtask` writes there", path.display());
-        let value: Value = serde_json::from_str(&text).map_err(|_| wrong())?;
+        let read = serde_json::from_str(&text).ok().and_then(|value: Value| Self::read(&value));
+        read.map(Some).ok_or_else(|| format!("{} is not what `cargo xtask` writes there", path.display()))
+    }
+
+    fn read(value: &Value) -> Option<Self> {
         let string = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
         let figures: Option<Vec<(String, String)>> = value.get("figures").and_then(Value::as_array).and_then(|rows| {
             rows.iter().map(|row| Some((row.get(0)?.as_str()?.to_owned(), row.get(1)?.as_str()?.to_owned()))).collect()
         });
-        let basis = if value.get(Basis::Sources.name()).is_some() { Basis::Sources } else { Basis::Tables };
-        let read = || Some(Self { basis, hash: string(basis.name())?, command: string("command")?, figures: figures? });
-        read().map(Some).ok_or_else(wrong)
+        // What the run was made for stands first in the order of the bases.
+        let mut bases = Basis::ALL.iter().filter_map(|basis| Some((*basis, string(basis.name())?)));
+        let (basis, hash) = bases.next()?;
+        Some(Self { basis, hash, also: bases.collect(), command: string("command")?, figures: figures? })
     }
 }
 
@@ -117,4 +157,32 @@ fn path(name: &str) -> PathBuf {
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/figures")
+}
+
+const WORLDS: &str = "xtask/src/model_check";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn figures_are_read_with_and_without_further_hashes() {
+        let tables = tables_hash();
+        let read = |value| Figures::read(&value).unwrap();
+        let old = read(json!({ "tables": tables, "command": "x", "figures": [["a", "1"]] }));
+        assert_eq!((old.basis, old.also.len(), old.outdated().unwrap()), (Basis::Tables, 0, Vec::new()));
+        let new = read(json!({ "tables": tables, "sources": "0", "worlds": "0", "command": "x", "figures": [] }));
+        assert_eq!((new.basis, new.outdated().unwrap()), (Basis::Tables, vec![Basis::Sources, Basis::Worlds]));
+        let mutants = read(json!({ "sources": "0", "command": "x", "figures": [] }));
+        assert_eq!((mutants.basis, mutants.outdated().unwrap()), (Basis::Sources, vec![Basis::Sources]));
+        assert_eq!(Figures::read(&json!({ "command": "x", "figures": [] })), None);
+    }
+
+    #[test]
+    fn what_is_made_today_is_of_today() {
+        let made = Made::today(&[Basis::Sources, Basis::Worlds]).unwrap();
+        let figures = made.figures("x", Vec::new());
+        assert_eq!((figures.also.len(), figures.outdated().unwrap()), (2, Vec::new()));
+    }
 }

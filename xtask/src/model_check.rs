@@ -24,6 +24,7 @@ mod session;
 mod tests;
 mod world;
 
+use crate::figures::{Basis, Made};
 use agent_core::session::SessionTable;
 use agent_core::session::table::TABLE;
 use explore::{Explored, Reach, explore};
@@ -44,7 +45,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     if env::var_os(IS_OPTIMISED).is_none() {
         return run_optimised(words);
     }
-    let begun = Instant::now();
+    let (made, begun) = (Made::today(&[Basis::Sources, Basis::Worlds])?, Instant::now());
     let mut report = Report::default();
     for world in WORLDS.iter().filter(|world| options.is_wanted(world.name)) {
         let world = options.world(world);
@@ -60,7 +61,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     }
     say(&report.summary(begun.elapsed()))?;
     report.verdict()?;
-    if options.keep { report.figures(words, begun.elapsed()).keep("model-check") } else { Ok(()) }
+    if options.keep { report.figures(made, words, begun.elapsed()).keep("model-check") } else { Ok(()) }
 }
 
 /// Explores a session in a world, on any table.

@@ -132,17 +132,23 @@ fn escaped(text: &str) -> String {
 
 /// Hash of the sources of `agent-core` without their tests.
 pub(crate) fn sources_hash() -> Result<String, String> {
+    hash_of(tree::SOURCES)
+}
+
+/// Hash of the Rust files in a directory of the workspace, without their tests.
+pub(crate) fn hash_of(directory: &str) -> Result<String, String> {
     let code = |(path, text): (String, String)| {
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         format!("{path}\n{code}")
     };
-    let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?.into_iter();
-    Ok(figures::hash(&files.filter(|(path, _)| !path.ends_with("/tests.rs")).map(code).collect::<String>()))
+    let is_test = |path: &str| path.ends_with("/tests.rs") || path.contains("/tests/");
+    let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), directory)?.into_iter();
+    Ok(figures::hash(&files.filter(|(path, _)| !is_test(path)).map(code).collect::<String>()))
 }
 
-/// The Rust files of `agent-core`, sorted: paths in the workspace, and texts.
-fn sources(root: &Path) -> Result<Vec<(String, String)>, String> {
-    let (mut found, mut left) = (Vec::new(), vec![root.join(tree::SOURCES)]);
+/// The Rust files in a directory, sorted: paths in the workspace, and texts.
+fn sources(root: &Path, directory: &str) -> Result<Vec<(String, String)>, String> {
+    let (mut found, mut left) = (Vec::new(), vec![root.join(directory)]);
     let wrong = |path: &PathBuf, error| format!("read {}: {error}", path.display());
     while let Some(path) = left.pop() {
         if path.is_dir() {

@@ -1,7 +1,7 @@
 //! Mutation of the tables: the tests of `agent-core` make every small change of every table in their own process and say who notices. Here
 //! they are run, and their score is kept.
 
-use crate::figures::Figures;
+use crate::figures::{Basis, Made};
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs, process};
@@ -11,12 +11,13 @@ use std::{env, fs, process};
 /// # Errors
 /// When a change is noticed by nobody, or a test cannot be run.
 pub(crate) fn run() -> Result<(), String> {
+    let made = Made::today(&[Basis::Sources])?;
     let directory = env::temp_dir().join(format!("agent-core-figures-{}", process::id()));
     fs::create_dir_all(&directory).map_err(|error| format!("create {}: {error}", directory.display()))?;
     let figures = test(&directory).and_then(|()| read(&directory));
     // What is left behind in the directory for temporary files harms nobody.
     let _ = fs::remove_dir_all(&directory);
-    Figures::of_today(COMMAND, figures?).keep(NAME)
+    made.figures(COMMAND, figures?).keep(NAME)
 }
 
 fn test(directory: &Path) -> Result<(), String> {

@@ -45,12 +45,15 @@ pub(crate) fn answers(allowed: &Allowed<'_>) -> Vec<LlmResponse> {
     if allowed.calls >= 1 {
         out.push(response(vec![allowed.bad(1)], StopReason::ToolUse));
         out.push(response(vec![call("", "read", "", true)], StopReason::EndTurn));
-        out.extend(allowed.used.iter().map(|id| response(vec![call(id, "read", "{}", true)], StopReason::Paused)));
+        let stops = [StopReason::ToolUse, StopReason::Paused];
+        out.extend(allowed.again().flat_map(|again| stops.clone().map(|stop| response(vec![again.clone()], stop))));
     }
     if allowed.calls >= 2 {
         out.push(response(vec![words(), allowed.good(1), allowed.cut(2)], StopReason::MaxTokens));
         out.push(response(vec![allowed.bad(1), allowed.good(2)], StopReason::ToolUse));
         out.push(response(vec![allowed.good(1), allowed.good(1)], StopReason::ToolUse));
+        let beside = |again| response(vec![allowed.good(1), again], StopReason::ToolUse);
+        out.extend(allowed.again().map(beside));
     }
     each_usage(allowed.world, out)
 }
@@ -157,6 +160,11 @@ pub(crate) fn call(id: &str, name: &str, arguments: &str, complete: bool) -> Res
 impl Allowed<'_> {
     fn good(&self, number: u64) -> ResponseBlock {
         call(&self.id(number), "read", "{}", true)
+    }
+
+    /// A call with the id of an earlier round.
+    fn again(&self) -> impl Iterator<Item = ResponseBlock> {
+        self.used.iter().map(|id| call(id, "read", "{}", true))
     }
 
     fn bad(&self, number: u64) -> ResponseBlock {

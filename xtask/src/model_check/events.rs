@@ -4,11 +4,11 @@ use super::alphabet::{self, Allowed};
 use super::session::Node;
 use super::world::World;
 use agent_core::budget::Limits;
-use agent_core::conversation::{Arguments, CallId, Item};
+use agent_core::conversation::{Arguments, CallId, Item, ToolResult};
 use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
-use agent_core::session::{Action, Event, State, Ticket};
+use agent_core::session::{Action, Event, Session, State, Ticket};
 use agent_core::tool::{Subject, ToolOutcome};
 
 /// Events that a session has to take, or may refuse for a reason of its own.
@@ -31,9 +31,9 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         out.push(Event::BudgetRaised { limits: raised(session.config().limits) });
     }
     if node.left.changes > 0 {
-        let mut config = session.config().clone();
-        config.permissions = world_permissions(world, node);
-        out.push(Event::Reconfigured { config: Box::new(config) });
+        let given = |config| Event::Reconfigured { config: Box::new(config) };
+        // That all can be read is known since the beginning.
+        out.extend(world.other_configs().flatten().map(given));
     }
     if session.runs_hooks_on_leave() {
         out.push(Event::LeaveRequested);
@@ -42,10 +42,6 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         out.push(Event::CompactionRequested);
     }
     out
-}
-
-fn world_permissions(world: &World, node: &Node) -> agent_core::permission::Permissions {
-    world.session_config().map_or_else(|_| node.session.config().permissions.clone(), |config| config.permissions)
 }
 
 /// All limits that there are, further away.
@@ -146,17 +142,26 @@ fn hook_reports() -> [HookReport; 4] {
 }
 
 fn allowed<'a>(world: &'a World, node: &Node) -> Allowed<'a> {
-    let rounds = node.session.conversation().iter().find_map(|item| match item.as_ref() {
-        Item::Round(round) => round.results().first().map(|result| result.call().to_string()),
-        Item::Input(_) | Item::Answer(_) => None,
-    });
     Allowed {
         world,
         calls: if node.left.rounds > 0 { world.bounds.calls } else { 0 },
         may_pause: node.left.pauses > 0,
         fresh: node.session.ledger().model_calls,
-        used: rounds,
+        used: used_id(&node.session).map(ToString::to_string),
     }
+}
+
+/// An id that a call of the history has.
+pub(crate) fn used_id(session: &Session) -> Option<&CallId> {
+    session.conversation().iter().find_map(|item| match item.as_ref() {
+        Item::Round(round) => round.results().first().map(ToolResult::call),
+        Item::Input(_) | Item::Answer(_) => None,
+    })
+}
+
+/// The newest ticket whose answer would come too late.
+pub(crate) fn late_ticket(node: &Node) -> Option<Ticket> {
+    (1..=node.observed.last_ticket).rev().map(Ticket).find(|ticket| !node.session.is_open(*ticket))
 }
 
 fn approvals(ticket: Ticket, question: &ApprovalQuestion) -> Vec<Event> {
@@ -209,7 +214,7 @@ pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
         out.push(Event::CompactionRequested);
     }
     let (asked, mut stale) = (node.observed.open.as_ref(), vec![Ticket(node.observed.last_ticket + 1)]);
-    stale.extend((1..=node.observed.last_ticket).rev().map(Ticket).find(|ticket| !session.is_open(*ticket)));
+    stale.extend(late_ticket(node));
     out.extend(stale.into_iter().flat_map(any_answer));
     if let Some(asked) = asked {
         let wrong = any_answer(asked.ticket).into_iter().filter(|event| !asked.is_answered_by(event));

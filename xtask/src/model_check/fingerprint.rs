@@ -23,6 +23,8 @@ pub(crate) enum Part {
     Count,
     /// How a text begins.
     Beginning,
+    /// How long texts are.
+    Sizes,
 }
 
 /// What of a field belongs to a state, by the names of its struct (or variant) and its own.
@@ -134,6 +136,7 @@ impl ser::Serializer for Absorb<'_> {
         match self.part {
             Part::Beginning => self.print.text(value.get(..BEGINNING).unwrap_or(value)),
             Part::Whole => self.print.text(value),
+            Part::Sizes => self.print.count(value.len()),
             Part::Count | Part::Out => {}
         }
         Ok(())
@@ -289,6 +292,7 @@ mod tests {
         counted: Vec<&'static str>,
         dropped: u64,
         begun: Option<&'static str>,
+        sized: Vec<&'static str>,
     }
 
     fn print(sample: &Sample) -> u128 {
@@ -297,6 +301,7 @@ mod tests {
             "counted" => Part::Count,
             "dropped" => Part::Out,
             "begun" => Part::Beginning,
+            "sized" => Part::Sizes,
             _ => Part::Whole,
         });
         print.finish()
@@ -304,12 +309,16 @@ mod tests {
 
     #[test]
     fn the_rules_decide_what_counts() {
-        let sample = |kept, counted, dropped, begun| print(&Sample { kept, counted, dropped, begun });
+        let sample =
+            |kept, counted, dropped, begun| print(&Sample { kept, counted, dropped, begun, sized: vec!["ab"] });
         let base = sample(vec![1, 2], vec!["a"], 1, Some("not run: a"));
         assert_eq!(base, sample(vec![1, 2], vec!["b"], 2, Some("not run: b")));
         assert_ne!(base, sample(vec![2, 1], vec!["a"], 1, Some("not run: a")));
         assert_ne!(base, sample(vec![1, 2], vec!["a", "b"], 1, Some("not run: a")));
         assert_ne!(base, sample(vec![1, 2], vec!["a"], 1, Some("done")));
         assert_ne!(base, sample(vec![1, 2], vec!["a"], 1, None));
+        let sized = |sized| print(&Sample { kept: vec![], counted: vec![], dropped: 0, begun: None, sized });
+        assert_eq!(sized(vec!["ab", "c"]), sized(vec!["xy", "z"]));
+        assert_ne!(sized(vec!["ab", "c"]), sized(vec!["a", "bc"]));
     }
 }

@@ -94,16 +94,21 @@ pub(crate) struct Together {
     steps: Steppers,
 }
 
-/// The machines' steps. Only a test that plants a fault puts others here.
+/// The machines' steps, and what a run came to. Only a test that plants a fault puts others here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steppers {
     pub(super) session: super::session::Stepper,
     pub(super) agent: fn(&mut Lifecycle, lifecycle::Event) -> Result<lifecycle::Step, lifecycle::Rejected>,
+    pub(super) outcome: fn(&Turns, &lifecycle::Outcome) -> Option<session::Outcome>,
 }
 
 impl Default for Steppers {
     fn default() -> Self {
-        Self { session: super::session::true_step, agent: |agent, event| agent.step(NOW_MS, event) }
+        Self {
+            session: super::session::true_step,
+            agent: |agent, event| agent.step(NOW_MS, event),
+            outcome: |turns, agent| turns.outcome(Some(agent)),
+        }
     }
 }
 

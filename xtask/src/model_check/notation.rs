@@ -5,7 +5,7 @@ use agent_core::hook::{HookPoint, HookReport};
 use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::{Event, ModelConfig, SessionConfig};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolStatus};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec, ToolStatus};
 
 /// A configuration out of words: `mode=bypass retries=1 fallback=second window=120 price=3000 model-calls=2 …`.
 pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
@@ -19,6 +19,8 @@ pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
         match key {
             "mode" => config.permissions.mode = mode(value).ok_or_else(wrong)?,
             "retries" => config.retry.max_retries = small()?,
+            "model" => first(&mut config).id = value.into(),
+            "tools" => config.tools = value.split(',').map(tool).collect(),
             "fallback" => config.models.push(ModelConfig::new(value)),
             "window" => first(&mut config).context_window_tokens = Some(number()?),
             "max-output" => first(&mut config).max_output_tokens = small()?,
@@ -41,6 +43,11 @@ pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
 
 fn first(config: &mut SessionConfig) -> &mut ModelConfig {
     &mut config.models[0]
+}
+
+fn tool(name: &str) -> ToolSpec {
+    let input_schema = serde_json::json!({ "type": "object" }).into();
+    ToolSpec { name: name.into(), description: "".into(), input_schema }
 }
 
 fn point(name: &str) -> Option<HookPoint> {
@@ -73,8 +80,12 @@ pub(crate) fn line(event: &Event) -> String {
         Event::Started => "# started".to_owned(),
         Event::UserInput { text } => format!("> input {text}"),
         Event::BudgetRaised { limits } => format!("> raise{}", limit_words(limits)),
-        Event::Reconfigured { .. } => {
-            "# the same configuration is given again (a scenario has no word for it)".to_owned()
+        Event::Reconfigured { config } => {
+            let models: String = config.models.iter().map(|model| format!(" {}", model.id)).collect();
+            format!(
+                "# a configuration is given:{models}{} (a scenario has no word for it)",
+                limit_words(&config.limits)
+            )
         }
         Event::CompactionRequested => "> compact".to_owned(),
         Event::CancelRequested => "> cancel".to_owned(),

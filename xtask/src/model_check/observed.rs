@@ -9,7 +9,7 @@ mod limits;
 mod retries;
 
 use super::invariants::{Fault, Tally};
-use super::request;
+use super::request::{self, Format};
 use agent_core::conversation::CallId;
 use agent_core::session::{Action, Event, Session, Step, Ticket};
 pub(crate) use asks::Asked;
@@ -51,6 +51,8 @@ pub(crate) struct Edge<'a> {
     pub(crate) event: &'a Event,
     pub(crate) step: &'a Step,
     pub(crate) after: &'a Session,
+    /// The formats that requests are judged by.
+    pub(crate) formats: &'a [Format],
 }
 
 impl Observed {
@@ -69,7 +71,7 @@ impl Observed {
         next.nobody &= self.open.is_some() || next.open.is_some();
         for action in &edge.step.actions {
             if let Action::SendLlmRequest { request, .. } = action {
-                request::judge(request, tally)?;
+                request::judge(edge.formats, request, tally)?;
             }
         }
         next.judge_way_out(self, edge, tally)?;

@@ -2,7 +2,7 @@
 
 use super::explore::{Explored, Violation};
 use super::invariants::{Invariant, Tally};
-use crate::figures::Figures;
+use crate::figures::{Figures, Made};
 use agent_core::table::Label;
 use std::fs;
 use std::time::Duration;
@@ -68,10 +68,10 @@ impl Report {
     }
 
     /// The figures to keep.
-    pub(crate) fn figures(&self, words: &[&str], took: Duration) -> Figures {
+    pub(crate) fn figures(&self, made: Made, words: &[&str], took: Duration) -> Figures {
         let words: Vec<&str> = words.iter().copied().filter(|word| *word != "--keep").collect();
         let command = format!("cargo xtask model-check {}", words.join(" "));
-        Figures::of_today(command.trim_end(), self.rows(took))
+        made.figures(command.trim_end(), self.rows(took))
     }
 
     fn rows(&self, took: Duration) -> Vec<(String, String)> {

@@ -7,7 +7,7 @@ use super::explore::Model;
 use super::invariants::{Fault, Invariant, Tally, hold};
 use super::notation;
 use super::observed::{Edge, Inputs, Observed};
-use super::request;
+use super::request::{self, FORMATS, Format};
 use super::world::{Bounds, World};
 use agent_core::budget::Limits;
 use agent_core::llm::{ResponseBlock, StopReason};
@@ -38,6 +38,8 @@ pub(crate) struct Sessions<'a> {
     pub(super) replay_one_in: u64,
     /// The machine's step. Only a test that plants a fault puts another one here.
     pub(super) step: Stepper,
+    /// The formats that requests are judged by: all, but for a test of what each finds by itself.
+    pub(super) formats: &'static [Format],
 }
 
 /// What a session does with an event.
@@ -46,7 +48,8 @@ pub(crate) type Stepper = fn(&mut Session, Event) -> Result<Step, Rejected>;
 impl<'a> Sessions<'a> {
     pub(crate) fn new(world: &'a World, table: &'static SessionTable) -> Result<Self, String> {
         let config = world.session_config()?;
-        Ok(Self { world, config, table, replay_one_in: REPLAY_ONE_IN, step: true_step })
+        world.other_configs().try_for_each(|other| other.map(drop))?;
+        Ok(Self { world, config, table, replay_one_in: REPLAY_ONE_IN, step: true_step, formats: FORMATS })
     }
 
     /// A step that may panic, which is a fault.
@@ -91,7 +94,7 @@ impl Model for Sessions<'_> {
                 return Ok(None);
             }
         };
-        let edge = Edge { before: &node.session, event, step: &step, after: &session };
+        let edge = Edge { before: &node.session, event, step: &step, after: &session, formats: self.formats };
         let observed = node.observed.next(&edge, tally)?;
         let answered = node.observed.open.as_ref().filter(|open| open.is_answered_by(event));
         hold(Invariant::NotStuck, answered.is_none() || observed.open != node.observed.open, || {
@@ -217,7 +220,7 @@ impl Sessions<'_> {
         });
         let first =
             requests.next().ok_or_else(|| Fault::new(Invariant::ValidForMessages, "nothing is sent after a prompt"))?;
-        request::judge(first, tally)
+        request::judge(self.formats, first, tally)
     }
 }
 

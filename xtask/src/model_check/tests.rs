@@ -8,7 +8,7 @@ use super::invariants::Invariant;
 use super::world::{Bounds, PLAIN, WORLDS, World};
 use agent_core::session::table::TABLE;
 use agent_core::session::{ActionKind, SessionTable, State, Trigger};
-use agent_core::table::Row;
+use agent_core::table::{Label as _, Row};
 
 const REACH: Reach = Reach { threads: 2, max_states: 20_000 };
 
@@ -31,6 +31,23 @@ fn violation(world: &World, table: &'static SessionTable) -> Violation {
     check_session(world, table, REACH).unwrap().violation.expect("nothing is found")
 }
 
+/// What the faults in tables break.
+const BROKEN: &[Invariant] =
+    &[Invariant::CancelArrives, Invariant::CancelStopsAll, Invariant::NotStuck, Invariant::WithinLimits];
+
+fn assert_found(found: &Violation, broken: Invariant) {
+    assert_eq!(found.fault.invariant, broken, "{}", found.fault.found);
+    assert!(BROKEN.contains(&broken), "{broken:?} is not listed");
+}
+
+#[test]
+fn every_invariant_is_broken_by_a_planted_fault() {
+    for invariant in Invariant::ALL {
+        let is_broken = BROKEN.contains(invariant) || planted::BROKEN.contains(invariant);
+        assert!(is_broken, "no planted fault breaks {invariant:?}");
+    }
+}
+
 /// The events of a path.
 fn events(violation: &Violation) -> Vec<&str> {
     violation.path.iter().map(|line| line.lines().next().unwrap_or_default()).collect()
@@ -39,7 +56,7 @@ fn events(violation: &Violation) -> Vec<&str> {
 #[test]
 fn a_missing_row_is_found() {
     let found = violation(&world("tools"), table(State::CallingLlm, Trigger::CancelRequested, |_| None));
-    assert_eq!(found.fault.invariant, Invariant::CancelArrives, "{}", found.fault.found);
+    assert_found(&found, Invariant::CancelArrives);
     assert_eq!(events(&found), ["# started", "> input input-01", "> cancel"]);
 }
 
@@ -48,7 +65,7 @@ fn a_missing_row_is_found() {
 fn a_row_that_leads_past_a_cancel_is_found() {
     let past = |row| Some(SessionRow { to: State::ExecutingTools, actions: &[ActionKind::ExecuteTools], ..row });
     let found = violation(&world("tools"), table(State::CheckingForCancellation, Trigger::AutoCancelled, past));
-    assert_eq!(found.fault.invariant, Invariant::CancelArrives, "{}", found.fault.found);
+    assert_found(&found, Invariant::CancelArrives);
     assert_eq!(found.path.len(), 5, "{:?}", events(&found));
 }
 
@@ -57,7 +74,7 @@ fn a_row_that_starts_something_under_a_cancel_is_found() {
     let looks =
         |row| Some(SessionRow { to: State::CheckingGitCommits, actions: &[ActionKind::CheckGitCommits], ..row });
     let found = violation(&world("tools"), table(State::ProcessingLlmResponse, Trigger::AutoCancelled, looks));
-    assert_eq!(found.fault.invariant, Invariant::CancelStopsAll, "{}", found.fault.found);
+    assert_found(&found, Invariant::CancelStopsAll);
     assert_eq!(found.path.len(), 4, "{:?}", events(&found));
 }
 
@@ -65,7 +82,7 @@ fn a_row_that_starts_something_under_a_cancel_is_found() {
 fn a_row_that_forgets_to_ask_is_found() {
     let silent = |row| Some(SessionRow { actions: &[], ..row });
     let found = violation(&world("tools"), table(State::ToolUseRequested, Trigger::AutoAlways, silent));
-    assert_eq!(found.fault.invariant, Invariant::NotStuck, "{}", found.fault.found);
+    assert_found(&found, Invariant::NotStuck);
     assert_eq!(found.path.len(), 3, "{:?}", events(&found));
 }
 
@@ -73,14 +90,14 @@ fn a_row_that_forgets_to_ask_is_found() {
 fn messages_that_stay_behind_a_cancel_are_found() {
     let kept = |row| Some(SessionRow { actions: &[ActionKind::DisplayError, ActionKind::PromptForInput], ..row });
     let found = violation(&world("tools"), table(State::Cancelled, Trigger::AutoCancelSettled, kept));
-    assert_eq!(found.fault.invariant, Invariant::CancelStopsAll, "{}", found.fault.found);
+    assert_found(&found, Invariant::CancelStopsAll);
     assert_eq!(events(&found)[1..4], ["> input input-01", "> cancel", "> input input-02"]);
 }
 
 #[test]
 fn a_limit_that_nobody_looks_at_is_found() {
     let found = violation(&world("limits"), table(State::PreparingRequest, Trigger::AutoBudgetSpent, |_| None));
-    assert_eq!(found.fault.invariant, Invariant::WithinLimits, "{}", found.fault.found);
+    assert_found(&found, Invariant::WithinLimits);
 }
 
 #[test]

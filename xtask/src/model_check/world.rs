@@ -12,6 +12,9 @@ pub(crate) struct World {
     pub(crate) name: &'static str,
     /// How the session is set up, in the words of the scenarios.
     pub(crate) config: &'static str,
+    /// The configurations that may be given instead, in the same words. Each limits what the first one limits, because the key of a state
+    /// tells how far it is from the limits that there are.
+    pub(crate) others: &'static [&'static str],
     pub(crate) bounds: Bounds,
     /// The bounds of the smoke run.
     pub(crate) smoke: Bounds,
@@ -44,7 +47,9 @@ pub(crate) struct Bounds {
     pub(crate) pauses: u8,
     /// Raised limits.
     pub(crate) raises: u8,
-    /// Other configurations.
+    /// Configurations that are given, at any moment: each of [`World::others`]. `retries` tries the one that it has, which goes back to the
+    /// first model; `reconfigured` tries another model that nobody takes over from, other limits, other tools, permissions and hooks, and
+    /// the way back to the first. Not tried is a lower limit of tool calls: calls that were let through before it run, by design.
     pub(crate) changes: u8,
     /// Requested summaries.
     pub(crate) summaries: u8,
@@ -65,6 +70,10 @@ impl World {
     pub(crate) fn session_config(&self) -> Result<SessionConfig, String> {
         notation::config(self.config)
     }
+
+    pub(crate) fn other_configs(&self) -> impl Iterator<Item = Result<SessionConfig, String>> {
+        self.others.iter().map(|words| notation::config(words))
+    }
 }
 
 const SMALL: Bounds =
@@ -73,6 +82,7 @@ const SMALL: Bounds =
 pub(crate) const PLAIN: World = World {
     name: "",
     config: "",
+    others: &[],
     bounds: SMALL,
     smoke: SMALL,
     answers: Variety::All,
@@ -82,6 +92,9 @@ pub(crate) const PLAIN: World = World {
     usages: &[None],
     sizes_count: false,
 };
+
+const RETRIES: &str = "mode=bypass retries=2 fallback=second wall-ms=60000";
+const RECONFIGURED: &str = "mode=bypass retries=1 fallback=second model-calls=3 tool-calls=3 wall-ms=60000";
 
 /// The worlds.
 pub(crate) const WORLDS: &[World] = &[
@@ -123,11 +136,25 @@ pub(crate) const WORLDS: &[World] = &[
     },
     World {
         name: "retries",
-        config: "mode=bypass retries=2 fallback=second wall-ms=60000",
+        config: RETRIES,
+        others: &[RETRIES],
         bounds: Bounds { inputs: 3, calls: 1, pauses: 9, changes: 1, ..SMALL },
         smoke: Bounds { inputs: 1, calls: 1, pauses: 9, changes: 1, ..SMALL },
         failures: Variety::All,
         facts: &["read"],
+        outcomes: &["ok"],
+        ..PLAIN
+    },
+    World {
+        name: "reconfigured",
+        config: RECONFIGURED,
+        others: &[
+            "mode=default model=third retries=0 model-calls=2 tool-calls=3 wall-ms=90000 tools=read hooks=UserPromptSubmit,Stop",
+            RECONFIGURED,
+        ],
+        bounds: Bounds { rounds: 2, changes: 2, ..SMALL },
+        smoke: Bounds { inputs: 1, calls: 1, changes: 1, ..SMALL },
+        answers: Variety::Few,
         outcomes: &["ok"],
         ..PLAIN
     },
@@ -164,3 +191,29 @@ pub(crate) const WORLDS: &[World] = &[
         ..PLAIN
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_core::budget::Limits;
+
+    /// Where a limit came or went, the key would have to tell what was spent while there was none.
+    #[test]
+    fn configurations_of_a_world_limit_the_same() {
+        let limited = |limits: Limits| {
+            let Limits { max_model_calls, max_tool_calls, max_total_tokens, max_cost_nano_usd, .. } = limits;
+            let counts = [max_model_calls, max_tool_calls, max_total_tokens, max_cost_nano_usd];
+            let rows = [limits.max_failures_in_row, limits.max_repetitions];
+            (counts.map(|limit| limit.is_some()), rows.map(|limit| limit.is_some()), limits.max_wall_time_ms.is_some())
+        };
+        for world in WORLDS {
+            let first = limited(world.session_config().unwrap().limits);
+            for other in world.other_configs() {
+                assert_eq!(limited(other.unwrap().limits), first, "{}", world.name);
+            }
+            for bounds in [world.bounds, world.smoke] {
+                assert_eq!(bounds.changes > 0, !world.others.is_empty(), "{}", world.name);
+            }
+        }
+    }
+}

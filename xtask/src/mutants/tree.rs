@@ -108,7 +108,7 @@ impl Tree {
     ) -> Result<Vec<Arm>, String> {
         let mut arms = Vec::new();
         let numbered = || (1..).zip(mutants).filter(|(number, _)| !without.contains(number));
-        for (path, text) in super::sources(root)? {
+        for (path, text) in super::sources(root, SOURCES)? {
             let here: Vec<_> = numbered().filter(|(_, mutant)| mutant.file == path).collect();
             let mut woven = weave(&text, &here, compile_time).map_err(|error| format!("{path}: {error}"))?;
             if path == LIBRARY {

@@ -15,7 +15,7 @@ pub(super) fn state(node: &Together, tally: &mut Tally) -> Result<(), Fault> {
         format!("{reports} reports, of which the agent counted {counted}")
     })?;
     if let Some(outcome) = node.agent.outcome() {
-        let run = node.turns.outcome(Some(outcome));
+        let run = (node.steps.outcome)(&node.turns, outcome);
         let is_success = run.as_ref().is_some_and(|run| run.kind == OutcomeKind::Success);
         let is_agents = matches!(outcome, lifecycle::Outcome::Done { .. } | lifecycle::Outcome::TurnEnded);
         hold(Invariant::OneOutcome, is_agents || !is_success, || format!("a success of {outcome:?}"))?;

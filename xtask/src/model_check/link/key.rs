@@ -1,4 +1,7 @@
 //! What makes two pairs of machines the same: each machine's own part, what is between them, and what may still happen.
+//!
+//! As with a session alone, everything that decides in `choices` which choices there are has a word here; of the rest the choices only make
+//! ids and texts.
 
 use super::super::fingerprint::{Fingerprint, Part};
 use super::super::session::key as session_key;

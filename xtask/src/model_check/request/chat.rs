@@ -1,4 +1,5 @@
 //! OpenAI Chat Completions: a message a result, right behind the message with the calls.
+//! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
 use super::Rule;
 use agent_core::conversation::{Block, Conversation, Item};

@@ -1,4 +1,5 @@
 //! Anthropic Messages: user and assistant take turns, results come first in the message after their calls.
+//! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
 use super::Rule;
 use agent_core::conversation::{Block, Conversation, Item};

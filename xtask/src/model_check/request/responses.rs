@@ -1,4 +1,5 @@
 //! OpenAI Responses: a list of items, in which calls and their outputs find each other by `call_id`.
+//! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
 use super::Rule;
 use agent_core::conversation::{Block, Conversation, Item};

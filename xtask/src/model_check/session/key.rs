@@ -4,12 +4,25 @@
 //! and which are in order), times (which stand still), texts (which are shown or sent and never read), the trace, and what was spent, of
 //! which only the distance to a limit counts. Of the history the last item counts, because nothing reads what lies before it but for its
 //! size, which counts where a window or a price makes it count. What observers know of the session belongs to the key, too.
+//!
+//! Two sessions of one key must also be offered the same events, or what happens to one of them is never tried. So the key tells everything
+//! that decides in `events` which events there are, and a line there that reads something else needs a word here:
+//!
+//! * the state, what is outstanding (kind, calls, questions, purpose of a request) and whether hooks run before the end: serialised, and here
+//!   by the rule above. Ids and tickets go back as they came;
+//! * the configuration, all of it: raised limits and given configurations are made from it;
+//! * what is left;
+//! * whether there is an id that a model can use again ([`events::used_id`]) and a ticket that comes too late ([`events::late_ticket`]):
+//!   these are read from what lies before the last item, so they have words of their own;
+//! * the number of the next message, which what is left tells, and the number of model calls, which only makes ids that nobody had.
 
-use super::super::fingerprint::{Fingerprint, Part};
+use super::super::events;
+use super::super::fingerprint::{Fingerprint, Part, Rules};
 use super::super::world::World;
 use super::Node;
 use agent_core::conversation::{Conversation, Item};
-use agent_core::session::{Session, State};
+use agent_core::session::{Session, SessionConfig, State};
+use std::collections::BTreeSet;
 
 pub(crate) fn of(world: &World, node: &Node) -> u128 {
     let mut print = Fingerprint::new();
@@ -20,6 +33,9 @@ pub(crate) fn of(world: &World, node: &Node) -> u128 {
     }
     session(world, &node.session, &mut print);
     observed(node, &mut print);
+    print.word(
+        u64::from(events::used_id(&node.session).is_some()) << 1 | u64::from(events::late_ticket(node).is_some()),
+    );
     let left = node.left;
     for left in [left.inputs, left.rounds, left.pauses, left.raises, left.changes, left.summaries, left.deaths] {
         print.word(u64::from(left));
@@ -38,7 +54,7 @@ pub(crate) fn session(world: &World, session: &Session, print: &mut Fingerprint)
     };
     print.value(session, rules);
     history(world, session.conversation(), print);
-    print.word(u64::from(session.config().permissions.allow.is_empty()));
+    configuration(session.config(), rules, print);
     let (limits, ledger) = (session.config().limits, session.ledger());
     for (limit, spent) in [
         (limits.max_model_calls, ledger.model_calls),
@@ -47,11 +63,21 @@ pub(crate) fn session(world: &World, session: &Session, print: &mut Fingerprint)
         (limits.max_cost_nano_usd, ledger.cost_nano_usd),
         (limits.max_failures_in_row.map(u64::from), u64::from(ledger.failures_in_row)),
     ] {
-        // Where limits can be raised, it counts how far beyond one is.
-        let left =
-            |limit: u64| if world.bounds.raises > 0 { limit.wrapping_sub(spent) } else { limit.saturating_sub(spent) };
+        // Where limits can be raised or replaced, it counts how far beyond one is.
+        let can_move = world.bounds.raises > 0 || world.bounds.changes > 0;
+        let left = |limit: u64| if can_move { limit.wrapping_sub(spent) } else { limit.saturating_sub(spent) };
         print.word(limit.map_or(0, |limit| left(limit).wrapping_add(1)));
     }
+}
+
+fn configuration(config: &SessionConfig, rules: Rules, print: &mut Fingerprint) {
+    print.value(config, rules);
+    // A schema is a map, and nobody reads it: a name tells it.
+    config.tools.iter().for_each(|tool| print.text(&tool.name));
+    // A rule that was given twice allows no more.
+    let allowed: BTreeSet<String> = config.permissions.allow.iter().map(ToString::to_string).collect();
+    print.count(allowed.len());
+    allowed.iter().for_each(|rule| print.text(rule));
 }
 
 fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'static str) -> Part {
@@ -65,7 +91,13 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'
             "now_ms" | "used_ids" | "fixed_tokens" | "next_ticket" | "next_call" | "trace" => Part::Out,
             // Written before it is read whenever an answer comes.
             "reply_usage" => Part::Out,
-            "pending" | "queue" | "notes" => Part::Count,
+            "pending" | "queue" | "notes" => {
+                if SIZES {
+                    Part::Sizes
+                } else {
+                    Part::Count
+                }
+            }
             _ => Part::Whole,
         },
         _ => match (of, field) {
@@ -73,7 +105,9 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'
             ("Deadline", "armed") => Part::Count,
             // The calls tell it.
             ("Batch", "answer") => Part::Out,
-            ("Answered", "content") => Part::Beginning,
+            ("Answered", "content") if !SIZES => Part::Beginning,
+            // Have words of their own.
+            ("SessionConfig", "tools") | ("Permissions", "allow") => Part::Out,
             // Carried to the hooks, read by nobody here.
             ("ChangeRecord", "tools" | "intent") => Part::Out,
             ("UserPromptSubmit", "prompt") | ("Stop", "text") | ("PostToolUse", "calls") => Part::Out,
