@@ -259,6 +259,8 @@ impl Together {
         }
         if let Some(Item::Round(round)) = self.session.conversation().last().map(AsRef::as_ref)
             && self.session.conversation().len() > items
+            // As the driver: a signal says nothing of a message that the model had not seen.
+            && self.session.pending_input().next().is_none()
         {
             self.up.push_back(Up::Signals(link::signals(round)));
         }

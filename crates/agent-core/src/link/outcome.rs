@@ -43,9 +43,11 @@ impl Turns {
         let text = self.last.as_ref().map(|last| last.text.clone()).unwrap_or_default();
         let of_turn = self.last.as_ref().map(|last| (last.kind, last.error.clone()));
         let of_calls = self.has_unasked_denial().then_some((OutcomeKind::Permission, None));
-        let claims = [of_turn, of_calls, Some(of_agent(agent))];
-        let gravest = claims.into_iter().flatten().min_by_key(|(kind, _)| rank(*kind));
-        let (kind, error) = gravest.unwrap_or((OutcomeKind::Success, None));
+        let mut claims: Vec<_> = [of_turn, of_calls, Some(of_agent(agent))].into_iter().flatten().collect();
+        claims.sort_by_key(|(kind, _)| rank(*kind));
+        let kind = claims.first().map_or(OutcomeKind::Success, |(kind, _)| *kind);
+        // A denial says nothing by itself: what went wrong besides is told then.
+        let error = claims.into_iter().find_map(|(_, error)| error);
         Some(Outcome { kind, text, error, denials: self.denials.clone() })
     }
 }

@@ -122,7 +122,13 @@ fn a_denial_of_an_earlier_turn_is_not_forgotten() {
     turns.add(&denied);
     turns.add(&outcome(OutcomeKind::Success));
     let whole = turns.outcome(Some(&lifecycle::Outcome::Done { kept: 1 })).unwrap();
-    assert_eq!((whole.kind, whole.denials), (OutcomeKind::Permission, denied.denials));
+    assert_eq!((whole.kind, whole.denials, whole.error), (OutcomeKind::Permission, denied.denials.clone(), None));
+    // What was not kept is told, although the denial decides the exit code.
+    let gap = Gap::new(CommitmentId(0), String::from("it builds"), CheckEnd::TimedOut);
+    let not_kept = lifecycle::Outcome::NotKept { gaps: vec![gap], commitments: 1, rounds: 3 };
+    let whole = turns.outcome(Some(&not_kept)).unwrap();
+    assert_eq!(whole.kind, OutcomeKind::Permission);
+    assert!(whole.error.unwrap().starts_with("1 of 1 commitments not kept after 3 reports: `it builds` "));
 }
 
 #[test]
