@@ -126,7 +126,7 @@ fn a_failure_that_forgets_what_was_asked() -> Fault {
         let is_failure = matches!(event, Event::LlmFailed { .. });
         and_then(session, event, |session, _| {
             if is_failure {
-                spoil(session, "/pending", json!([]));
+                spoil(session, "/pending", json!(["something else"]));
             }
         })
     };
