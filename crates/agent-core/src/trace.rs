@@ -85,6 +85,11 @@ impl<S: Label, T: Label> Trace<S, T> {
         self.totals.get(state.index()).copied().unwrap_or_default()
     }
 
+    /// When the state was entered, if an event has told the time.
+    pub(crate) const fn entered_at_ms(&self) -> Option<u64> {
+        self.entered_at_ms
+    }
+
     /// Enters a note.
     pub(crate) fn note(&mut self, at_ms: u64, text: String) {
         if self.notes.len() == Self::CAPACITY {

@@ -12,6 +12,7 @@ use crate::retry::RetryPolicy;
 use crate::session::Ticket;
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::vec::Vec;
 
 impl Job {
     /// The trigger that an event is here and now.
@@ -59,41 +60,56 @@ impl Job {
     /// The action for a label of the row that fired; nothing for a stop of what was told to stop already.
     pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
-            ActionKind::ValidateJob => Some(Action::ValidateJob { ticket: self.ask(kind) }),
-            ActionKind::DefineAgent => Some(Action::DefineAgent {
-                ticket: self.ask(kind),
-                description: self.config.description.clone(),
-                suggestion: route(&self.config.description, &self.config.skills, &self.tiers),
-            }),
-            ActionKind::RunAgent => {
-                let attempt = Box::new(self.attempt()?);
-                Some(Action::RunAgent { ticket: self.ask(kind), attempt })
-            }
             ActionKind::StopWork => {
                 let asked = self.asked.as_mut().filter(|asked| !asked.is_stopped)?;
                 asked.is_stopped = true;
                 Some(Action::StopWork { ticket: asked.ticket })
             }
-            ActionKind::ScheduleRetry => {
-                let retry = self.retry_count.saturating_add(1);
-                let delay_ms = self.config.retry.delay_ms(retry);
-                let reason = self.failure.clone()?;
-                Some(Action::ScheduleRetry { ticket: self.ask(kind), delay_ms, retry, reason })
-            }
             ActionKind::CancelRetry => self.asked.map(|asked| Action::CancelRetry { ticket: asked.ticket }),
             ActionKind::WriteAuditRecord => {
                 self.is_stopped = self.is_cancelled && self.state == State::Recording;
-                let record = Box::new(self.record());
-                Some(Action::WriteAuditRecord { ticket: self.ask(kind), record })
+                self.ask(kind)
+            }
+            ActionKind::ValidateJob | ActionKind::DefineAgent | ActionKind::RunAgent | ActionKind::ScheduleRetry => {
+                self.ask(kind)
             }
         }
     }
 
-    fn ask(&mut self, kind: ActionKind) -> Ticket {
+    /// What was asked and is not answered, and its stop, if the driver was told of one.
+    pub(super) fn render_outstanding(&self) -> Vec<Action> {
+        let Some(asked) = self.asked else { return Vec::new() };
+        let stop = asked.is_stopped.then_some(Action::StopWork { ticket: asked.ticket });
+        self.asking(asked.kind, asked.ticket).into_iter().chain(stop).collect()
+    }
+
+    fn ask(&mut self, kind: ActionKind) -> Option<Action> {
         let ticket = Ticket(self.next_ticket);
+        let action = self.asking(kind, ticket)?;
         self.next_ticket = self.next_ticket.saturating_add(1);
         self.asked = Some(Asked { ticket, kind, is_stopped: false });
-        ticket
+        Some(action)
+    }
+
+    /// What the state waits for; nothing for what expects no answer. It is made of what does not change before the answer, so that it is
+    /// the same whenever it is asked.
+    fn asking(&self, kind: ActionKind, ticket: Ticket) -> Option<Action> {
+        match kind {
+            ActionKind::ValidateJob => Some(Action::ValidateJob { ticket }),
+            ActionKind::DefineAgent => Some(Action::DefineAgent {
+                ticket,
+                description: self.config.description.clone(),
+                suggestion: route(&self.config.description, &self.config.skills, &self.tiers),
+            }),
+            ActionKind::RunAgent => Some(Action::RunAgent { ticket, attempt: Box::new(self.attempt()?) }),
+            ActionKind::ScheduleRetry => {
+                let retry = self.retry_count.saturating_add(1);
+                let delay_ms = self.config.retry.delay_ms(retry);
+                Some(Action::ScheduleRetry { ticket, delay_ms, retry, reason: self.failure.clone()? })
+            }
+            ActionKind::WriteAuditRecord => Some(Action::WriteAuditRecord { ticket, record: Box::new(self.record()) }),
+            ActionKind::StopWork | ActionKind::CancelRetry => None,
+        }
     }
 
     /// The next attempt. There is an agent: `Process` is reached only through `DefineAgent`.
@@ -110,6 +126,8 @@ impl Job {
     fn record(&self) -> AuditRecord {
         let status = self.status();
         let started_at_ms = self.started_at_ms.unwrap_or(self.created_at_ms);
+        // Not the time of the last event: a cancel that comes while the record is written does not change the record.
+        let completed_at_ms = self.trace.entered_at_ms().unwrap_or(self.now_ms);
         AuditRecord {
             format_version: AuditRecord::FORMAT_VERSION,
             job_id: self.config.id.clone(),
@@ -122,8 +140,8 @@ impl Job {
             cost_nano_usd: self.spent.known_cost_nano_usd(),
             llm_response: self.response.clone(),
             started_at_ms,
-            completed_at_ms: self.now_ms,
-            duration_ms: self.now_ms.saturating_sub(started_at_ms),
+            completed_at_ms,
+            duration_ms: completed_at_ms.saturating_sub(started_at_ms),
             failure: self.failure.clone().filter(|_| status == JobStatus::Failed),
             usage: self.spent.usage,
             model_calls: self.spent.model_calls,

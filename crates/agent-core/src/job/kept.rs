@@ -34,6 +34,8 @@ impl Job {
             State::End | State::Recording => Some(ActionKind::WriteAuditRecord),
         };
         let works = matches!(self.state, State::Process | State::RetryWait | State::End);
+        let is_told = self.asked.is_some_and(|asked| asked.is_stopped);
+        let can_stop = matches!(self.state, State::Init | State::DefineAgent | State::Process);
         let faults = [
             (self.asked.map(|asked| asked.kind) != waits_for, "with, or without, something that the driver was asked"),
             (
@@ -42,6 +44,8 @@ impl Job {
             ),
             (works && self.agent.is_none(), "without an agent"),
             (self.state == State::RetryWait && self.failure.is_none(), "without a failure"),
+            (is_told != (can_stop && self.is_cancelled), "with, or without, a stop of what the driver was asked"),
+            (self.is_cancelled && matches!(self.state, State::Pending | State::RetryWait), "although it was cancelled"),
         ];
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
     }

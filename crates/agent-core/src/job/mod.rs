@@ -182,6 +182,14 @@ impl Job {
         self.asked.is_some_and(|asked| asked.ticket == ticket)
     }
 
+    /// What was asked and is not answered, as it was asked and with the same ticket, so that a driver can go on after a restart: the
+    /// wait for a retry from its start. What was told to stop is followed by its [`Action::StopWork`]: it is not to be begun again, only to
+    /// be answered. Nothing before the job is started and after its end.
+    #[must_use]
+    pub fn outstanding(&self) -> Vec<Action> {
+        self.render_outstanding()
+    }
+
     /// What the job was told.
     #[must_use]
     pub const fn config(&self) -> &JobConfig {

@@ -13,6 +13,8 @@ use agent_core::session::Ticket;
 pub(crate) struct Harness {
     pub(crate) job: Job,
     pub(crate) now_ms: u64,
+    /// What was asked and is not answered.
+    pub(crate) asked: Vec<Action>,
     /// The ticket of what was asked last.
     pub(crate) ticket: Ticket,
     pub(crate) records: Vec<AuditRecord>,
@@ -27,6 +29,7 @@ impl Harness {
         Self {
             job: Job::with_table(config, 1_000, table()),
             now_ms: 1_000,
+            asked: Vec::new(),
             ticket: Ticket(u64::MAX),
             records: Vec::new(),
             attempts: 0,
@@ -50,6 +53,9 @@ impl Harness {
             Ok(step) => {
                 self.spent = self.spent.plus(&spent);
                 step.actions.iter().for_each(|action| self.see(action));
+                if self.job.is_finished() {
+                    self.asked.clear();
+                }
             }
             Err(rejected) => {
                 assert_eq!(self.job, before, "{rejected}");
@@ -65,6 +71,11 @@ impl Harness {
     }
 
     fn see(&mut self, action: &Action) {
+        match action {
+            Action::StopWork { .. } => self.asked.push(action.clone()),
+            Action::CancelRetry { .. } => self.asked.clear(),
+            _ => self.asked = vec![action.clone()],
+        }
         match action {
             Action::ValidateJob { ticket } | Action::DefineAgent { ticket, .. } => self.ticket = *ticket,
             Action::RunAgent { ticket, attempt } => {

@@ -5,6 +5,7 @@
 mod harness;
 mod malformed;
 mod mutation;
+mod outstanding;
 mod pairs;
 mod properties;
 mod rules;

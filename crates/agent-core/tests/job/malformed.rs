@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A job in every state.
-fn places() -> Vec<Harness> {
+pub(crate) fn places() -> Vec<Harness> {
     let pending = || Harness::with_retries(2);
     let steps: [fn(&mut Harness) -> State; 7] = [
         Harness::start,
@@ -123,6 +123,8 @@ fn is_what_it_says(spoilt: &Spoilt, whole: &Value, value: &Value, back: &Value) 
 
 fn live(job: &Job) {
     let _ = (job.status(), job.is_finished());
+    let waits = !matches!(job.state(), State::Pending | State::Completed | State::Failed);
+    assert_eq!(!job.outstanding().is_empty(), waits, "{:?} waits for {:?}", job.state(), job.outstanding());
     for ticket in [0, 1, 3, 77].map(Ticket) {
         for event in events(ticket) {
             let mut job = job.clone();

@@ -25,7 +25,9 @@ fn check(harness: &Harness) {
         assert_eq!(record.retry_count, job.retry_count());
     }
     let text = serde_json::to_string(job).unwrap();
-    assert_eq!(&serde_json::from_str::<Job>(&text).unwrap(), job, "a job reads back as it was written");
+    let kept: Job = serde_json::from_str(&text).unwrap();
+    assert_eq!(&kept, job, "a job reads back as it was written");
+    assert_eq!(kept.outstanding(), harness.asked, "and waits for what was asked last");
 }
 
 proptest! {
