@@ -56,6 +56,54 @@ fn a_session_with_more_messages_looked_at_than_wait_is_an_error() {
     assert!(error.contains("more messages looked at than there are"), "{error}");
 }
 
+type Spoil<'a> = &'a dyn Fn(&mut Value);
+
+/// Parts that are each as they may be, and not together.
+#[test]
+fn a_session_whose_parts_contradict_each_other_is_an_error() {
+    let batch = "input go; answer calls read{} change{}; prepared";
+    let done = "input go; answer calls read{}; prepared; tool 1 ok x";
+    let without_last = |value: &mut Value| drop(value.as_array_mut().unwrap().pop());
+    let twice = |value: &mut Value| {
+        let all = value.as_array_mut().unwrap();
+        all.push(all.last().unwrap().clone());
+    };
+    let emptied = |value: &mut Value| *value = Value::Array(Vec::new());
+    let blank = |value: &mut Value| *value = serde_json::json!([" \n"]);
+    let requested = |value: &mut Value| *value = "Requested".into();
+    let goes_on = |value: &mut Value| {
+        value["hooks"]["run"]["goes_on"] = true.into();
+        value["pending"] = Value::Array(Vec::new());
+    };
+    let cases: &[(&str, &str, Spoil<'_>, &str)] = &[
+        (batch, "/batch/calls", &without_last, "open calls of another answer"),
+        (batch, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
+        (done, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
+        (done, "/conversation", &twice, "a call that stands twice, or that is not remembered"),
+        (done, "/conversation", &emptied, "nothing to be sent"),
+        (batch, "/conversation", &emptied, "nothing to be sent"),
+        ("input go", "/pending", &emptied, "nothing to be sent"),
+        ("input go", "/pending", &blank, "a message that says nothing"),
+        ("input go; input more", "/queue", &blank, "a message that says nothing"),
+        ("input go", "/compaction/due", &requested, "a summary to be made"),
+        ("input go; fail network", "/pending", &emptied, "nothing to be sent"),
+        ("config hooks=UserPromptSubmit; input go", "/pending", &emptied, "nothing to be sent"),
+        ("config hooks=SessionStart; input go", "", &goes_on, "nothing to be sent"),
+        (
+            "input go; answer calls change{}; prepared; tool 1 ok x; git commit",
+            "/conversation",
+            &emptied,
+            "nothing to be sent",
+        ),
+    ];
+    for (words, at, spoil, told) in cases {
+        let mut kept = serde_json::to_value(session(words)).unwrap();
+        spoil(kept.pointer_mut(at).unwrap_or_else(|| panic!("{words}: no {at}")));
+        let error = serde_json::from_value::<Session>(kept).expect_err(words).to_string();
+        assert!(error.ends_with(told), "{words}, {at}: {error}");
+    }
+}
+
 #[test]
 fn a_session_that_is_spoilt_is_an_error_or_what_it_says() {
     let (mut refused, mut read, mut wrong) = (0, 0, Vec::new());

@@ -2,6 +2,7 @@
 
 use crate::scenario::script::{Command, Script};
 use agent_core::budget::Price;
+use agent_core::conversation::Item;
 use agent_core::hook::HookPoint;
 use agent_core::link::waits_for_person;
 use agent_core::llm::LlmResponse;
@@ -49,4 +50,18 @@ fn a_person_is_waited_for_behind_a_question_only() {
 fn hooks_on_what_was_done_do_not_run_again() {
     let once: Vec<_> = HookPoint::ALL.into_iter().filter(|point| !point.may_be_repeated()).collect();
     assert_eq!(once, [HookPoint::PostToolUse, HookPoint::SessionEnd]);
+}
+
+/// There is no empty line behind the words.
+#[test]
+fn an_interrupted_call_that_said_nothing_has_one_line() {
+    let mut script = Script::default();
+    for line in ["config", "input go", "answer calls read{}", "prepared", "tool 1 interrupted \"\""] {
+        let Command::Take(event) = script.read(line) else { continue };
+        let step = script.session.step(0, event).unwrap();
+        script.note(&step.actions);
+    }
+    let last = script.session.conversation().last().unwrap();
+    let Item::Round(round) = last.as_ref() else { panic!("{last:?}") };
+    assert_eq!(round.results()[0].content(), "interrupted, outcome unknown");
 }
