@@ -47,6 +47,9 @@ impl Shelf for Files {
     }
 }
 
+/// The suite starts processes, and until one of them runs its program it holds the locks of the files that another test has open here.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 fn boxed<J: Journal + 'static>(journal: J) -> Box<dyn Journal> {
     Box::new(journal)
 }
@@ -82,6 +85,7 @@ async fn the_one_that_is_killed() {
 
 #[tokio::test]
 async fn files_conform() {
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     assert_conforms(shelf("files", folder.path()).as_ref()).await;
 }
@@ -89,6 +93,7 @@ async fn files_conform() {
 /// The suite notices what it is for: a shelf that forgets, reorders, lets two write or takes damage for truth does not hold it.
 #[tokio::test]
 async fn a_shelf_that_is_wrong_is_found() {
+    let _alone = ALONE.lock().await;
     use agent_testkit::conformance::journals::checks;
     for (wrong, name) in [
         (Wrong::Forgets, "reads-back"),
