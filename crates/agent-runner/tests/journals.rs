@@ -212,6 +212,7 @@ mod database {
 
     #[tokio::test]
     async fn databases_conform() {
+        let _alone = ALONE.lock().await;
         let folder = tempfile::tempdir().unwrap();
         assert_conforms(shelf("database", folder.path()).as_ref()).await;
     }
