@@ -24,9 +24,7 @@ pub(crate) struct Chosen {
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     // The keys of other providers are secrets too.
-    let keys =
-        [ProviderName::Anthropic, ProviderName::OpenAi].into_iter().filter_map(|name| variable(key_variable(name)));
-    let secrets: Vec<String> = keys.collect();
+    let secrets: Vec<String> = keys().collect();
     if let Tape::Replay(provider, recorded) = &settings.tape {
         let models = recorded_models(settings, recorded)?;
         return Ok(Chosen { provider: Arc::<ReplayProvider>::clone(provider), models, secrets });
@@ -224,6 +222,11 @@ pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
         ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_API_KEY",
         ProviderName::Replay => "",
     }
+}
+
+/// The keys of all providers that the environment has.
+pub(crate) fn keys() -> impl Iterator<Item = String> {
+    [ProviderName::Anthropic, ProviderName::OpenAi].into_iter().filter_map(|name| variable(key_variable(name)))
 }
 
 pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {

@@ -26,15 +26,15 @@ pub struct Runner {
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
     pub(crate) header: Option<Record>,
-    /// The configuration that a session that was rebuilt goes on with, if it is another than it had.
+    /// The configuration that the session goes on with, if it is another than it had.
     pub(crate) reconfigured: Option<Box<SessionConfig>>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
 
 impl Runner {
-    /// Lets a session that was rebuilt go on with another configuration: what is made again, such as a model call that ended with the
-    /// program, is made with this one.
+    /// Lets the session go on with another configuration than it has: what is made again of a session that was rebuilt, such as a model
+    /// call that ended with the program, is made with this one.
     #[must_use]
     pub fn reconfigured(mut self, config: SessionConfig) -> Self {
         self.reconfigured = Some(Box::new(config));
@@ -90,12 +90,16 @@ impl Runner {
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
     async fn open(&mut self) -> Result<(), JournalError> {
-        if let Some(header) = self.header.take() {
-            self.append(&header).await?;
-            return self.take(Event::Started).await;
+        let header = self.header.take();
+        if let Some(header) = &header {
+            self.append(header).await?;
+            self.take(Event::Started).await?;
         }
         if let Some(config) = self.reconfigured.take() {
             self.take(Event::Reconfigured { config }).await?;
+        }
+        if header.is_some() {
+            return Ok(());
         }
         self.prompt_again();
         for event in self.go_on().await? {

@@ -1,6 +1,6 @@
 //! `agent job run`: one job, headless, exactly one outcome and one audit record.
 
-use crate::args::{Options, OutputFormat, ProviderName};
+use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::job::args::JobRun;
 use crate::job::host::Host;
@@ -68,9 +68,7 @@ async fn drive(config: JobConfig, host: &Arc<Host>) -> Result<(Job, Option<Signa
     let mut signals = signals::listen().map_err(listening)?;
     let (runner, handle) = JobRunner::new(config, host.clone(), Arc::new(SystemClock::new()));
     // The keys of all providers, as for a session: the job may fail before there is one.
-    let keys =
-        [ProviderName::Anthropic, ProviderName::OpenAi].map(|name| provider::variable(provider::key_variable(name)));
-    let running = keys.into_iter().flatten().fold(runner, JobRunner::secret).run();
+    let running = provider::keys().fold(runner, JobRunner::secret).run();
     tokio::pin!(running);
     let mut signalled = None;
     loop {

@@ -358,3 +358,15 @@ async fn nothing_follows_a_record_that_may_be_cut() {
     let error = journal.append(&record(1)).await.unwrap_err();
     assert!(error.found.contains("an earlier record could not be written"), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_new_session_can_be_told_other_settings_before_it_runs() {
+    let provider = ScriptedProvider::new(Script::new().text("one"));
+    let mut config = config();
+    let builder = with_config(config.clone(), provider.clone());
+    config.models[0].id = "another".into();
+    let (runner, handle, notices) = builder.build().unwrap();
+    let mut host = Host::of((runner.reconfigured(config), handle, notices));
+    host.ask("1").await;
+    assert_eq!(&*provider.requests().last().unwrap().model, "another");
+}
