@@ -6,8 +6,7 @@
 use crate::project;
 use crate::terminal::{escaped, say};
 use agent_exec::{Environment, Watch};
-use agent_tools::protected_names;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +26,6 @@ pub(crate) fn find(workspace: &Path) -> Found {
 }
 
 fn find_within(workspace: &Path, most_directories: usize, mut entries_left: usize) -> Found {
-    let names: BTreeSet<&str> = protected_names().into_iter().collect();
     let mut waiting = VecDeque::from([workspace.to_path_buf()]);
     let (mut paths, mut left) = (Vec::new(), most_directories);
     while let Some(directory) = waiting.pop_front() {
@@ -43,7 +41,7 @@ fn find_within(workspace: &Path, most_directories: usize, mut entries_left: usiz
             }
             entries_left -= 1;
             let name = entry.file_name();
-            if is_protected(&names, &name) {
+            if is_protected(&directory, &name) {
                 paths.push(entry.path());
             } else if name == "CACHEDIR.TAG" {
                 is_cache = true;
@@ -60,10 +58,10 @@ fn find_within(workspace: &Path, most_directories: usize, mut entries_left: usiz
     Found { paths, is_all: true }
 }
 
-/// Names count whatever their case, as for the tools.
-fn is_protected(names: &BTreeSet<&str>, name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_lowercase();
-    names.contains(&*name) || name.ends_with(".code-workspace")
+/// As for the tools.
+fn is_protected(directory: &Path, name: &OsStr) -> bool {
+    let parent = directory.file_name().unwrap_or_default().to_string_lossy();
+    agent_core::protected::is_protected_in(&parent, &name.to_string_lossy())
 }
 
 /// Looks for what commands make of it later, and tells the user.

@@ -17,6 +17,7 @@ pub use decision::{Basis, Decision, Ruling};
 pub use rule::{Rule, RuleError, RuleSource};
 
 use crate::conversation::{Arguments, ToolCall};
+use crate::protected;
 use crate::tool::{Effect, HookVerdict, Inspection, Subject};
 use alloc::string::String;
 use alloc::vec;
@@ -105,7 +106,10 @@ impl Permissions {
         if let HookVerdict::Allow { reason } = verdict {
             return Decision::Run(Basis::HookAllowed(reason.clone()));
         }
-        let is_known_edit = matches!(&inspection.subject, Subject::Paths(paths) if !paths.is_empty());
+        // What every later session reads as instructions is no edit like others.
+        let is_plain = |path: &String| !protected::is_instructions(path);
+        let is_known_edit =
+            matches!(&inspection.subject, Subject::Paths(paths) if !paths.is_empty() && paths.iter().all(is_plain));
         match self.mode {
             PermissionMode::Bypass => Decision::Run(Basis::Mode(self.mode)),
             PermissionMode::AcceptEdits if is_known_edit => Decision::Run(Basis::Mode(self.mode)),

@@ -2,8 +2,8 @@
 
 use crate::query::Settings;
 use crate::repository::Repository;
+use crate::tree::read_path;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The words of attributes that change any content, or that can hide others.
@@ -47,13 +47,13 @@ fn converts(file: &Path, has_carriage_returns: bool) -> bool {
     if !found.is_file() || found.len() > LIMIT_BYTES {
         return true;
     }
-    match fs::read(file) {
-        Ok(text) if text.is_empty() => false,
-        Ok(text) => {
+    match read_path(file, LIMIT_BYTES) {
+        Some(text) if text.is_empty() => false,
+        Some(text) => {
             let text = String::from_utf8_lossy(&text);
             has_carriage_returns || WORDS.iter().any(|word| text.contains(word))
         }
-        Err(_) => true,
+        None => true,
     }
 }
 

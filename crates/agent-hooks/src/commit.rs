@@ -14,6 +14,7 @@
 //! The working tree is only read. The user's index moves with the branch, so that the committed paths are clean afterwards; every
 //! other entry stays as it is.
 
+use crate::checkpoint;
 use crate::config::Identity;
 use crate::decide::Decision;
 use crate::draft::{self, Draft};
@@ -27,11 +28,12 @@ use crate::objects::ObjectFormat;
 use crate::query::{self, Settings, SettingsError};
 use crate::repository::Repository;
 use crate::stat::FileStat;
+use crate::tree::Tree;
 use crate::watch;
 use agent_core::hook::{CommitInfo, HookError};
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 /// A path that the agent changed.
 #[derive(Debug)]
@@ -60,8 +62,8 @@ pub(crate) struct Work<'a> {
     pub(crate) candidates: &'a [Candidate],
     /// What the model said.
     pub(crate) intent: &'a str,
-    /// The record of the turn, if it is not stored yet.
-    pub(crate) record: Option<&'a Path>,
+    /// The record of the turn as git imports it, if it is not stored yet.
+    pub(crate) record: Option<&'a [u8]>,
     pub(crate) settings: &'a Settings,
 }
 
@@ -107,10 +109,10 @@ impl From<CommitError> for HookError {
 
 /// Commits those of the candidates that the agent alone changed.
 pub(crate) async fn commit(git: &Git<'_>, repository: &Repository, work: &Work<'_>) -> Result<Committed, CommitError> {
-    if IndexLock::check_free(&repository.git_dir).is_err() {
+    if IndexLock::check_free(repository).is_err() {
         // An agent may have been killed since this one began.
         index_lock::recover(repository);
-        IndexLock::check_free(&repository.git_dir)?;
+        IndexLock::check_free(repository)?;
     }
     let head = head_of(git, repository).await?;
     let found = Found::look(git, repository, work).await?;
@@ -249,8 +251,8 @@ async fn publish(
 ) -> Result<(), CommitError> {
     let Published { head, commit, draft } = published;
     let git = git.uninterrupted();
-    let lock = IndexLock::take(&repository.git_dir, &commit.id)?;
-    let bytes = index_lock::read(&repository.git_dir)?;
+    let lock = IndexLock::take(repository, &commit.id)?;
+    let bytes = index_lock::read(repository)?;
     let format = if commit.id.len() == 64 { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 };
     let empty = Index::empty(format);
     let index = Index::read(bytes.as_ref().unwrap_or(&empty), format);
@@ -286,21 +288,49 @@ async fn changed_by_git(
     entries: &NewEntries<'_>,
     none: &str,
 ) -> Result<Vec<u8>, CommitError> {
-    let scratch = tempfile::Builder::new().prefix("agent-hooks-").tempdir()?;
-    let copy = scratch.path().join("index");
-    if let Some(bytes) = bytes {
-        std::fs::write(&copy, bytes)?;
-        // By the index's time git knows which entries it has to mark as uncertain.
-        let time = std::fs::metadata(repository.git_dir.join("index"))?.modified()?;
-        std::fs::File::options().write(true).open(&copy)?.set_modified(time)?;
-    }
+    let copy = Scratch::make(&repository.own, bytes)?;
     let mut lines = String::new();
     for (path, entry) in entries {
         // Mode 0 removes an entry.
         let (mode, id) = entry.map_or((0, none), |new| (new.entry.mode, &new.entry.id));
         lines.push_str(&format!("{mode:o} {id}\t{path}\0"));
     }
-    let index = git.with_variable("GIT_INDEX_FILE", &copy.to_string_lossy());
+    let index = git.with_variable("GIT_INDEX_FILE", &copy.absolute().to_string_lossy());
     index.run(&["update-index", "-z", "--index-info"], lines.into_bytes()).await?;
-    Ok(std::fs::read(&copy)?)
+    Ok(copy.read()?)
+}
+
+/// A copy of the index in the repository's own directory, the only one that git may write. It goes when this goes.
+struct Scratch<'a> {
+    own: &'a Tree,
+    path: PathBuf,
+}
+
+impl<'a> Scratch<'a> {
+    /// Without an index there is no copy either: git begins one.
+    fn make(own: &'a Tree, bytes: Option<&[u8]>) -> io::Result<Self> {
+        own.make_directory(Path::new("agent"))?;
+        let made = Self { own, path: Path::new("agent").join(format!("{}.index", checkpoint::new_name())) };
+        if let Some(bytes) = bytes {
+            let mut file = own.make_private(&made.path)?;
+            file.write_all(bytes)?;
+            // By the index's time git knows which entries it has to mark as uncertain.
+            file.set_modified(index_lock::modified(own)?)?;
+        }
+        Ok(made)
+    }
+
+    fn absolute(&self) -> PathBuf {
+        self.own.path().join(&self.path)
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        self.own.read(&self.path, index_lock::LIMIT_BYTES)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        drop(self.own.remove(&self.path));
+    }
 }

@@ -1,6 +1,6 @@
 //! What the user configures. None of it may come from the repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How [`RepositoryHooks`](crate::RepositoryHooks) works.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct HooksConfig {
     pub config_home: Option<PathBuf>,
     /// Time that one call of git may take.
     pub git_timeout_ms: u64,
+    /// What must not be written besides the names of [`agent_core::protected`], as absolute paths: the host's own files, for instance.
+    pub protected: Vec<PathBuf>,
 }
 
 impl HooksConfig {
@@ -39,7 +41,17 @@ impl HooksConfig {
             home: std::env::var_os("HOME").map(PathBuf::from),
             config_home: std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
             git_timeout_ms: 20_000,
+            protected: Vec::new(),
         }
+    }
+}
+
+impl HooksConfig {
+    /// Why a path below a root is not written, as the end of a sentence.
+    pub(crate) fn protected(&self, root: &Path, path: &str) -> Option<&'static str> {
+        let absolute = root.join(path);
+        let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected));
+        agent_core::protected::reason(path).or_else(|| is_hosts.then_some("is protected by the host"))
     }
 }
 

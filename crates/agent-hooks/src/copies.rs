@@ -4,6 +4,7 @@
 
 use crate::config::SettingsFile;
 use crate::image::Image;
+use crate::tree::Tree;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -51,7 +52,9 @@ impl Copies {
 
     /// What became of a copy: its text, or nothing when it is no file with something in it any more.
     pub(crate) fn text(&self, path: &Path) -> Option<Vec<u8>> {
-        match Image::take(&self.of(path)) {
+        // The formatter may have put links there.
+        let copies = Tree::open(self.directory.path()).ok()?;
+        match copies.image(path) {
             Image::File { bytes, .. } if !bytes.is_empty() => Some(bytes.to_vec()),
             _ => None,
         }

@@ -11,9 +11,10 @@ use crate::config::Identity;
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::query::Entry;
+use crate::repository::Repository;
+use crate::tree::modified;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where commits are until they are published; references of this working tree. Each has a name of its own: one whose lock a killed git left
@@ -32,8 +33,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) files: Vec<(&'a str, Option<(u32, &'a Image)>)>,
     /// Paths of which it is to be said what `head` has there.
     pub(crate) asked: Vec<&'a str>,
-    /// The record of the turn, in a file.
-    pub(crate) record: Option<&'a Path>,
+    /// The record of the turn, as git imports it.
+    pub(crate) record: Option<&'a [u8]>,
 }
 
 /// What was written.
@@ -51,9 +52,8 @@ pub(crate) struct Written {
 
 /// Writes it.
 pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, GitError> {
-    let record = draft.record.and_then(checkpoint::dated_now);
-    let is_recorded = record.is_some();
-    let mut stream = record.unwrap_or_default();
+    let is_recorded = draft.record.is_some();
+    let mut stream = draft.record.unwrap_or_default().to_vec();
     draft.ask(&mut stream);
     let name = format!("{DRAFTS}{}", checkpoint::new_name());
     draft.commit(&mut stream, &name);
@@ -79,13 +79,15 @@ pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, G
 }
 
 /// Removes what agents that were killed left of theirs.
-pub(crate) fn remove_abandoned(git_dir: &Path) {
-    for folder in [git_dir.join(DRAFTS), git_dir.join("logs").join(DRAFTS)] {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let age = entry.metadata().ok().and_then(|found| found.modified().ok()?.elapsed().ok());
+pub(crate) fn remove_abandoned(repository: &Repository) {
+    let own = &repository.own;
+    for folder in [PathBuf::from(DRAFTS), Path::new("logs").join(DRAFTS)] {
+        for name in own.names(&folder).unwrap_or_default() {
+            let path = folder.join(name);
+            let age = own.stat(&path).ok().and_then(|found| modified(&found).elapsed().ok());
             if age.is_some_and(|age| age > ABANDONED_AFTER) {
                 // Where it cannot be removed it is only one more.
-                drop(fs::remove_file(entry.path()));
+                drop(own.remove(&path));
             }
         }
     }

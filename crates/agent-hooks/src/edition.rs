@@ -1,12 +1,14 @@
 //! The edition of Rust that a file is written in, as the packages around it say.
 
-use std::fs;
+use crate::tree::read_path;
 use std::path::Path;
 
 /// What `Cargo.toml` says nearest above a folder, up to the root. A package may leave it to its workspace.
 pub(crate) fn of(folder: &Path, root: &Path) -> Option<String> {
     let folders = folder.ancestors().take_while(|folder| folder.starts_with(root));
-    folders.filter_map(|folder| fs::read_to_string(folder.join("Cargo.toml")).ok()).find_map(|text| said(&text))
+    folders
+        .filter_map(|folder| read_path(&folder.join("Cargo.toml"), LIMIT_BYTES))
+        .find_map(|text| said(&String::from_utf8_lossy(&text)))
 }
 
 /// `edition = "2024"`, and nothing else that a formatter would be called with.
@@ -19,9 +21,13 @@ fn said(manifest: &str) -> Option<String> {
     })
 }
 
+/// No manifest is longer.
+const LIMIT_BYTES: u64 = 1024 * 1024;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_nearest_that_says_it_counts() {

@@ -3,6 +3,7 @@
 use crate::config::{FormatterConfig, FormatterInput};
 use crate::copies::Copies;
 use crate::edition;
+use crate::tree::Tree;
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandRunner, Exit};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,14 +62,18 @@ pub(crate) struct Formatter<'a> {
     pub(crate) runner: &'a dyn CommandRunner,
     /// Where the runner's programs can write; without one, where every program can.
     pub(crate) scratch: Option<&'a Path>,
-    /// Root of the working tree, or the workspace where there is no repository.
-    pub(crate) root: &'a Path,
+    /// The working tree, or the workspace where there is no repository.
+    pub(crate) files: &'a Tree,
     /// Where a formatter of one file runs.
     pub(crate) workspace: &'a Path,
     pub(crate) cancel: &'a dyn CancelSignal,
 }
 
 impl Formatter<'_> {
+    fn root(&self) -> &Path {
+        self.files.path()
+    }
+
     /// The formatter's versions of texts, in order.
     pub(crate) async fn texts(&self, texts: &[Text<'_>]) -> Vec<Result<Vec<u8>, FormatError>> {
         let mut made = Vec::new();
@@ -103,7 +108,7 @@ impl Formatter<'_> {
     }
 
     async fn in_copies(&self, texts: &[Text<'_>]) -> Result<Vec<Result<Vec<u8>, FormatError>>, FormatError> {
-        let copies = Copies::make(self.scratch, self.root, texts, &self.config.settings)?;
+        let copies = Copies::make(self.scratch, self.root(), texts, &self.config.settings)?;
         let files: Vec<PathBuf> = texts.iter().map(|(path, _)| copies.of(path)).collect();
         self.call(copies.root(), &files, Vec::new()).await?;
         Ok(texts.iter().map(|(path, text)| self.checked(copies.text(path).unwrap_or_default(), text)).collect())
@@ -111,13 +116,13 @@ impl Formatter<'_> {
 
     async fn alone(&self, (path, text): Text<'_>) -> Result<Vec<u8>, FormatError> {
         if self.config.input == FormatterInput::Stdin {
-            let file = self.root.join(path);
+            let file = self.root().join(path);
             let output =
-                self.call(file.parent().unwrap_or(self.root), std::slice::from_ref(&file), text.to_vec()).await?;
+                self.call(file.parent().unwrap_or(self.root()), std::slice::from_ref(&file), text.to_vec()).await?;
             return self.checked(output, text);
         }
         let name = Path::new(path.file_name().unwrap_or_default());
-        let copies = Copies::make(self.scratch, self.root, &[(name, text)], &[])?;
+        let copies = Copies::make(self.scratch, self.root(), &[(name, text)], &[])?;
         self.call(self.workspace, &[copies.of(name)], Vec::new()).await?;
         self.checked(copies.text(name).unwrap_or_default(), text)
     }
@@ -151,7 +156,7 @@ impl Formatter<'_> {
     fn arguments(&self, files: &[PathBuf]) -> Vec<String> {
         let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
         let first = names.first().map(String::as_str).unwrap_or_default();
-        let folder = files.first().and_then(|file| file.parent()).unwrap_or(self.root);
+        let folder = files.first().and_then(|file| file.parent()).unwrap_or(self.root());
         let mut made = Vec::new();
         for argument in &self.config.arguments {
             if argument == "{files}" {
@@ -160,7 +165,7 @@ impl Formatter<'_> {
             }
             let mut argument = argument.replace("{file}", first);
             if argument.contains("{edition}") {
-                let Some(edition) = edition::of(folder, self.root) else { continue };
+                let Some(edition) = edition::of(folder, self.root()) else { continue };
                 argument = argument.replace("{edition}", &edition);
             }
             made.push(argument);

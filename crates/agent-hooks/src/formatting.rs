@@ -12,9 +12,8 @@
 use crate::config::FormatterConfig;
 use crate::format::{FormatError, Formatter, Text};
 use crate::image::Image;
-use crate::replace::replace;
+use crate::tree::{Replaced, Tree, open_path};
 use std::collections::BTreeSet;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -54,9 +53,12 @@ pub(crate) enum Formatted {
 }
 
 /// Formats the files. The results are in their order.
-pub(crate) async fn format_all(formatter: &Formatter<'_>, files: &[Changed]) -> Vec<Result<Formatted, FormatError>> {
+pub(crate) async fn format_all<'a>(
+    formatter: &Formatter<'a>,
+    files: &'a [Changed],
+) -> Vec<Result<Formatted, FormatError>> {
     let mut results: Vec<Option<Result<Formatted, FormatError>>> = Vec::new();
-    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut open: Vec<Open<'a>> = Vec::new();
     for (at, file) in files.iter().enumerate() {
         match Open::look(formatter, at, file) {
             Ok(Some(found)) => {
@@ -104,19 +106,18 @@ pub(crate) async fn format_all(formatter: &Formatter<'_>, files: &[Changed]) -> 
 struct Open<'a> {
     at: usize,
     file: &'a Changed,
-    target: PathBuf,
+    files: &'a Tree,
     image: Image,
     now: Arc<[u8]>,
 }
 
 impl<'a> Open<'a> {
     /// Nothing when there is nothing to format.
-    fn look(formatter: &Formatter<'_>, at: usize, file: &'a Changed) -> Result<Option<Self>, FormatError> {
+    fn look(formatter: &Formatter<'a>, at: usize, file: &'a Changed) -> Result<Option<Self>, FormatError> {
         if !formatter.config.program.is_absolute() {
             return Err(FormatError::NotAbsolute(formatter.config.program.clone()));
         }
-        let target = formatter.root.join(&file.root_path);
-        let image = Image::take(&target);
+        let image = formatter.files.image(&file.root_path);
         let now = match &image {
             Image::File { bytes, .. } if !bytes.is_empty() => bytes.clone(),
             Image::File { .. } | Image::Absent => return Ok(None),
@@ -128,13 +129,13 @@ impl<'a> Open<'a> {
             Some(Image::Link(_)) => return Err(FormatError::Unfit("it was a symbolic link")),
             Some(Image::Absent) => {
                 let config = formatter.config;
-                if !config.new_files && !is_configured(config, formatter.root, &file.root_path) {
+                if !config.new_files && !is_configured(config, formatter.files.path(), &file.root_path) {
                     return Ok(None);
                 }
             }
             Some(Image::File { .. }) => {}
         }
-        Ok(Some(Self { at, file, target, image, now }))
+        Ok(Some(Self { at, file, files: formatter.files, image, now }))
     }
 
     /// The text of which it is not known whether it was formatted.
@@ -148,10 +149,12 @@ impl<'a> Open<'a> {
     }
 
     fn put(&self, text: &[u8]) -> Result<Formatted, FormatError> {
-        if Image::take(&self.target) != self.image {
+        if agent_core::protected::reason(&self.file.root_path.to_string_lossy()).is_some() {
+            return Err(FormatError::Unfit("it is protected: no tool writes it"));
+        }
+        if self.files.replace(&self.file.root_path, &self.image, text)? == Replaced::No {
             return Err(FormatError::Unfit("it changed meanwhile"));
         }
-        replace(&self.target, text)?;
         Ok(Formatted::Changed { known: self.before_to_check().into_iter().chain([text]).map(digest).collect() })
     }
 }
@@ -176,11 +179,8 @@ pub(crate) fn is_configured(config: &FormatterConfig, root: &Path, path: &Path) 
 
 /// The beginning of a regular file.
 fn beginning(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(SETTINGS_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
+    open_path(path)?.take(SETTINGS_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

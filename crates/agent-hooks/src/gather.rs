@@ -29,7 +29,7 @@ impl Found {
         let files = [attributes::NAME, ignored::NAME].map(|name| attributes::names(&paths, name));
         let mut wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
         wanted.extend(files.iter().flatten().map(String::as_str));
-        let index = index_lock::read(&repository.git_dir)?;
+        let index = index_lock::read(repository)?;
         let mut covering: BTreeSet<String> = BTreeSet::new();
         let staged = match &index {
             None => BTreeMap::new(),

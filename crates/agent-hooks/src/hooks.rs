@@ -14,6 +14,7 @@ use crate::index_lock;
 use crate::paths;
 use crate::query::Settings;
 use crate::repository::{Discovery, Repository, Stamp};
+use crate::tree::Tree;
 use crate::watch::{self, HeadWatch};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
@@ -31,6 +32,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// not known whether the user had changed it.
 pub struct RepositoryHooks {
     config: HooksConfig,
+    /// The workspace; nothing when it could not be opened, and then nothing of it is read or written.
+    files: Option<Tree>,
+    /// The repository that was there when the session began.
+    discovery: Discovery,
     runner: Arc<dyn CommandRunner>,
     format_runner: Arc<dyn CommandRunner>,
     format_scratch: Option<PathBuf>,
@@ -47,17 +52,19 @@ struct Memory {
     /// What could not be kept of the turn, for the next report.
     unkept: Vec<String>,
     /// Records of turns that are to become commits.
-    unstored: BTreeSet<PathBuf>,
+    unstored: BTreeSet<String>,
     /// What the configuration said, and the files that it was read from as they were then.
     settings: Option<(Vec<Stamp>, Settings)>,
     /// Whether it was looked for what another agent, which did not come to its end, left to be committed.
     looked_back: bool,
     /// Whether it was looked for turns that are too old.
     has_forgotten: bool,
+    /// Why the repository was last refused, as it was told.
+    told_refusal: Option<String>,
 }
 
 impl Memory {
-    fn stored(&mut self, record: &Path) {
+    fn stored(&mut self, record: &str) {
         self.unstored.remove(record);
         self.turn.stored();
     }
@@ -85,9 +92,11 @@ impl RepositoryHooks {
             config.workspace = workspace;
         }
         let discovery = Discovery::look(&config.workspace);
-        if let Discovery::Found(repository) = &discovery {
+        if let Discovery::Found(repository) = &discovery
+            && repository.refusal().is_none()
+        {
             index_lock::recover(repository);
-            draft::remove_abandoned(&repository.git_dir);
+            draft::remove_abandoned(repository);
         }
         let watch = HeadWatch::start(&discovery);
         let memory = Mutex::new(Memory {
@@ -100,8 +109,10 @@ impl RepositoryHooks {
             settings: None,
             looked_back: false,
             has_forgotten: false,
+            told_refusal: None,
         });
-        Self { config, format_runner: runner.clone(), format_scratch: None, runner, memory }
+        let files = Tree::open(&config.workspace).ok();
+        Self { config, files, discovery, format_runner: runner.clone(), format_scratch: None, runner, memory }
     }
 
     /// Runs the formatters with another runner, such as one with a sandbox, and gives them copies in this directory, which that one can
@@ -116,6 +127,43 @@ impl RepositoryHooks {
     /// A new turn begins: what the agent changes from here on is taken back by one step of [`undo`](crate::undo()).
     pub fn turn_started(&self) {
         self.memory().turn = Turn::default();
+    }
+
+    /// The repository, if it is the one that was there when the session began and nothing in it leads out of it; else why nothing is done.
+    fn repository(&self) -> Result<&Repository, String> {
+        match &self.discovery {
+            Discovery::Found(repository) => match repository.refusal() {
+                None => Ok(repository),
+                Some(why) => Err(why),
+            },
+            Discovery::None if matches!(Discovery::look(&self.config.workspace), Discovery::None) => {
+                Err("this is not a git repository".to_owned())
+            }
+            Discovery::None => {
+                Err("the repository here was made after the session began; start a new session to work with it"
+                    .to_owned())
+            }
+            Discovery::Bare => Err("this is a bare repository".to_owned()),
+            Discovery::Foreign => Err("`.git` is a link to a repository that does not know this directory; \
+                if it is meant, tell the repository by `git config core.worktree`"
+                .to_owned()),
+            Discovery::Unusable(why) => Err(format!("the repository cannot be opened: {why}")),
+        }
+    }
+
+    /// Why the repository that was found is not used, for the notes of a report: once.
+    fn refusal_to_tell(&self) -> Option<String> {
+        let Discovery::Found(repository) = &self.discovery else { return None };
+        let why = repository.refusal();
+        let mut memory = self.memory();
+        let is_new = why != memory.told_refusal;
+        memory.told_refusal.clone_from(&why);
+        why.filter(|_| is_new).map(|why| format!("nothing is kept for undo, and new commits are not told: {why}"))
+    }
+
+    /// How a path of the workspace is now.
+    fn image(&self, path: &str) -> Image {
+        self.files.as_ref().map_or(Image::Opaque("the workspace cannot be opened"), |files| files.image(path))
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -140,11 +188,11 @@ impl RepositoryHooks {
 
     /// Remembers how files are, and keeps it where it can be gone back to.
     fn remember(&self, named: &[String]) {
-        let discovery = Discovery::look(&self.config.workspace);
+        let repository = self.repository().ok();
         let mut memory = self.memory();
         for path in named.iter().filter_map(|path| paths::normalize(&self.config.workspace, path).ok()) {
-            let now = Image::take(&self.config.workspace.join(&path));
-            if let Discovery::Found(repository) = &discovery
+            let now = self.image(&path);
+            if let Some(repository) = repository
                 && paths::check_parents(&self.config.workspace, &path).is_ok()
                 && let Some(git_path) = self.git_path(repository, &path)
                 && let Err(error) = memory.turn.before(repository, &git_path, &now)
@@ -158,20 +206,21 @@ impl RepositoryHooks {
     /// Keeps how the agent left these files, for undo; what is to be committed is stored with the commit.
     async fn keep(&self, paths: &BTreeSet<String>, commit_due: bool, cancel: &dyn CancelSignal) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.memory().unkept);
-        let Discovery::Found(repository) = Discovery::look(&self.config.workspace) else {
+        notes.extend(self.refusal_to_tell());
+        let Ok(repository) = self.repository() else {
             return notes;
         };
-        let git_paths: Vec<String> = paths.iter().filter_map(|path| self.git_path(&repository, path)).collect();
-        let left = git_paths.iter().map(|path| (path.as_str(), Image::take(&repository.top.join(path))));
+        let git_paths: Vec<String> = paths.iter().filter_map(|path| self.git_path(repository, path)).collect();
+        let left = git_paths.iter().map(|path| (path.as_str(), repository.files.image(path)));
         {
             let mut memory = self.memory();
-            match memory.turn.after(&repository, left) {
+            match memory.turn.after(repository, left) {
                 Ok(record) => memory.unstored.extend(record),
                 Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
             }
         }
         if !commit_due {
-            notes.extend(self.store(&repository, cancel).await);
+            notes.extend(self.store(repository, cancel).await);
         }
         notes
     }
@@ -181,7 +230,7 @@ impl RepositoryHooks {
         let mut notes = Vec::new();
         let records = self.memory().unstored.clone();
         for record in records {
-            match checkpoint::store(&self.git(repository, cancel), &record).await {
+            match checkpoint::store(&self.git(repository, cancel), repository, &record).await {
                 Ok(()) => {
                     self.memory().stored(&record);
                     notes.extend(self.forget(repository, cancel).await);
@@ -217,11 +266,11 @@ impl RepositoryHooks {
     }
 
     /// Whether a commit is due, or why it is not although it is configured.
-    fn commit_due(&self, discovery: &Discovery, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> bool {
+    fn commit_due(&self, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> bool {
         if !self.config.auto_commit || paths.is_empty() {
             return false;
         }
-        match committing::committable(discovery) {
+        match self.committable() {
             Ok(_) => true,
             Err(reason) => {
                 notes.push(format!("nothing was committed: {reason}"));
@@ -231,13 +280,8 @@ impl RepositoryHooks {
     }
 
     /// Tells the commits that are new. Starts no process unless `HEAD` moved.
-    async fn new_commits(
-        &self,
-        discovery: &Discovery,
-        cancel: &dyn CancelSignal,
-        report: &mut GitReport,
-    ) -> Result<(), GitError> {
-        let Discovery::Found(repository) = discovery else {
+    async fn new_commits(&self, cancel: &dyn CancelSignal, report: &mut GitReport) -> Result<(), GitError> {
+        let Ok(repository) = self.repository() else {
             return Ok(());
         };
         let (mark, seen) = {
@@ -282,14 +326,17 @@ impl RepositoryHooks {
         paths: &BTreeSet<String>,
         cancel: &dyn CancelSignal,
     ) -> BTreeMap<String, Result<Formatted, FormatError>> {
-        let root = match Discovery::look(&self.config.workspace) {
-            Discovery::Found(repository) => repository.top,
-            _ => self.config.workspace.clone(),
+        // Formatters need no git: where the repository is refused, its root still is the root.
+        let root = match &self.discovery {
+            Discovery::Found(repository) => Some(&repository.files),
+            _ => self.files.as_ref(),
         };
+        let Some(tree) = root else { return BTreeMap::new() };
+        let root = tree.path();
         let mut results = BTreeMap::new();
         let mut groups: BTreeMap<usize, Vec<Changed>> = BTreeMap::new();
         for path in paths {
-            match self.to_format(&root, path) {
+            match self.to_format(root, path) {
                 Ok(Some((at, file))) => groups.entry(at).or_default().push(file),
                 Ok(None) => {}
                 Err(error) => drop(results.insert(path.clone(), Err(error))),
@@ -300,7 +347,7 @@ impl RepositoryHooks {
                 config: &self.config.formatters[at],
                 runner: &*self.format_runner,
                 scratch: self.format_scratch.as_deref(),
-                root: &root,
+                files: tree,
                 workspace: &self.config.workspace,
                 cancel,
             };
@@ -324,9 +371,9 @@ impl Hook for RepositoryHooks {
             return HookVerdict::None;
         }
         if self.memory().watch.must_ask_git()
-            && let Discovery::Found(repository) = Discovery::look(&self.config.workspace)
+            && let Ok(repository) = self.repository()
             // Without an answer, the commits so far count as new: no harm.
-            && let Ok(head) = watch::head_commit(&self.git(&repository, &NeverCancelled)).await
+            && let Ok(head) = watch::head_commit(&self.git(repository, &NeverCancelled)).await
         {
             self.memory().watch.started_at(head);
         }
@@ -341,8 +388,7 @@ impl Hook for RepositoryHooks {
 
     async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
         let mut report = GitReport::default();
-        let discovery = Discovery::look(&self.config.workspace);
-        match self.new_commits(&discovery, cancel, &mut report).await {
+        match self.new_commits(cancel, &mut report).await {
             Ok(()) => {}
             Err(GitError::Cancelled) => return Err(GitError::Cancelled.into()),
             // Looking for news is no reason to fail the work that is due.
@@ -350,7 +396,7 @@ impl Hook for RepositoryHooks {
         }
         let paths = self.usable_paths(changes, &mut report.notes);
         report.formatting_due = paths.iter().any(|path| self.is_handled(path));
-        report.commit_due = self.commit_due(&discovery, &paths, &mut report.notes);
+        report.commit_due = self.commit_due(&paths, &mut report.notes);
         if !report.formatting_due {
             report.notes.extend(self.keep(&paths, report.commit_due, cancel).await);
         }
@@ -358,7 +404,7 @@ impl Hook for RepositoryHooks {
         let mut memory = self.memory();
         memory.before.keep_only(&paths);
         for path in &paths {
-            memory.before.note_left(path, &Image::take(&self.config.workspace.join(path)));
+            memory.before.note_left(path, &self.image(path));
         }
         Ok(report)
     }
@@ -371,7 +417,7 @@ impl Hook for RepositoryHooks {
                 Ok(Formatted::Skipped) => {}
                 Ok(Formatted::Unchanged { known }) => self.memory().know_formatted(&path, &[known]),
                 Ok(Formatted::Changed { known }) => {
-                    let now = Image::take(&self.config.workspace.join(&path));
+                    let now = self.image(&path);
                     let mut memory = self.memory();
                     memory.before.note_left(&path, &now);
                     memory.know_formatted(&path, &known);
@@ -381,16 +427,15 @@ impl Hook for RepositoryHooks {
                 Err(error) => report.notes.push(format!("{path} was not formatted: {error}")),
             }
         }
-        report.commit_due = self.commit_due(&Discovery::look(&self.config.workspace), &paths, &mut report.notes);
+        report.commit_due = self.commit_due(&paths, &mut report.notes);
         report.notes.extend(self.keep(&paths, report.commit_due, cancel).await);
         Ok(report)
     }
 
     async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         let mut report = CommitReport::default();
-        let discovery = Discovery::look(&self.config.workspace);
-        let done = self.commit_changes(&discovery, changes, cancel, &mut report).await;
-        if let Discovery::Found(repository) = &discovery {
+        let done = self.commit_changes(changes, cancel, &mut report).await;
+        if let Ok(repository) = self.repository() {
             report.notes.extend(self.store(repository, cancel).await);
         }
         done.map(|()| report)

@@ -2,6 +2,7 @@
 
 use crate::query::Settings;
 use crate::repository::Repository;
+use crate::tree::read_path;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,9 +87,12 @@ impl IgnoreRules<'_> {
 fn rules_of(folder: &Path, file: &Path) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
     if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
-        let text = std::fs::read_to_string(file).ok()?;
-        if text.lines().any(is_doubtful) || builder.add(file).is_some() {
+        let text = String::from_utf8(read_path(file, LIMIT_BYTES)?).ok()?;
+        if text.lines().any(is_doubtful) {
             return None;
+        }
+        for line in text.trim_start_matches('\u{feff}').lines() {
+            builder.add_line(None, line).ok()?;
         }
     }
     builder.build().ok()
@@ -100,5 +104,7 @@ fn is_doubtful(line: &str) -> bool {
     !line.starts_with('#') && (line.contains(['{', '}']) || line.contains('[') && has_odd_set())
 }
 
+/// Longer rules are left to git.
+const LIMIT_BYTES: u64 = 1024 * 1024;
 /// How a file with rules is called.
 pub(crate) const NAME: &str = ".gitignore";

@@ -1,13 +1,12 @@
-//! What is at a path at one moment.
+//! What is at a path at one moment. A [`Tree`](crate::tree::Tree) looks.
 
-use std::fs;
+use crate::tree::Tree;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Larger files are not remembered, and so neither formatted nor committed.
-const FILE_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
+pub(crate) const FILE_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// What is at a path at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,30 +29,8 @@ pub(crate) enum Image {
 impl Image {
     /// Looks at a path, without following a link in its last part.
     pub(crate) fn take(path: &Path) -> Self {
-        let found = match path.symlink_metadata() {
-            Ok(found) => found,
-            Err(error) if is_absence(&error) => return Self::Absent,
-            Err(_) => return Self::Opaque("it cannot be read"),
-        };
-        if found.is_symlink() {
-            return match fs::read_link(path) {
-                Ok(target) => Self::Link(target.as_os_str().as_encoded_bytes().into()),
-                Err(_) => Self::Opaque("it cannot be read"),
-            };
-        }
-        if !found.is_file() {
-            return Self::Opaque("it is not a regular file");
-        }
-        if found.len() > FILE_LIMIT_BYTES {
-            return Self::Opaque("it is too large");
-        }
-        let mut bytes = Vec::new();
-        let read = fs::File::open(path).and_then(|file| file.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes));
-        match read {
-            Ok(length) if length as u64 > FILE_LIMIT_BYTES => Self::Opaque("it is too large"),
-            Ok(_) => Self::File { bytes: bytes.into(), executable: is_executable(&found) },
-            Err(_) => Self::Opaque("it cannot be read"),
-        }
+        let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+        Tree::open(folder).map_or(Self::Absent, |tree| tree.image(name))
     }
 
     /// The bytes that git would keep for it.
@@ -70,19 +47,4 @@ impl Image {
         self.hash(&mut hasher);
         hasher.finish()
     }
-}
-
-fn is_absence(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-}
-
-#[cfg(unix)]
-fn is_executable(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    found.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_found: &fs::Metadata) -> bool {
-    false
 }

@@ -12,16 +12,17 @@
 //! ```
 
 use crate::repository::Repository;
-use std::fs::{self, File};
-use std::io;
+use crate::tree::{Tree, modified as modified_at, read_path};
+use rustix::fs::{FileType, Mode, OFlags, fchmod};
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The lock. Dropping it gives the index back unchanged.
 #[derive(Debug)]
 pub(crate) struct IndexLock {
-    index: PathBuf,
-    lock: PathBuf,
+    own: Tree,
     held: bool,
     /// Nothing where the file system has no second names.
     _twin: Option<Twin>,
@@ -40,30 +41,33 @@ pub(crate) enum LockError {
 
 impl IndexLock {
     /// Takes the lock for a commit, without waiting.
-    pub(crate) fn take(git_dir: &Path, commit: &str) -> Result<Self, LockError> {
-        let lock = git_dir.join(LOCK);
-        let twin = Twin::make(git_dir, commit).ok();
+    pub(crate) fn take(repository: &Repository, commit: &str) -> Result<Self, LockError> {
+        let own = &repository.own;
+        let twin = Twin::make(own, commit).ok();
         let linked = match &twin {
-            Some(twin) => fs::hard_link(&twin.path, &lock),
+            Some(twin) => own.link(&twin.path, Path::new(LOCK)),
             None => Err(io::ErrorKind::Unsupported.into()),
         };
         let (made, twin) = match linked {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                (fs::OpenOptions::new().write(true).create_new(true).open(&lock).map(drop), None)
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+                (own.file(Path::new(LOCK), flags, Mode::from_raw_mode(0o666)).map(drop), None)
             }
             made => (made, twin),
         };
         match made {
-            Ok(()) => Ok(Self { index: git_dir.join("index"), lock, held: true, _twin: twin }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(LockError::Held(lock)),
+            Ok(()) => Ok(Self { own: own.clone(), held: true, _twin: twin }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(LockError::Held(own.path().join(LOCK))),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Whether anybody holds it.
-    pub(crate) fn check_free(git_dir: &Path) -> Result<(), LockError> {
-        let lock = git_dir.join(LOCK);
-        if lock.symlink_metadata().is_ok() { Err(LockError::Held(lock)) } else { Ok(()) }
+    /// Whether it is held by nobody.
+    pub(crate) fn check_free(repository: &Repository) -> Result<(), LockError> {
+        match repository.own.kind(LOCK)? {
+            Some(_) => Err(LockError::Held(repository.git_dir.join(LOCK))),
+            None => Ok(()),
+        }
     }
 
     /// Makes ready what [`publish`](Self::publish) will make the index. After this only a rename is left to do.
@@ -72,23 +76,21 @@ impl IndexLock {
     /// their files may have changed again, and looks into those; with a later one it would take such a file for unchanged, and a
     /// checkout would overwrite it. The first index of a repository gets the time of the oldest file in it, for the same reason.
     pub(crate) fn prepare(&self, content: &[u8], oldest: Option<SystemTime>) -> io::Result<()> {
-        fs::write(&self.lock, content)?;
-        let time = match fs::metadata(&self.index) {
+        let mut lock = self.own.file(Path::new(LOCK), OFlags::WRONLY | OFlags::TRUNC, Mode::empty())?;
+        lock.write_all(content)?;
+        let time = match self.own.stat(INDEX) {
             Ok(found) => {
-                fs::set_permissions(&self.lock, found.permissions())?;
-                Some(found.modified()?)
+                fchmod(&lock, Mode::from_raw_mode(found.st_mode & 0o777))?;
+                Some(modified_at(&found))
             }
             Err(_) => oldest,
         };
-        match time {
-            Some(time) => File::options().write(true).open(&self.lock)?.set_modified(time),
-            None => Ok(()),
-        }
+        time.map_or(Ok(()), |time| lock.set_modified(time))
     }
 
     /// Makes the prepared content the index.
     pub(crate) fn publish(mut self) -> io::Result<()> {
-        fs::rename(&self.lock, &self.index)?;
+        self.own.rename(Path::new(LOCK), Path::new(INDEX))?;
         self.held = false;
         Ok(())
     }
@@ -98,42 +100,43 @@ impl Drop for IndexLock {
     fn drop(&mut self) {
         if self.held {
             // Nothing can be done about a failure here; the next taker names the file.
-            drop(fs::remove_file(&self.lock));
+            drop(self.own.remove(Path::new(LOCK)));
         }
     }
 }
 
 /// The index as it is.
-pub(crate) fn read(git_dir: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(git_dir.join("index")) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+pub(crate) fn read(repository: &Repository) -> io::Result<Option<Vec<u8>>> {
+    repository.own.read(INDEX, LIMIT_BYTES)
+}
+
+/// When the index was last written.
+pub(crate) fn modified(own: &Tree) -> io::Result<SystemTime> {
+    own.stat(INDEX).map(|found| modified_at(&found))
 }
 
 /// Ends what agents that were killed left undone: where the branch had moved to the commit, the index follows it; else the lock goes.
 pub(crate) fn recover(repository: &Repository) {
-    let lock = repository.git_dir.join(LOCK);
-    for entry in fs::read_dir(folder(&repository.git_dir)).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let Ok(file) = File::open(&path) else { continue };
+    let own = &repository.own;
+    for name in own.names(Path::new(FOLDER)).unwrap_or_default() {
+        let path = Path::new(FOLDER).join(&name);
+        let Ok(file) = own.file(&path, OFlags::RDONLY, Mode::empty()) else { continue };
         if file.try_lock().is_err() {
             continue;
         }
-        if is_same_file(&file, &lock) {
-            let commit = path.file_name().and_then(|name| name.to_str()?.split('-').next());
+        if is_same_file(&file, own) {
+            let commit = name.to_str().and_then(|name| name.split('-').next());
             unlock_references(repository, commit.unwrap_or_default(), &file);
             let head = repository.head_commit(&repository.head_mark());
             let is_published = commit.is_some() && commit == head.as_deref();
             // What fails here stays as it is, and is found the next time.
-            let index = repository.git_dir.join("index");
-            let ended = if is_published { fs::rename(&lock, index) } else { fs::remove_file(&lock) };
+            let (lock, index) = (Path::new(LOCK), Path::new(INDEX));
+            let ended = if is_published { own.rename(lock, index) } else { own.remove(lock) };
             if ended.is_err() {
                 continue;
             }
         }
-        drop(fs::remove_file(&path));
+        drop(own.remove(&path));
     }
 }
 
@@ -141,13 +144,14 @@ pub(crate) fn recover(repository: &Repository) {
 /// nothing in them, or the commit.
 fn unlock_references(repository: &Repository, commit: &str, twin: &File) {
     let Some(held_since) = twin.metadata().ok().and_then(|found| found.created().ok()) else { return };
-    for lock in repository.reference_locks() {
-        let made = lock.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|found| found.modified().ok());
-        let is_of_then =
-            made.and_then(|made| made.duration_since(held_since).ok()).is_some_and(|after| after < MOVING_TAKES);
-        let is_gits = fs::read_to_string(&lock).is_ok_and(|text| text.is_empty() || text.trim_end() == commit);
+    for (tree, lock) in repository.reference_locks() {
+        let found = tree.stat(&lock).ok().filter(|found| FileType::from_raw_mode(found.st_mode).is_file());
+        let after = found.and_then(|found| modified_at(&found).duration_since(held_since).ok());
+        let is_of_then = after.is_some_and(|after| after < MOVING_TAKES);
+        let text = read_path(&tree.path().join(&lock), 1_024).unwrap_or_else(|| b"unknown".to_vec());
+        let is_gits = text.is_empty() || text.trim_ascii_end() == commit.as_bytes();
         if is_of_then && is_gits {
-            drop(fs::remove_file(lock));
+            drop(tree.remove(&lock));
         }
     }
 }
@@ -155,44 +159,40 @@ fn unlock_references(repository: &Repository, commit: &str, twin: &File) {
 /// The second name of a lock. It goes when this goes.
 #[derive(Debug)]
 struct Twin {
+    own: Tree,
     path: PathBuf,
     /// Locked until it is closed, by whatever end.
     _file: File,
 }
 
 impl Twin {
-    fn make(git_dir: &Path, commit: &str) -> io::Result<Self> {
-        fs::create_dir_all(folder(git_dir))?;
-        let path = folder(git_dir).join(format!("{commit}-{}", std::process::id()));
+    fn make(own: &Tree, commit: &str) -> io::Result<Self> {
+        own.make_directory(Path::new(FOLDER))?;
+        let path = Path::new(FOLDER).join(format!("{commit}-{}", std::process::id()));
         // Never one that is there: it could be a second name of the index itself.
-        let file = File::create_new(&path)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let file = own.file(&path, flags, Mode::from_raw_mode(0o666))?;
         file.try_lock().map_err(io::Error::from)?;
-        Ok(Self { path, _file: file })
+        Ok(Self { own: own.clone(), path, _file: file })
     }
 }
 
 impl Drop for Twin {
     fn drop(&mut self) {
-        drop(fs::remove_file(&self.path));
+        drop(self.own.remove(&self.path));
     }
 }
 
-fn folder(git_dir: &Path) -> PathBuf {
-    git_dir.join("agent").join("locks")
-}
-
-#[cfg(unix)]
-fn is_same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let Ok(found) = file.metadata() else { return false };
-    path.symlink_metadata().is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_file: &File, _path: &Path) -> bool {
-    false
+fn is_same_file(file: &File, own: &Tree) -> bool {
+    let Ok(found) = rustix::fs::fstat(file) else { return false };
+    own.stat(LOCK).is_ok_and(|other| (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino))
 }
 
 const LOCK: &str = "index.lock";
+const INDEX: &str = "index";
+/// Where the second names are.
+const FOLDER: &str = "agent/locks";
+/// A longer index is not read: some ten million files.
+pub(crate) const LIMIT_BYTES: u64 = 1024 * 1024 * 1024;
 /// Far more than the moment in which branch and index move.
 const MOVING_TAKES: Duration = Duration::from_secs(20);

@@ -1,9 +1,17 @@
 //! Finds the repository and tells its state by looking at files: no process.
+//!
+//! It is found once, when a session begins, and is from then on what was found: the same directories, by device and number, behind the same
+//! `.git`. Commands of the model can make a `.git`, or put another one in its place; nothing is done in such a repository.
 
+mod odd;
+
+use crate::tree::{Identity, Tree, read_path};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+const DOT_GIT: &str = ".git";
 /// Symbolic references that refer to one another, at most.
 const REFERENCE_DEPTH: usize = 5;
 /// Larger files are not references.
@@ -12,7 +20,7 @@ const REFERENCE_LIMIT_BYTES: u64 = 64 * 1024;
 const PACKED_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A repository with a working tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Repository {
     /// Root of the working tree.
     pub(crate) top: PathBuf,
@@ -20,10 +28,20 @@ pub(crate) struct Repository {
     pub(crate) git_dir: PathBuf,
     /// Where the branches are; the same as `git_dir` unless this is a linked worktree.
     pub(crate) common_dir: PathBuf,
+    /// The working tree.
+    pub(crate) files: Tree,
+    /// What is in `git_dir`.
+    pub(crate) own: Tree,
+    /// What is in `common_dir`.
+    common: Tree,
+    /// What `.git` is: the directory itself, or a file that names it.
+    entry: Identity,
+    /// The text of that file.
+    pointer: Option<Vec<u8>>,
 }
 
 /// What was found above a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Discovery {
     /// No repository.
     None,
@@ -31,8 +49,10 @@ pub(crate) enum Discovery {
     Bare,
     /// `.git` is a file or a link and names a repository that knows nothing of this directory.
     Foreign,
+    /// A repository that cannot be held, and why.
+    Unusable(String),
     /// A repository with a working tree.
-    Found(Repository),
+    Found(Box<Repository>),
 }
 
 /// When and how a file was last changed, enough to notice that it was.
@@ -73,16 +93,13 @@ impl Discovery {
     /// Looks for a repository as git does: in the directory and those above.
     pub(crate) fn look(start: &Path) -> Self {
         for top in start.ancestors() {
-            let dot_git = top.join(".git");
+            let dot_git = top.join(DOT_GIT);
             if let Some(git_dir) = git_dir_at(&dot_git) {
                 if git_dir != dot_git && !names_back(&git_dir, top) {
                     return Self::Foreign;
                 }
-                return Self::Found(Repository {
-                    top: top.to_path_buf(),
-                    common_dir: common_dir_of(&git_dir),
-                    git_dir,
-                });
+                return Repository::hold(top, git_dir)
+                    .map_or_else(|error| Self::Unusable(error.to_string()), |found| Self::Found(Box::new(found)));
             }
             if is_git_dir(top) {
                 return Self::Bare;
@@ -93,6 +110,28 @@ impl Discovery {
 }
 
 impl Repository {
+    fn hold(top: &Path, git_dir: PathBuf) -> io::Result<Self> {
+        let (files, own) = (Tree::open(top)?, Tree::open(&git_dir)?);
+        let common_dir = common_dir_of(&git_dir);
+        let common = Tree::open(&common_dir)?;
+        let (entry, pointer) = dot_git(&files)?;
+        Ok(Self { top: top.to_path_buf(), git_dir, common_dir, files, own, common, entry, pointer })
+    }
+
+    /// Why nothing may be done in it now: it is not the one that was found, or something in it leads out of it.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let is_same = [&self.files, &self.own, &self.common].into_iter().all(Tree::is_in_place)
+            && dot_git(&self.files).is_ok_and(|found| found == (self.entry, self.pointer.clone()))
+            && common_dir_of(&self.git_dir) == self.common_dir;
+        if !is_same {
+            let here = self.top.display();
+            return Some(format!(
+                "the repository at {here} is not the one that was there when the session began; start a new session to work with it"
+            ));
+        }
+        self.odd()
+    }
+
     /// What is under way and makes committing wrong now, if anything.
     pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
         OPERATIONS.iter().find(|(file, _)| self.git_dir.join(file).symlink_metadata().is_ok()).map(|(_, name)| *name)
@@ -126,11 +165,11 @@ impl Repository {
     }
 
     /// The locks that git holds while it moves `HEAD`, where references are files.
-    pub(crate) fn reference_locks(&self) -> Vec<PathBuf> {
+    pub(crate) fn reference_locks(&self) -> Vec<(&Tree, PathBuf)> {
         let head = read_small(&self.git_dir.join("HEAD"));
         let branch =
-            head.and_then(|text| symbolic_target(&text)).map(|name| self.common_dir.join(format!("{name}.lock")));
-        let others = [self.git_dir.join("HEAD.lock"), self.common_dir.join("packed-refs.lock")];
+            head.and_then(|text| symbolic_target(&text)).map(|name| (&self.common, format!("{name}.lock").into()));
+        let others = [(&self.own, "HEAD.lock".into()), (&self.common, "packed-refs.lock".into())];
         branch.into_iter().chain(others).collect()
     }
 
@@ -141,7 +180,7 @@ impl Repository {
             return Some(last.to_owned());
         }
         let target = last.strip_prefix("ref:")?.trim();
-        let packed = read_at_most(&self.common_dir.join("packed-refs"), PACKED_LIMIT_BYTES)?;
+        let packed = read_path(&self.common_dir.join("packed-refs"), PACKED_LIMIT_BYTES)?;
         str::from_utf8(&packed)
             .ok()?
             .lines()
@@ -229,14 +268,15 @@ fn is_object_id(text: &str) -> bool {
 }
 
 fn read_small(path: &Path) -> Option<Vec<u8>> {
-    read_at_most(path, REFERENCE_LIMIT_BYTES)
+    read_path(path, REFERENCE_LIMIT_BYTES)
 }
 
-/// A regular file that is not too long: reading a pipe would wait for ever, and a device has no end.
-fn read_at_most(path: &Path, limit_bytes: u64) -> Option<Vec<u8>> {
-    let found = fs::metadata(path).ok()?;
-    let fits = found.is_file() && found.len() <= limit_bytes;
-    fits.then(|| fs::read(path).ok()).flatten()
+/// What `.git` is, and the text of it where it is a file.
+fn dot_git(files: &Tree) -> io::Result<(Identity, Option<Vec<u8>>)> {
+    let found = files.stat(DOT_GIT)?;
+    let is_file = rustix::fs::FileType::from_raw_mode(found.st_mode).is_file();
+    let pointer = if is_file { files.read(DOT_GIT, REFERENCE_LIMIT_BYTES)? } else { None };
+    Ok((Identity::of(&found), pointer))
 }
 
 fn stamp(path: &Path) -> Option<(SystemTime, u64)> {

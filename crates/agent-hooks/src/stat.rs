@@ -1,7 +1,6 @@
 //! What the system says of a file, in the form in which git's index keeps it to see without reading whether a file changed.
 
-use std::fs::Metadata;
-use std::path::Path;
+use rustix::fs::Stat;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Times, place, owner and size of a file, as they stand in an entry before its id; the mode in it is left out.
@@ -17,18 +16,6 @@ pub(crate) struct FileStat {
 }
 
 impl FileStat {
-    /// Looks at a file or link. To be taken before its content is read: what is written after that is seen as a change.
-    #[cfg(unix)]
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        path.symlink_metadata().ok().as_ref().map(Self::from)
-    }
-
-    /// Without the system's numbers git looks into the file.
-    #[cfg(not(unix))]
-    pub(crate) fn of(_path: &Path) -> Option<Self> {
-        None
-    }
-
     /// The time of the last change of the content, in whole seconds: what git compares with the index's.
     pub(crate) fn modified(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(u64::from(self.modified.0))
@@ -42,20 +29,19 @@ impl FileStat {
     }
 }
 
-/// Git keeps the lower half of what is longer.
-#[cfg(unix)]
+/// To be taken before the content is read: what is written after that is seen as a change. Git keeps the lower half of what is longer.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "this is how git keeps them")]
-impl From<&Metadata> for FileStat {
-    fn from(found: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
+#[allow(clippy::unnecessary_cast, reason = "the types of these numbers differ from system to system")]
+impl From<&Stat> for FileStat {
+    fn from(found: &Stat) -> Self {
         Self {
-            changed: (found.ctime() as u32, found.ctime_nsec() as u32),
-            modified: (found.mtime() as u32, found.mtime_nsec() as u32),
-            device: found.dev() as u32,
-            number: found.ino() as u32,
-            user: found.uid(),
-            group: found.gid(),
-            size: found.size() as u32,
+            changed: (found.st_ctime as u32, found.st_ctime_nsec as u32),
+            modified: (found.st_mtime as u32, found.st_mtime_nsec as u32),
+            device: found.st_dev as u32,
+            number: found.st_ino as u32,
+            user: found.st_uid,
+            group: found.st_gid,
+            size: found.st_size as u32,
         }
     }
 }

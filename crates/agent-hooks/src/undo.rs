@@ -9,11 +9,12 @@ use crate::config::HooksConfig;
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::paths;
-use crate::replace::restore;
 use crate::repository::{Discovery, Repository};
+use crate::tree::Replaced;
 use agent_core::ports::{CancelSignal, CommandRunner};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::Path;
 
 /// Turns that are looked at and passed over because they changed nothing.
 const TURNS_WITHOUT_EFFECT: usize = 100;
@@ -134,6 +135,9 @@ async fn take_back(
     let Discovery::Found(repository) = Discovery::look(&workspace) else {
         return Err(UndoError::NoRepository(config.workspace.display().to_string()));
     };
+    if let Some(why) = repository.refusal() {
+        return Err(UndoError::Failed(why));
+    }
     let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
     let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
     let mut plan = Plan::default();
@@ -164,14 +168,17 @@ async fn take_back(
     if undone.turns == 0 {
         return Err(UndoError::NoTurn);
     }
-    let due = plan.due(&repository, &mut undone);
+    let due = plan.due(&repository, config, &mut undone);
     if !only_look {
         keep(&git, &repository, &due).await?;
     }
-    for Due { path, target, mode, .. } in due {
+    for Due { path, now, target, mode } in due {
         if !only_look {
-            let restored = restore(&repository.top.join(&path), &target, mode);
-            restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))?;
+            let restored = repository.files.restore(Path::new(&path), &now, &target, mode);
+            if restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))? == Replaced::No {
+                undone.left.push((path, "it was changed in this moment".to_owned()));
+                continue;
+            }
         }
         match target {
             Image::Absent => undone.removed.push(path),
@@ -190,7 +197,7 @@ fn has_effect(change: &Change, repository: &Repository) -> bool {
     !change.unkept.is_empty()
         || change.before.iter().any(|(path, before)| match change.after.get(path) {
             Some(after) => after != before,
-            None => Image::take(&repository.top.join(path)) != *before,
+            None => repository.files.image(path) != *before,
         })
 }
 
@@ -257,10 +264,14 @@ impl Plan {
         }
     }
 
-    fn due(self, repository: &Repository, undone: &mut Undone) -> Vec<Due> {
+    fn due(self, repository: &Repository, config: &HooksConfig, undone: &mut Undone) -> Vec<Due> {
         let mut due = Vec::new();
         for (path, way) in self.paths {
-            let now = Image::take(&repository.top.join(&path));
+            if let Err(reason) = writable(repository, config, &path) {
+                undone.left.push((path, reason.to_owned()));
+                continue;
+            }
+            let now = repository.files.image(&path);
             if now == way.target {
                 continue;
             }
@@ -270,6 +281,17 @@ impl Plan {
             }
         }
         due
+    }
+}
+
+/// Whether a kept path names a file that the agent may write. A record that came with the repository names what it likes.
+fn writable(repository: &Repository, config: &HooksConfig, path: &str) -> Result<(), &'static str> {
+    if paths::normalize(&repository.top, path)? != path {
+        return Err("its path is not written as the agent writes paths");
+    }
+    match config.protected(&repository.top, path) {
+        Some(_) => Err("it is protected: no tool writes it, so the agent did not change it"),
+        None => Ok(()),
     }
 }
 
@@ -296,7 +318,7 @@ async fn keep(git: &Git<'_>, repository: &Repository, due: &[Due]) -> Result<(),
     }
     let targets = due.iter().map(|due| (due.path.as_str(), due.target.clone()));
     match turn.after(repository, targets).map_err(failed)? {
-        Some(record) => Ok(checkpoint::store(git, &record).await?),
+        Some(record) => Ok(checkpoint::store(git, repository, &record).await?),
         None => Ok(()),
     }
 }

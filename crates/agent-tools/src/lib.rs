@@ -35,7 +35,7 @@ mod workspace;
 mod write_file;
 
 pub use signal::signal_tool;
-pub use workspace::{OpenError, Workspace, protected_names};
+pub use workspace::{OpenError, Workspace};
 
 use agent_core::ports::Tool;
 use agent_exec::Processes;

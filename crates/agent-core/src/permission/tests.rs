@@ -83,6 +83,10 @@ fn modes_differ_where_they_should() {
         );
         assert_eq!(runs(&policy, "bash", &command("ls", Some(&["ls"]))), mode == PermissionMode::Bypass);
     }
+    // Every later session reads these as instructions: a mode does not allow them, a rule or an answer does.
+    let accepting = policy(PermissionMode::AcceptEdits, &[], &[]);
+    assert!(!runs(&accepting, "edit_file", &edit("docs/AGENTS.md")));
+    assert!(runs(&policy(PermissionMode::Default, &["edit_file(docs/**)"], &[]), "edit_file", &edit("docs/AGENTS.md")));
     let plan = policy(PermissionMode::Plan, &["edit_file"], &[]);
     assert!(matches!(plan.decide("edit_file", &edit("a"), &HookVerdict::None), Decision::Deny(_)));
 }

@@ -19,8 +19,7 @@ use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use stream::When;
@@ -69,11 +68,7 @@ impl Turn {
         }
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
-        stream::mode(
-            &mut entries,
-            path,
-            unusual_mode(&repository.top.join(path)).filter(|_| matches!(now, Image::File { .. })),
-        );
+        stream::mode(&mut entries, path, unusual_mode(repository, path).filter(|_| matches!(now, Image::File { .. })));
         for command in self.commands.drain(..) {
             stream::command(&mut entries, self.commands_kept, &command);
             self.commands_kept += 1;
@@ -99,7 +94,7 @@ impl Turn {
         &mut self,
         repository: &Repository,
         changed: impl Iterator<Item = (&'a str, Image)>,
-    ) -> io::Result<Option<PathBuf>> {
+    ) -> io::Result<Option<String>> {
         let mut entries = Vec::new();
         for (path, now) in changed {
             if let Some(seen) = self.paths.get_mut(path) {
@@ -121,19 +116,19 @@ impl Turn {
         self.is_stored = true;
     }
 
-    /// Adds to the file beside the repository, by one write.
-    fn append(&mut self, repository: &Repository, entries: &[u8]) -> io::Result<PathBuf> {
+    /// Adds to the file beside the repository, by one write. Returns its name.
+    fn append(&mut self, repository: &Repository, entries: &[u8]) -> io::Result<String> {
         let name = self.name.get_or_insert_with(new_name);
-        let folder = folder(repository);
-        let path = folder.join(&*name);
+        let path = record_of(name);
         let mut bytes = Vec::new();
-        if path.symlink_metadata().is_err() {
-            fs::create_dir_all(&folder)?;
+        if repository.own.kind(&path)?.is_none() {
+            repository.own.make_directory(Path::new(FOLDER))?;
             bytes = stream::begin(name, self.is_stored || turns::is_there(repository, name));
         }
         bytes.extend_from_slice(entries);
-        private_file(&path)?.write_all(&bytes)?;
-        Ok(path)
+        // The files of the user are in it: nobody else reads it.
+        repository.own.append(&path, &bytes)?;
+        Ok(name.clone())
     }
 }
 
@@ -146,22 +141,26 @@ pub(crate) enum ImportError {
     /// By the system.
     #[error("the record of the turn: {0}")]
     Io(#[from] io::Error),
+    /// It says more than how files were: the agent did not write it.
+    #[error("it is not a record of the agent's")]
+    Foreign,
 }
 
 /// A record as a part of what git imports at the date of "now", or nothing when it is not there, or not one of these.
-pub(crate) fn dated_now(record: &Path) -> Option<Vec<u8>> {
-    stream::dated_now(&fs::read(record).ok()?)
+pub(crate) fn dated_now(repository: &Repository, record: &str) -> Option<Vec<u8>> {
+    let stream = repository.own.read(record_of(record), RECORD_LIMIT_BYTES).ok()??;
+    stream::dated_now(stream::ours(record, &stream)?)
 }
 
 /// The record became a commit by other means.
-pub(crate) fn imported(record: &Path) {
+pub(crate) fn imported(repository: &Repository, record: &str) {
     // Imported once more, it is the same.
-    drop(fs::remove_file(record));
+    drop(repository.own.remove(&record_of(record)));
 }
 
 /// Makes a commit of a record.
-pub(crate) async fn store(git: &Git<'_>, record: &Path) -> Result<(), ImportError> {
-    turns::import(git, record).await
+pub(crate) async fn store(git: &Git<'_>, repository: &Repository, record: &str) -> Result<(), ImportError> {
+    turns::import(git, repository, record).await
 }
 
 /// Forgets the turns that are too many or too old, and says which cannot be. Starts no process while there are none, but for the first time where
@@ -175,21 +174,14 @@ pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository, is_fir
 pub(crate) const KEPT_EVERYWHERE: [&str; 2] = ["-c", "core.logAllRefUpdates=always"];
 
 /// The permissions of a file that are not those of most.
-#[cfg(unix)]
-fn unusual_mode(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = path.symlink_metadata().ok()?.permissions().mode() & 0o777;
+fn unusual_mode(repository: &Repository, path: &str) -> Option<u32> {
+    let mode = repository.files.stat(path).ok()?.st_mode & 0o777;
     (!matches!(mode, 0o644 | 0o755)).then_some(mode)
 }
 
-#[cfg(not(unix))]
-fn unusual_mode(_path: &Path) -> Option<u32> {
-    None
-}
-
-/// Where records wait to become commits.
-fn folder(repository: &Repository) -> PathBuf {
-    repository.git_dir.join("agent")
+/// Where a record waits to become a commit.
+fn record_of(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
 }
 
 /// A name that sorts by time.
@@ -203,11 +195,13 @@ pub(crate) fn began_ms(name: &str) -> Option<u64> {
     name.split_once('-')?.0.parse().ok()
 }
 
-/// The files of the user are in it: nobody else reads it.
-fn private_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+/// Whether a name is one that [`new_name`] makes.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split_once('-').is_some_and(|(time, process)| is_number(time) && is_number(process))
 }
+
+/// The folder of the agent among git's own files.
+const FOLDER: &str = "agent";
+/// A longer record is not read: what is remembered of a turn is bounded.
+const RECORD_LIMIT_BYTES: u64 = 1024 * 1024 * 1024;

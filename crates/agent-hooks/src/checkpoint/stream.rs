@@ -90,6 +90,55 @@ pub(super) fn dated_now(record: &[u8]) -> Option<Vec<u8>> {
     Some([record.get(..first)?, COMMITTER.as_bytes(), b"now", rest.get(date..)?].concat())
 }
 
+/// The record, if it is one that this module wrote for this turn, and says nothing but how files were: `fast-import` takes commands that move
+/// branches, too, and a repository may come with a file in the place of a record.
+pub(super) fn ours<'a>(turn: &str, record: &'a [u8]) -> Option<&'a [u8]> {
+    let mut rest = Lines(record);
+    (rest.line()? == format!("commit {TURNS}{turn}")).then_some(())?;
+    let date = rest.line()?.strip_prefix(COMMITTER)?.strip_suffix(" +0000")?;
+    date.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
+    rest.data()?;
+    while !rest.0.is_empty() {
+        let line = rest.line()?;
+        let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_%/".contains(&byte));
+        let is_place = |name: &str| is_plain(name) && name.matches('/').count() == 1 && Place::parse(name).is_some();
+        match line.split_once(' ').unwrap_or((line, "")) {
+            ("", "") => {}
+            ("from", parent) if parent == format!("{TURNS}{turn}^0") => {}
+            ("D", name) if is_place(name) => {}
+            ("M", entry) => {
+                let (mode, name) = entry.split_once(" inline ")?;
+                (matches!(mode, "100644" | "100755" | "120000") && is_place(name)).then_some(())?;
+                rest.data()?;
+            }
+            _ => return None,
+        }
+    }
+    Some(record)
+}
+
+/// What is left to be read of a stream.
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Lines<'a> {
+    fn line(&mut self) -> Option<&'a str> {
+        let end = self.0.iter().position(|byte| *byte == b'\n')?;
+        let line = str::from_utf8(&self.0[..end]).ok()?;
+        self.0 = &self.0[end + 1..];
+        Some(line)
+    }
+
+    /// `data <count>`, the bytes, a line end.
+    fn data(&mut self) -> Option<()> {
+        let count: usize = self.line()?.strip_prefix("data ")?.parse().ok()?;
+        self.0 = self.0.get(count..)?;
+        if let Some(rest) = self.0.strip_prefix(b"\n") {
+            self.0 = rest;
+        }
+        Some(())
+    }
+}
+
 /// Stores how a path was. What cannot be stored is left out, so that nothing is known of it.
 pub(super) fn file(out: &mut Vec<u8>, when: When, path: &str, image: &Image) {
     let (folder, path) = (when.folder(), escape(path));

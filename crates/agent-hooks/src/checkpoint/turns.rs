@@ -1,13 +1,11 @@
 //! The kept turns of a repository: makes commits of the records, lists them, reads them.
 
-use super::stream::{Place, TURNS, When};
-use super::{ImportError, KEPT_EVERYWHERE, began_ms, folder};
+use super::stream::{self, Place, TURNS, When};
+use super::{FOLDER, ImportError, KEPT_EVERYWHERE, RECORD_LIMIT_BYTES, began_ms, is_name, record_of};
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -32,23 +30,22 @@ pub(crate) struct Change {
 }
 
 /// Makes a commit of a record and removes the record. Without a record there is nothing to do.
-pub(super) async fn import(git: &Git<'_>, record: &Path) -> Result<(), ImportError> {
-    let stream = match fs::read(record) {
-        Ok(stream) => stream,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
+pub(super) async fn import(git: &Git<'_>, repository: &Repository, record: &str) -> Result<(), ImportError> {
+    let path = record_of(record);
+    let Some(stream) = repository.own.read(&path, RECORD_LIMIT_BYTES)? else { return Ok(()) };
+    // What else `fast-import` takes could move branches.
+    let stream = stream::ours(record, &stream).ok_or(ImportError::Foreign)?.to_vec();
     git.run(&[&KEPT_EVERYWHERE[..], &["fast-import", "--quiet"]].concat(), stream).await?;
-    Ok(fs::remove_file(record)?)
+    Ok(repository.own.remove(&path)?)
 }
 
 /// Makes commits of the records that a crash, or an agent still at work, left; says which cannot be read.
 pub(crate) async fn import_left_behind(git: &Git<'_>, repository: &Repository) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder(repository)) else { return Vec::new() };
+    let names = repository.own.names(Path::new(FOLDER)).unwrap_or_default();
     let mut notes = Vec::new();
-    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
-        if let Err(error) = import(git, &entry.path()).await {
-            notes.push(format!("{} cannot be used: {error}", entry.path().display()));
+    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| is_name(name)) {
+        if let Err(error) = import(git, repository, name).await {
+            notes.push(format!("{} cannot be used: {error}", repository.git_dir.join(record_of(name)).display()));
         }
     }
     notes
@@ -59,7 +56,8 @@ pub(crate) async fn list(git: &Git<'_>, limit: usize) -> Result<Vec<String>, Git
     let count = format!("--count={limit}");
     let output =
         git.line(&["for-each-ref", "--sort=-refname", &count, "--format=%(refname)", TURNS], Vec::new()).await?;
-    Ok(output.lines().filter_map(|line| line.strip_prefix(TURNS)).map(str::to_owned).collect())
+    let names = output.lines().filter_map(|line| line.strip_prefix(TURNS)).filter(|name| is_name(name));
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Reads what a turn kept.
@@ -138,7 +136,7 @@ fn next_object<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 
 /// Whether a turn's reference is there, where references are files.
 pub(super) fn is_there(repository: &Repository, turn: &str) -> bool {
-    repository.git_dir.join(TURNS).join(turn).symlink_metadata().is_ok()
+    repository.own.stat(Path::new(TURNS).join(turn)).is_ok()
 }
 
 /// The turns among the newest whose references are there and which git does not list, because it cannot read them.
@@ -201,10 +199,10 @@ async fn delete(git: &Git<'_>, names: &[String]) -> Result<(), GitError> {
 
 /// The names of all turns, where references are files.
 fn on_disk(repository: &Repository) -> Option<Vec<String>> {
-    let entries = fs::read_dir(repository.git_dir.join(TURNS)).ok()?;
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    repository.own.kind(TURNS).ok()??;
+    let names = repository.own.names(Path::new(TURNS)).ok()?;
     // Where a git that was killed left its lock, that is no turn.
-    Some(names.filter(|name| !name.ends_with(".lock")).collect())
+    Some(names.into_iter().filter_map(|name| name.into_string().ok()).filter(|name| is_name(name)).collect())
 }
 
 fn missing() -> GitError {

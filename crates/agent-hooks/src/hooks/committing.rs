@@ -4,28 +4,26 @@ use super::RepositoryHooks;
 use crate::checkpoint;
 use crate::commit::{self, Candidate, CommitError, Work};
 use crate::git::GitError;
-use crate::image::Image;
 use crate::paths;
 use crate::query::{self, Settings, SettingsError};
-use crate::repository::{Discovery, Repository, Stamp};
+use crate::repository::{Repository, Stamp};
 use crate::secrets::looks_secret;
 use crate::stat::FileStat;
 use agent_core::hook::{Changes, CommitReport, HookError};
 use agent_core::ports::CancelSignal;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 impl RepositoryHooks {
     /// Commits, and reports it.
     pub(super) async fn commit_changes(
         &self,
-        discovery: &Discovery,
         changes: &Changes,
         cancel: &dyn CancelSignal,
         report: &mut CommitReport,
     ) -> Result<(), HookError> {
         let paths = self.usable_paths(changes, &mut report.notes);
-        let repository = match committable(discovery) {
+        let repository = match self.committable() {
             Ok(repository) => repository,
             Err(reason) => {
                 report.notes.push(format!("nothing was committed: {reason}"));
@@ -71,10 +69,11 @@ impl RepositoryHooks {
         let git = self.git(repository, cancel);
         let settings = self.settings(repository, cancel).await?;
         let record = self.memory().unstored.first().cloned();
-        let work = Work { candidates, intent, record: record.as_deref(), settings: &settings };
+        let stream = record.as_ref().and_then(|record| checkpoint::dated_now(repository, record));
+        let work = Work { candidates, intent, record: stream.as_deref(), settings: &settings };
         let mut done = commit::commit(&git, repository, &work).await?;
         if let Some(record) = record.filter(|_| done.is_recorded) {
-            checkpoint::imported(&record);
+            checkpoint::imported(repository, &record);
             self.memory().stored(&record);
             done.notes.extend(self.forget(repository, cancel).await);
         }
@@ -122,7 +121,7 @@ impl RepositoryHooks {
         let Ok(left) = checkpoint::load(&git, turn).await else { return };
         for path in paths.iter().filter(|path| !is_known(path)) {
             let Some(git_path) = self.git_path(repository, path) else { continue };
-            let now = Image::take(&repository.top.join(&git_path));
+            let now = repository.files.image(&git_path);
             if let (Some(before), Some(after)) = (left.before.get(&git_path), left.after.get(&git_path))
                 && *after == now
             {
@@ -147,34 +146,22 @@ impl RepositoryHooks {
                 (Err(reason), _) => notes.push(format!("{path} was not committed: {reason}")),
                 (Ok(()), None) => notes.push(format!("{path} was not committed: its directory's name is not text")),
                 (Ok(()), Some(git_path)) => {
-                    let (file, before) = (self.config.workspace.join(path), memory.before.bases(path).to_vec());
-                    let stat = FileStat::of(&file);
-                    candidates.push(Candidate { path: path.clone(), git_path, before, now: Image::take(&file), stat });
+                    let before = memory.before.bases(path).to_vec();
+                    let stat = repository.files.stat(&git_path).ok().as_ref().map(FileStat::from);
+                    let now = repository.files.image(&git_path);
+                    candidates.push(Candidate { path: path.clone(), git_path, before, now, stat });
                 }
             }
         }
         candidates
     }
-}
 
-/// The repository, if it can be committed to now; else why not.
-pub(super) fn committable(discovery: &Discovery) -> Result<&Repository, String> {
-    match discovery {
-        Discovery::None => Err("this is not a git repository".to_owned()),
-        Discovery::Bare => Err("this is a bare repository".to_owned()),
-        Discovery::Foreign => Err("`.git` is a link to a repository that does not know this directory; \
-            if it is meant, tell the repository by `git config core.worktree`"
-            .to_owned()),
-        Discovery::Found(repository) => match repository.operation_in_progress() {
+    /// The repository, if it can be committed to now; else why not.
+    pub(super) fn committable(&self) -> Result<&Repository, String> {
+        let repository = self.repository()?;
+        match repository.operation_in_progress() {
             Some(operation) => Err(format!("{operation} is in progress")),
-            None if is_link(&repository.git_dir.join("index")) => {
-                Err("the index is a symbolic link: what it leads to may be another repository's".to_owned())
-            }
             None => Ok(repository),
-        },
+        }
     }
-}
-
-fn is_link(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }

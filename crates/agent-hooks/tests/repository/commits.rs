@@ -293,7 +293,7 @@ fn an_index_that_is_a_link_stays_one() {
     let agent = repo.agent();
     agent.change("a.rs", Some("a2\n"));
     let report = agent.check(&["a.rs"]);
-    assert!(!report.commit_due && report.notes[0].contains("the index is a symbolic link"), "{report:?}");
+    assert!(!report.commit_due && report.notes[0].contains("/.git/index` is a symbolic link"), "{report:?}");
     assert!(agent.try_commit(&["a.rs"]).unwrap().commit.is_none());
     assert!(index.is_symlink() && fs::read(&real).unwrap() == before);
     assert_eq!(repo.git(&["log", "--format=%s"]), "first\n");

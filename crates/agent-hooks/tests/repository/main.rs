@@ -13,6 +13,7 @@ mod formatters;
 mod hostile;
 mod kills;
 mod news;
+mod planted;
 mod processes;
 mod recipes;
 mod states;

@@ -53,14 +53,20 @@ fn new_commits_are_told_once_and_oldest_first() {
 }
 
 #[test]
-fn a_repository_that_appears_is_all_news() {
+fn a_repository_that_appears_is_none_of_the_session() {
     let Some(repo) = Repo::none() else { return };
     let agent = repo.agent();
     assert!(subjects(&agent).is_empty());
     repo.git(&["init", "-q"]);
     assert!(subjects(&agent).is_empty());
     commit(&repo, "one");
-    assert_eq!(subjects(&agent), ["one"]);
+    let report = agent.check(&["a.rs"]);
+    assert!(report.commits.is_empty() && !report.commit_due, "{report:?}");
+    assert!(report.notes[0].contains("made after the session began"), "{report:?}");
+    // The next session works in it.
+    let next = repo.agent();
+    commit(&repo, "two");
+    assert_eq!(subjects(&next), ["two"]);
 }
 
 #[test]

@@ -19,7 +19,6 @@ pub(crate) use error::FileError;
 pub(crate) use open::{OpenedFile, open_regular};
 pub(crate) use path::RelativePath;
 use protected::Protected;
-pub use protected::protected_names;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;

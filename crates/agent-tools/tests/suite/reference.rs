@@ -1,7 +1,8 @@
 //! The reference of the tools in `docs/tools.md`, made of what the model is told. `UPDATE=1` rewrites it.
 
 use crate::support::Bench;
-use agent_tools::{protected_names, signal_tool};
+use agent_core::protected;
+use agent_tools::signal_tool;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -36,8 +37,8 @@ fn reference() -> String {
         }
         text.push('\n');
     }
-    let names: Vec<String> = protected_names().iter().map(|name| format!("`{name}`")).collect();
-    let _ = writeln!(text, "### Protected names\n\n{}, and files that end in `.code-workspace`.\n", names.join(", "));
+    let names: Vec<String> = protected::names().iter().map(|name| format!("`{name}`")).collect();
+    let _ = writeln!(text, "### Protected names\n\n{}\n", names.join(", "));
     text
 }
 

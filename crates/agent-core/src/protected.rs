@@ -1,0 +1,235 @@
+//! Files that no tool writes, whatever the permission mode: the data of version control, the agent's own configuration, and files from which
+//! other programs take commands that they run by themselves when somebody opens, enters or commits in the directory. Writing one of these is
+//! running a command later, without a question.
+//!
+//! The list is here because several hands hold it: the file tools, the sandbox of commands, and the hooks that restore and format files.
+//!
+//! Absent: files that run only when somebody builds, tests or starts the project (`Makefile`, `build.rs`, `package.json`). Writing those is an
+//! agent's work.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Why a path is protected, as the end of a sentence; nothing when it is not. The path is relative, with `/` between its names. Letter case does
+/// not count, because not every file system tells it apart.
+///
+/// ```
+/// use agent_core::protected;
+/// assert_eq!(protected::reason("sub/.git/config"), Some("belongs to version control"));
+/// assert_eq!(protected::reason("src/main.rs"), None);
+/// ```
+#[must_use]
+pub fn reason(path: &str) -> Option<&'static str> {
+    let mut parent: Option<String> = None;
+    let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".").peekable();
+    while let Some(name) = names.next() {
+        let name = name.to_lowercase();
+        let is_last = names.peek().is_none();
+        if let Some(reason) = of_name(&name, parent.as_deref(), is_last) {
+            return Some(reason);
+        }
+        parent = Some(name);
+    }
+    None
+}
+
+/// Whether a name is protected wherever it stands, be it of a file or of a directory.
+#[must_use]
+pub fn is_protected_name(name: &str) -> bool {
+    of_name(&name.to_lowercase(), None, true).is_some()
+}
+
+/// Whether a name is protected in a directory of this name.
+#[must_use]
+pub fn is_protected_in(parent: &str, name: &str) -> bool {
+    of_name(&name.to_lowercase(), Some(&parent.to_lowercase()), true).is_some()
+}
+
+/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when somebody allows this very call or a
+/// rule names it.
+#[must_use]
+pub fn is_instructions(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    INSTRUCTIONS.contains(&&*name)
+}
+
+/// The protected names, in lower case, for documentation: those that count anywhere, then `parent/name` pairs, then endings as `*.ending`.
+#[must_use]
+pub fn names() -> Vec<String> {
+    let mut all: Vec<String> = KINDS.iter().flat_map(|kind| kind.names).map(|name| String::from(*name)).collect();
+    all.push(String::from(HEAD));
+    all.extend(PAIRS.iter().map(|(parent, name)| [*parent, "/", *name].concat()));
+    all.extend(ENDINGS.iter().map(|ending| ["*", *ending].concat()));
+    all
+}
+
+fn of_name(name: &str, parent: Option<&str>, is_last: bool) -> Option<&'static str> {
+    let is_of = |kind: &&Kind| (is_last || kind.are_directories) && kind.names.contains(&name);
+    if let Some(kind) = KINDS.iter().find(is_of) {
+        return Some(kind.reason);
+    }
+    if is_last && name == HEAD {
+        return Some("could make a git repository of its directory");
+    }
+    if is_last && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        return Some(EDITOR);
+    }
+    let is_pair = parent.is_some_and(|parent| PAIRS.contains(&(parent, name)));
+    is_pair.then_some(SHELL)
+}
+
+/// Names with one reason.
+struct Kind {
+    reason: &'static str,
+    /// Whether what lies below such a name is protected, too.
+    are_directories: bool,
+    names: &'static [&'static str],
+}
+
+const EDITOR: &str = "can make an editor run commands";
+const GIT: &str = "can make git run commands";
+const AGENT: &str = "configures an agent";
+const SHELL: &str = "is run by a shell, a desktop or a debugger when it starts";
+
+#[rustfmt::skip]
+const KINDS: &[Kind] = &[
+    Kind { reason: "belongs to version control", are_directories: true, names: &[".git", ".hg", ".jj", ".sl", ".bzr", "_darcs", ".pijul"] },
+    Kind { reason: "belongs to the agent's own configuration", are_directories: true, names: &[".agent"] },
+    Kind { reason: EDITOR, are_directories: true, names: &[
+        ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d",
+    ] },
+    Kind { reason: EDITOR, are_directories: false, names: &[
+        ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
+        ".devcontainer.json", ".kateproject", ".kakrc",
+    ] },
+    Kind { reason: GIT, are_directories: true, names: &[".githooks", ".husky"] },
+    Kind { reason: GIT, are_directories: false, names: &[
+        ".gitconfig", ".gitmodules", ".hgrc", ".hgsub", ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml",
+        ".lefthook.yml", ".lefthook.yaml", "lefthook.toml", ".lefthook.toml", "lefthook.json", ".lefthook.json", "lefthook-local.yml",
+        ".lefthook-local.yml", ".lintstagedrc", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js",
+        ".lintstagedrc.cjs", ".lintstagedrc.mjs", "lint-staged.config.js", "lint-staged.config.cjs", "lint-staged.config.mjs",
+        ".overcommit.yml", ".huskyrc", ".huskyrc.json", ".huskyrc.js", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
+    ] },
+    Kind { reason: AGENT, are_directories: true, names: &[
+        ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".roo", ".kiro", ".amazonq", ".continue", ".cline", ".clinerules",
+        ".goose", ".junie", ".trae", ".qwen", ".factory", ".augment", ".aider",
+    ] },
+    Kind { reason: AGENT, are_directories: false, names: &[
+        ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
+        "crush.json", ".crush.json",
+    ] },
+    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise"] },
+    Kind { reason: SHELL, are_directories: false, names: &[
+        ".envrc", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv.zsh", ".autoenv_leave.zsh",
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+        ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc", ".mkshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".xsession",
+        ".xsessionrc", ".xinitrc", ".pam_environment", ".gdbinit", ".lldbinit", ".rprofile", ".renviron", ".pdbrc", ".pdbrc.py", ".pythonrc",
+        ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
+    ] },
+];
+
+/// Names that are protected in a directory of another name only.
+#[rustfmt::skip]
+const PAIRS: &[(&str, &str)] = &[
+    ("direnv", "direnv.toml"), ("direnv", "direnvrc"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"),
+    (".config", "git"), (".config", "systemd"), (".config", "autostart"), (".config", "environment.d"), (".config", "fish"),
+    (".config", "nvim"), (".config", "direnv"), (".config", "jj"), (".config", "hg"), (".local", "bin"),
+];
+
+/// Without this file a directory is no repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for one, and
+/// runs what its `config` says.
+const HEAD: &str = "head";
+/// Endings of names of files.
+const ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
+
+const INSTRUCTIONS: &[&str] =
+    &["agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "copilot-instructions.md"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_by_itself_is_told_from_what_is_run() {
+        for path in [
+            ".git",
+            ".git/hooks/pre-commit",
+            "sub/.git/config",
+            ".GIT/config",
+            "sub/.git",
+            ".agent/config.toml",
+            ".vscode/tasks.json",
+            "a/b/.idea/x.xml",
+            "x.code-workspace",
+            ".envrc",
+            "sub/.Envrc",
+            ".bashrc",
+            ".husky/pre-push",
+            ".mcp.json",
+            ".hg/hgrc",
+            ".jj/repo/config.toml",
+            ".helix/languages.toml",
+            "x.sublime-project",
+            "opencode.json",
+            ".config/mise/config.toml",
+            "mise.local.toml",
+            ".Rprofile",
+            ".iex.exs",
+            ".lintstagedrc",
+            "a/.ssh/authorized_keys",
+            ".config/systemd/user/x.service",
+            ".local/bin/git",
+            ".devcontainer.json",
+            "sub/HEAD",
+        ] {
+            assert!(reason(path).is_some(), "{path}");
+        }
+        for path in [
+            ".gitignore",
+            ".gitattributes",
+            ".github/workflows/ci.yml",
+            "git",
+            "x.git",
+            "agent/config.toml",
+            "vscode/tasks.json",
+            "Makefile",
+            "build.rs",
+            "package.json",
+            "envrc",
+            ".envrc.example",
+            "src/.bashrc/x",
+            "bin/x",
+            "src/head/mod.rs",
+            "HEAD.md",
+            "local/bin/x",
+            ".config/app/config.toml",
+            "AGENTS.md",
+            "",
+            "./",
+        ] {
+            assert_eq!(reason(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_published_names_are_all_protected() {
+        for name in names() {
+            let name = name.replace('*', "x");
+            assert!(reason(&name).is_some(), "{name}");
+            assert!(reason(&["sub/", &name.to_uppercase()].concat()).is_some(), "{name}");
+        }
+        for kind in KINDS {
+            for name in kind.names {
+                assert!(is_protected_name(name) && reason(&[name, "/x"].concat()).is_some() == kind.are_directories);
+            }
+        }
+    }
+
+    #[test]
+    fn instructions_of_agents_are_known_anywhere_and_in_any_case() {
+        for path in ["AGENTS.md", "sub/Claude.md", "a/b/GEMINI.MD"] {
+            assert!(is_instructions(path) && reason(path).is_none(), "{path}");
+        }
+        assert!(!is_instructions("AGENTS.md/x") && !is_instructions("README.md"));
+    }
+}

@@ -1,0 +1,74 @@
+//! What does not belong among git's own files: links that lead out of the repository, and pipes that are never written.
+
+use super::{Repository, read_small, symbolic_target};
+use crate::tree::Tree;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use std::io;
+use std::path::Path;
+
+impl Repository {
+    /// What of the files that git and this crate write or read in it is neither a plain file nor a plain directory, as a sentence.
+    pub(super) fn odd(&self) -> Option<String> {
+        let branch = read_small(&self.git_dir.join("HEAD")).and_then(|text| symbolic_target(&text));
+        let log = branch.as_ref().map(|branch| format!("logs/{branch}"));
+        let branch = [branch.as_deref(), log.as_deref()].into_iter().flatten();
+        let own = OWN_DIRECTORIES.iter().map(|path| (&self.own, *path, FileType::Directory));
+        let own = own.chain(OWN_FILES.iter().map(|path| (&self.own, *path, FileType::RegularFile)));
+        let common = COMMON_DIRECTORIES.iter().map(|path| (&self.common, *path, FileType::Directory));
+        let common = common
+            .chain(COMMON_FILES.iter().copied().chain(branch).map(|path| (&self.common, path, FileType::RegularFile)));
+        // Where references are in tables, a file says so in the place of the directory.
+        let has_tables = self.common.kind("reftable").is_ok_and(|kind| kind == Some(FileType::Directory));
+        let is_meant = |path: &str| !(has_tables && path.starts_with("refs/heads"));
+        let all = own.chain(common).filter(|(_, path, _)| is_meant(path));
+        let odd = { all }.find_map(|(tree, path, kind)| found_instead(tree, path, kind));
+        odd.or_else(|| self.odd_object_folder())
+    }
+
+    /// Objects are written in folders of two letters.
+    fn odd_object_folder(&self) -> Option<String> {
+        // Git leaves files there, too, when it is stopped. A file system that does not tell kinds says so.
+        let leads_out =
+            |kind: FileType| !matches!(kind, FileType::Directory | FileType::RegularFile | FileType::Unknown);
+        let odd = self.common.first_that_is(Path::new("objects"), leads_out).ok().flatten()?;
+        Some(refused(&self.common, &format!("objects/{}", odd.display()), "is neither a file nor a directory"))
+    }
+}
+
+fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> {
+    let found = match tree.stat(path).map(|found| FileType::from_raw_mode(found.st_mode)) {
+        Ok(kind) if kind == expected => return None,
+        Ok(FileType::Symlink) => "is a symbolic link",
+        Ok(FileType::Fifo) => "is a named pipe",
+        Ok(_) if expected == FileType::Directory => "is not a directory",
+        Ok(_) => "is not a regular file",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) if is_loop(&error) => "lies behind a symbolic link",
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => "lies behind something that is not a directory",
+        Err(_) => "cannot be looked at",
+    };
+    Some(refused(tree, path, found))
+}
+
+fn refused(tree: &Tree, path: &str, found: &str) -> String {
+    format!("`{}` {found}: the agent does not write in such a repository", tree.path().join(path).display())
+}
+
+fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// What is there of these in a working tree's own part, and in the part that working trees share. A path stands for what it leads through, too.
+const OWN_DIRECTORIES: &[&str] = &[
+    "agent/locks",
+    "refs/worktree/agent/turns",
+    "refs/worktree/agent/drafts",
+    "logs/refs/worktree/agent/turns",
+    "logs/refs/worktree/agent/drafts",
+];
+const OWN_FILES: &[&str] = &["HEAD", "index", "config.worktree", "commondir", "gitdir", "logs/HEAD"];
+const COMMON_DIRECTORIES: &[&str] =
+    &["objects/pack", "objects/info", "refs/heads", "logs/refs/heads", "info", "reftable"];
+const COMMON_FILES: &[&str] =
+    &["config", "packed-refs", "shallow", "objects/info/alternates", "info/exclude", "info/attributes", "info/grafts"];

@@ -1,0 +1,276 @@
+//! What commands of the model can put in the way of the agent's own writes: another repository, links among git's files, records of turns.
+//! Each case stands beside a control in which the same thing works.
+
+use super::support::{Agent, Repo, Signal, TestRunner, files, wait};
+use agent_hooks::{FormatterConfig, FormatterInput, HooksConfig, Undone, undo};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A directory beside the repository, as a home is, with a file that a shell would run.
+fn outside(repo: &Repo) -> PathBuf {
+    let outside = repo.directory.path().join("outside");
+    fs::create_dir_all(outside.join("folder")).unwrap();
+    fs::write(outside.join("bashrc"), "# mine\n").unwrap();
+    outside
+}
+
+/// A change of a file and the end of its batch; what was said.
+fn change(agent: &Agent, text: &str) -> Vec<String> {
+    agent.hooks.turn_started();
+    agent.change("a.rs", Some(text));
+    let report = agent.check(&["a.rs"]);
+    let mut notes = report.notes;
+    if report.commit_due {
+        notes.extend(agent.try_commit(&["a.rs"]).unwrap().notes);
+    }
+    notes
+}
+
+fn commits(repo: &Repo) -> usize {
+    repo.try_git(&["log", "--format=%s"]).1.lines().filter(|line| !line.starts_with("fatal")).count()
+}
+
+#[test]
+fn a_repository_that_a_command_made_is_not_written() {
+    for existed in [false, true] {
+        let Some(repo) = Repo::none() else { return };
+        repo.write("a.rs", "a\n");
+        let outside = outside(&repo);
+        let make = || {
+            repo.git(&["init", "-q"]);
+            repo.git(&["add", "."]);
+            repo.git(&["commit", "-qm", "theirs"]);
+        };
+        if existed {
+            make();
+        }
+        let agent = repo.agent();
+        if !existed {
+            make();
+            fs::remove_file(repo.project.join(".git/logs/HEAD")).unwrap();
+            symlink(outside.join("bashrc"), repo.project.join(".git/logs/HEAD")).unwrap();
+            symlink(outside.join("folder"), repo.project.join(".git/agent")).unwrap();
+        }
+        let notes = change(&agent, "a2\n");
+        assert_eq!(agent.processes() > 0, existed, "{notes:?}");
+        assert_eq!(commits(&repo), if existed { 2 } else { 1 });
+        assert_eq!(fs::read_to_string(outside.join("bashrc")).unwrap(), "# mine\n");
+        assert_eq!(fs::read_dir(outside.join("folder")).unwrap().count(), 0);
+        assert!(existed || notes[0].contains("made after the session began"), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_repository_in_the_place_of_the_first_is_not_written() {
+    type Replace = fn(&Repo);
+    let cases: [(&str, Replace); 4] = [
+        ("another directory", |repo| {
+            fs::rename(repo.project.join(".git"), repo.project.join("away")).unwrap();
+            repo.git(&["init", "-q"]);
+        }),
+        ("a file that names another", |repo| {
+            fs::rename(repo.project.join(".git"), repo.project.join("away")).unwrap();
+            fs::write(repo.project.join(".git"), "gitdir: away\n").unwrap();
+            repo.git(&["config", "core.worktree", ".."]);
+        }),
+        ("a link to itself", |repo| {
+            fs::rename(repo.project.join(".git"), repo.project.join("away")).unwrap();
+            symlink("away", repo.project.join(".git")).unwrap();
+        }),
+        ("a common directory elsewhere", |repo| {
+            let there = repo.directory.path().join("there");
+            let made = Command::new("git").args(["init", "-q", "--bare"]).arg(&there).status().unwrap();
+            assert!(made.success());
+            fs::write(repo.project.join(".git/commondir"), there.to_str().unwrap()).unwrap();
+        }),
+    ];
+    for (name, replace) in cases {
+        let Some(repo) = Repo::new() else { return };
+        let agent = repo.agent();
+        change(&agent, "a2\n");
+        assert_eq!(commits(&repo), 2, "{name}: the control");
+        let before = agent.processes();
+        replace(&repo);
+        let notes = change(&agent, "a3\n");
+        assert_eq!(agent.processes(), before, "{name}: no git is started");
+        assert!(notes.iter().any(|note| note.contains("not the one that was there")), "{name}: {notes:?}");
+    }
+}
+
+#[test]
+fn links_and_odd_files_among_gits_own_are_refused() {
+    for place in [
+        "agent",
+        "agent/locks",
+        "logs",
+        "logs/HEAD",
+        "logs/refs/heads/main",
+        "objects",
+        "objects/pack",
+        "objects/ab",
+        "refs",
+        "refs/heads",
+        "refs/heads/main",
+        "refs/worktree/agent/turns",
+        "refs/worktree/agent/drafts",
+        "logs/refs/worktree/agent/turns",
+        "index",
+        "HEAD",
+        "config",
+        "packed-refs",
+    ] {
+        for pipe in [false, true] {
+            let Some(repo) = Repo::new() else { return };
+            let outside = outside(&repo);
+            let agent = repo.agent();
+            let path = repo.project.join(".git").join(place);
+            let was = outside.join("was");
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if path.exists() {
+                fs::rename(&path, &was).unwrap();
+            } else {
+                fs::create_dir(&was).unwrap();
+            }
+            if pipe {
+                assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            } else {
+                symlink(&was, &path).unwrap();
+            }
+            let before = (files(&outside), agent.processes());
+            let notes = change(&agent, "a2\n");
+            assert!(!notes.is_empty(), "{place}: it is said");
+            assert_eq!((files(&outside), agent.processes()), before, "{place}, pipe: {pipe}: {notes:?}");
+            let undone = wait(undo(&repo.config(), &TestRunner::default(), 1, &Signal(false)));
+            assert!(undone.is_err() && files(&outside) == before.0, "{place}: {undone:?}");
+            // At the start of the next session, too.
+            change(&repo.agent(), "a3\n");
+            assert_eq!(files(&outside), before.0, "{place}, pipe: {pipe}");
+        }
+    }
+}
+
+/// The stream of a turn that restores a path, as `fast-import` takes it.
+fn record(turn: &str, path: &str, more: &str) -> String {
+    let path: String = path.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!(
+        "commit refs/worktree/agent/turns/{turn}\ncommitter agent <agent@localhost> 1 +0000\ndata 1\n.\n\
+         M 100755 inline before/{path}\ndata 5\nevil\n\n{more}"
+    )
+}
+
+fn take_back(repo: &Repo) -> Result<Undone, String> {
+    let done = wait(undo(&repo.config(), &TestRunner::default(), 1, &Signal(false)));
+    done.map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_planted_turn_restores_nothing_outside_or_protected() {
+    let turn = "0000000000001-1";
+    for (path, is_restored) in [
+        ("new.rs", true),
+        ("sub/new.rs", true),
+        ("../home/.bashrc", false),
+        ("a/../../home/.bashrc", false),
+        ("./new.rs", false),
+        (".git/hooks/post-checkout", false),
+        ("sub/.GIT/config", false),
+        (".envrc", false),
+        (".vscode/tasks.json", false),
+        ("sub/HEAD", false),
+        ("own/state", false),
+        ("link/.bashrc", false),
+    ] {
+        for stored in [false, true] {
+            let Some(repo) = Repo::new() else { return };
+            symlink(repo.home(), repo.project.join("link")).unwrap();
+            let folder = repo.project.join(".git/agent");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(turn), record(turn, path, "")).unwrap();
+            if stored {
+                let import = format!("git fast-import --quiet < .git/agent/{turn} && rm .git/agent/{turn}");
+                let status = Command::new("sh").args(["-c", &import]).current_dir(&repo.project).status();
+                assert!(status.unwrap().success());
+            }
+            let config = HooksConfig { protected: vec![repo.project.join("own")], ..repo.config() };
+            let before = (files(repo.directory.path()), files(&repo.project.join(".git/hooks")));
+            let undone = wait(undo(&config, &TestRunner::default(), 1, &Signal(false))).unwrap();
+            let after = (files(repo.directory.path()), files(&repo.project.join(".git/hooks")));
+            assert_eq!(undone.restored.is_empty(), !is_restored, "{path}: {undone:?}");
+            assert_eq!(before != after, is_restored, "{path}");
+            assert_eq!(undone.left.is_empty(), is_restored, "{path}: what is left is said");
+        }
+    }
+}
+
+/// `fast-import` takes commands that move branches and run over others' references.
+#[test]
+fn a_record_that_says_more_than_how_files_were_is_not_imported() {
+    let turn = "0000000000001-1";
+    for more in [
+        "reset refs/heads/planted\nfrom refs/heads/main^0\n\n",
+        "commit refs/heads/planted\ncommitter a <b> 1 +0000\ndata 0\n",
+        "feature export-marks=../../marks\n",
+        "option git export-marks=marks\n",
+        "D ../x\n",
+        "M 100644 inline \"before/x\"\ndata 0\n",
+        "M 160000 0123456789012345678901234567890123456789 before/x\n",
+        "cat-blob refs/heads/main\n",
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        let folder = repo.project.join(".git/agent");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(turn), record(turn, "new.rs", more)).unwrap();
+        let before = repo.git(&["for-each-ref"]);
+        let refused = take_back(&repo);
+        assert!(refused.is_err(), "{more}: {refused:?}");
+        assert_eq!(repo.git(&["for-each-ref"]), before, "{more}");
+        assert!(!repo.project.join("new.rs").exists() && !repo.directory.path().join("marks").exists());
+    }
+    // Under another's name it is no record, whatever it says.
+    let Some(repo) = Repo::new() else { return };
+    let folder = repo.project.join(".git/agent");
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["x", "1", "1-1.lock", "0000000000002-1"] {
+        fs::write(folder.join(name), record(turn, "new.rs", "")).unwrap();
+    }
+    assert!(take_back(&repo).is_err() && !repo.project.join("new.rs").exists());
+}
+
+/// A command in the background swaps a directory with a link while the formatter runs.
+#[test]
+fn a_formatted_text_is_not_written_through_a_link() {
+    for swapped in [false, true] {
+        let Some(repo) = Repo::new() else { return };
+        let outside = outside(&repo);
+        fs::write(outside.join("folder/x.txt"), "small\n").unwrap();
+        repo.write("d/x.txt", "OLD\n");
+        let (project, link) = (repo.project.clone(), outside.join("folder"));
+        let swap = move |arguments: &[String]| {
+            let is_formatter = arguments.iter().any(|argument| argument.contains("tr a-z"));
+            if swapped && is_formatter && !project.join("d").is_symlink() {
+                fs::rename(project.join("d"), project.join("e")).unwrap();
+                symlink(&link, project.join("d")).unwrap();
+            }
+        };
+        let formatter = FormatterConfig {
+            extensions: vec!["txt".to_owned()],
+            program: "/bin/sh".into(),
+            arguments: ["-c", "tr a-z A-Z", "formatter"].map(str::to_owned).to_vec(),
+            input: FormatterInput::Stdin,
+            settings: Vec::new(),
+            new_files: true,
+            timeout_ms: 20_000,
+        };
+        let runner = TestRunner { before: Some(Box::new(swap)), ..TestRunner::default() };
+        let config = HooksConfig { formatters: vec![formatter], auto_commit: false, ..repo.config() };
+        let agent = Agent::with_runner(config, runner);
+        agent.change("d/x.txt", Some("small\n"));
+        let report = agent.format(&["d/x.txt"]);
+        assert_eq!(report.changed_paths.is_empty(), swapped, "{report:?}");
+        assert_eq!(fs::read_to_string(outside.join("folder/x.txt")).unwrap(), "small\n");
+        let written = Path::new(if swapped { "e/x.txt" } else { "d/x.txt" });
+        assert_eq!(repo.read(written.to_str().unwrap()), if swapped { "small\n" } else { "SMALL\n" });
+    }
+}
