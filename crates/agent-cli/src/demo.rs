@@ -2,9 +2,11 @@
 //! runs is held back as everywhere else, where this machine can.
 
 use crate::args::{Demo, Options};
+use crate::config_file::UserConfig;
 use crate::failure::Failure;
 use crate::provider::{Chosen, known_model};
 use crate::sandbox;
+use crate::search_path;
 use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
@@ -17,7 +19,7 @@ use agent_llm::{AnthropicProvider, ProviderConfig};
 use agent_runner::Notice;
 use agent_testkit::demo::{self, DemoRepository};
 use agent_testkit::http::ScriptedServer;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -115,7 +117,8 @@ fn settings(repository: &DemoRepository, view: &mut View) -> Settings {
         Ok(sandbox) => view.tell(&format!("sandbox: {sandbox}")),
         Err(why) => view.tell(&format!("no sandbox: the demo's commands run as you: {why}")),
     }
-    let rustfmt = repository.rustfmt.then(|| find("rustfmt")).flatten();
+    let programs = search_path::of(&repository.path, &UserConfig::default());
+    let rustfmt = repository.rustfmt.then(|| programs.find("rustfmt").ok()).flatten();
     let formatters = rustfmt.map(|program| FormatterConfig {
         extensions: vec![String::from("rs")],
         program,
@@ -129,6 +132,7 @@ fn settings(repository: &DemoRepository, view: &mut View) -> Settings {
         directory: repository.path.clone(),
         permissions: Permissions { mode: PermissionMode::Bypass, ..Permissions::default() },
         sandbox: sandbox.ok(),
+        programs,
         auto_commit: true,
         formatters: formatters.into_iter().collect(),
         ..Settings::default()
@@ -138,11 +142,12 @@ fn settings(repository: &DemoRepository, view: &mut View) -> Settings {
 /// The agent's commits, and what they changed together.
 fn show_changes(repository: &DemoRepository) -> Result<(), Failure> {
     let path = &repository.path;
+    let git = search_path::of(path, &UserConfig::default()).find("git").map_err(Failure::internal)?;
     let range = format!("{}..HEAD", repository.base_commit);
     for arguments in
         [["log", "--stat", "--format=%n%h %an: %s", &range], ["diff", "--no-color", &repository.base_commit, "HEAD"]]
     {
-        let shown = Command::new("git").args(arguments).current_dir(path).output().map_err(Failure::internal)?;
+        let shown = Command::new(&git).args(arguments).current_dir(path).output().map_err(Failure::internal)?;
         print(&format!("{}\n", String::from_utf8_lossy(&shown.stdout))).map_err(unwritten)?;
     }
     Ok(())
@@ -170,14 +175,6 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 fn unwritten(error: std::io::Error) -> Failure {
     Failure::internal(format!("write what happened: {error}"))
-}
-
-/// The absolute path of a program.
-fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|file| file.is_absolute() && Path::is_file(file))
 }
 
 const INTERRUPTED: u8 = 130;

@@ -6,15 +6,20 @@ use crate::failure::Failure;
 use crate::provider::{base_url_variable, is_on_this_machine, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
-use crate::settings::working_directory;
+use crate::search_path;
+use crate::settings::{users_config, working_directory};
 use crate::terminal::{inline, one_line, print};
 use crate::trust;
+use agent_exec::SearchPath;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
 pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
-    let mut report = Report { lines: Vec::new(), is_bad: false };
+    let directory = working_directory(options.directory.as_deref());
+    let place = directory.as_deref().unwrap_or(Path::new("/"));
+    let programs = search_path::of(place, &users_config().unwrap_or_default());
+    let mut report = Report { lines: Vec::new(), is_bad: false, programs };
     report.program("git", true, "commits are neither seen nor made without it");
     report.program("bash", true, "the bash tool needs it");
     report.program("rustc", false, "only the demo needs it");
@@ -24,7 +29,8 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
         report.bad(&failure.message);
     }
     report.configuration();
-    match working_directory(options.directory.as_deref()) {
+    report.left_out();
+    match directory {
         Ok(directory) => {
             report.directory(&directory);
             report.sandbox(&directory);
@@ -49,6 +55,7 @@ fn said(output: &Output) -> String {
 struct Report {
     lines: Vec<String>,
     is_bad: bool,
+    programs: SearchPath,
 }
 
 impl Report {
@@ -66,14 +73,27 @@ impl Report {
     }
 
     fn program(&mut self, name: &str, is_needed: bool, why: &str) {
-        let found = Command::new(name).arg("--version").stdin(Stdio::null()).output();
+        let found = self
+            .programs
+            .find(name)
+            .map(|program| Command::new(program).arg("--version").stdin(Stdio::null()).output());
         match found {
-            Ok(output) if output.status.success() => {
+            Ok(Ok(output)) if output.status.success() => {
                 let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
                 self.good(&format!("{name}: {version}"));
             }
-            Ok(output) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", said(&output))),
-            Err(_) => self.missing(is_needed, &format!("{name} is not there: {why}")),
+            Ok(Ok(output)) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", said(&output))),
+            Ok(Err(_)) | Err(_) => self.missing(is_needed, &format!("{name} is not there: {why}")),
+        }
+    }
+
+    /// What of `PATH` lies where the repository or commands could put programs.
+    fn left_out(&mut self) {
+        for path in self.programs.left_out().to_vec() {
+            let path = path.display();
+            self.note(&format!(
+                "the agent runs no program of its own from `{path}`, which is in PATH and can be written by commands"
+            ));
         }
     }
 

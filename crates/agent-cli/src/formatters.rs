@@ -4,6 +4,7 @@ use crate::config_file::{FormatterEntry, UserConfig};
 use crate::failure::Failure;
 use crate::programs::Named;
 use crate::repository_config::RepositoryConfig;
+use agent_exec::SearchPath;
 use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile, recipes};
 use std::path::{Path, PathBuf};
 
@@ -20,16 +21,16 @@ pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure
 }
 
 /// Those of a trusted workspace.
-pub(crate) fn of_workspace(config: &RepositoryConfig, root: &Path) -> Vec<FormatterConfig> {
+pub(crate) fn of_workspace(config: &RepositoryConfig, root: &Path, programs: &SearchPath) -> Vec<FormatterConfig> {
     let named = config.formatters.iter().map(|named| formatter(&named.entry, program_of(named)));
-    named.chain(recipes(std::env::var_os("PATH").as_deref(), root)).collect()
+    named.chain(recipes(Some(programs.directories()), root)).collect()
 }
 
 /// For people: what a trusted workspace uses.
-pub(crate) fn shown(config: &RepositoryConfig, root: &Path) -> Vec<String> {
+pub(crate) fn shown(config: &RepositoryConfig, root: &Path, programs: &SearchPath) -> Vec<String> {
     let files = config.formatters.iter().map(|named| format!(", of {}", named.file.display()));
     let origins = files.chain(std::iter::repeat(String::from(", as the repository configures it")));
-    let formatters = of_workspace(config, root).into_iter().zip(origins);
+    let formatters = of_workspace(config, root, programs).into_iter().zip(origins);
     let shown = formatters.map(|(formatter, origin)| {
         let program = formatter.program.display().to_string();
         let words: Vec<String> = std::iter::once(program).chain(formatter.arguments).collect();

@@ -26,6 +26,7 @@ mod provider;
 mod repository_config;
 mod run;
 mod sandbox;
+mod search_path;
 mod sessions;
 mod settings;
 mod setup;

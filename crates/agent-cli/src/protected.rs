@@ -4,13 +4,13 @@
 //! What is made later is told after the command that made it ([`Later`]). Absent: keeping commands from writing that, too.
 
 use crate::project;
+use crate::search_path::{self, Answer};
 use crate::terminal::{escaped, say};
-use agent_exec::{Environment, Watch};
+use agent_exec::{SearchPath, Watch};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// What was found, and whether everything was looked at.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,16 +96,22 @@ fn is_named(path: &Path, name: &str) -> bool {
 }
 
 /// The directory in the workspace whose files git runs as hooks, where it was told another one than its own.
-pub(crate) fn hooks(workspace: &Path) -> Option<PathBuf> {
+pub(crate) fn hooks(workspace: &Path, programs: &SearchPath) -> Option<PathBuf> {
     let folders = project::folders(workspace);
     let root = folders.first().filter(|root| root.join(".git").exists())?;
-    let mut git = Command::new("git");
-    git.args(["config", "--type=path", "--get", "core.hooksPath"]).current_dir(root).stdin(Stdio::null());
-    // What steers git in the environment steers this program's git no more than this.
-    let output = git.env_clear().envs(Environment::inherited().iter()).output().ok()?;
-    let said = String::from_utf8(output.stdout).ok()?;
+    let arguments = ["config", "--type=path", "--get", "core.hooksPath"];
+    let said = match search_path::ask(programs, "git", &arguments, root) {
+        Ok(Answer::Said(said)) => String::from_utf8(said).ok()?,
+        Ok(Answer::Refused) => return None,
+        Err(why) => {
+            say(&escaped(&format!(
+                "agent: whether git runs hooks from the workspace (core.hooksPath) is not known: {why}"
+            )));
+            return None;
+        }
+    };
     let said = said.trim_end_matches('\n');
-    if !output.status.success() || said.is_empty() {
+    if said.is_empty() {
         return None;
     }
     let path = root.join(said);
@@ -124,6 +130,7 @@ const MOST_PATHS: usize = 200;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     fn tree(files: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -183,7 +190,8 @@ mod tests {
             assert!(status.success(), "{arguments:?}");
         };
         git(&["init", "--quiet"]);
-        assert_eq!(hooks(&workspace), None);
+        let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [&workspace]);
+        assert_eq!(hooks(&workspace, &programs), None);
         for (said, expected) in [
             ("hooks", Some("hooks")),
             ("./src/../hooks/", Some("hooks")),
@@ -193,9 +201,13 @@ mod tests {
             ("", None),
         ] {
             git(&["config", "core.hooksPath", said]);
-            assert_eq!(hooks(&workspace), expected.map(|path| workspace.join(path)), "{said}");
+            assert_eq!(hooks(&workspace, &programs), expected.map(|path| workspace.join(path)), "{said}");
         }
         git(&["config", "core.hooksPath", "src/hooks"]);
-        assert_eq!(hooks(&workspace.join("src")), Some(workspace.join("src/hooks")), "as seen from a directory in it");
+        assert_eq!(
+            hooks(&workspace.join("src"), &programs),
+            Some(workspace.join("src/hooks")),
+            "as seen from a directory in it"
+        );
     }
 }

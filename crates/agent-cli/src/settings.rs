@@ -9,11 +9,13 @@ use crate::project;
 use crate::protected;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox::{self, Place};
+use crate::search_path;
 use crate::tape::Tape;
 use crate::terminal::{inline, say};
 use crate::trust;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
+use agent_exec::SearchPath;
 use agent_hooks::{FormatterConfig, UserHook};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: Permissions,
     /// What commands run in, where they do.
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
+    /// Where the agent finds the programs that it runs by itself.
+    pub(crate) programs: SearchPath,
     /// Where git runs hooks in the working directory, besides `.git`.
     pub(crate) git_hooks: Option<PathBuf>,
     pub(crate) auto_commit: bool,
@@ -72,7 +76,8 @@ impl Settings {
         });
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
-        let git_hooks = protected::hooks(&directory);
+        let programs = search_path::of(&directory, &user);
+        let git_hooks = protected::hooks(&directory, &programs);
         let place = Place { directory: &directory, hooks: git_hooks.as_deref() };
         let sandbox = sandbox::for_session(options, &user, repository.sandbox, place)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
@@ -80,7 +85,7 @@ impl Settings {
         if is_wanted(options.format_on_edit, user.format_on_edit) {
             formatters = formatters::of_user(&user)?;
             if is_trusted {
-                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
+                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory), &programs));
             }
         }
         let mut hooks = hooks::of_user(&user)?;
@@ -106,6 +111,7 @@ impl Settings {
             limits,
             permissions,
             sandbox,
+            programs,
             git_hooks,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
@@ -116,7 +122,7 @@ impl Settings {
     }
 }
 
-fn users_config() -> Result<UserConfig, Failure> {
+pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     config_file::check_places()?;
     config_file::user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| config_file::read(&path))
 }

@@ -8,6 +8,7 @@ use crate::instructions::system_prompt;
 use crate::limits;
 use crate::provider::Chosen;
 use crate::sandbox;
+use crate::search_path;
 use crate::settings::Settings;
 use crate::terminal::say;
 use agent_core::budget::Ledger;
@@ -18,7 +19,7 @@ use agent_core::link::{Agent, SIGNAL_TOOL};
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
-use agent_exec::{Helper, Processes};
+use agent_exec::Processes;
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
@@ -161,16 +162,17 @@ fn make(
     // Where these lie in the workspace (a home directory, say), no tool writes them.
     let own = [config_home(), state_home()].into_iter().flatten();
     let workspace = Arc::new(workspace.protecting(own).protecting_hooks(&settings.git_hooks));
-    let unconfined = Processes::new().watched_by(Helper::own_program());
+    let own = search_path::own_processes(&settings.programs);
+    let commands = search_path::processes_of_commands(&settings.programs);
     let processes = match &settings.sandbox {
-        Some(sandbox) => unconfined.clone().in_sandbox(sandbox.clone()),
-        None => unconfined.clone(),
+        Some(sandbox) => commands.in_sandbox(sandbox.clone()),
+        None => commands,
     };
     let mut tools = standard_tools(&workspace, processes.clone());
     if with_signal {
         tools.push(signal_tool());
     }
-    let users = users_hooks(settings, &unconfined, &processes)?;
+    let users = users_hooks(settings, &own, &processes)?;
     let config = SessionConfig {
         hooks: users.points(),
         system: Arc::from(system_prompt(options, &settings.directory)),
@@ -182,12 +184,12 @@ fn make(
     let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
-    let repository = RepositoryHooks::new(hooks_config, Arc::new(unconfined.clone()));
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(own.clone()));
     let repository = match &settings.sandbox {
         Some(_) if !settings.formatters.is_empty() => {
             let sandbox = sandbox::for_formatters(&settings.user, &settings.directory)?;
             let scratch = sandbox.scratch().to_path_buf();
-            repository.formatting_with(Arc::new(unconfined.in_sandbox(sandbox)), Some(scratch))
+            repository.formatting_with(Arc::new(own.in_sandbox(sandbox)), Some(scratch))
         }
         _ => repository,
     };
@@ -229,6 +231,7 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
         identity: commits.author.as_ref().map(identity),
         trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
         formatters: settings.formatters.clone(),
+        protected: [config_home(), state_home(), settings.git_hooks.clone()].into_iter().flatten().collect(),
         ..defaults
     }
 }

@@ -11,6 +11,7 @@ use crate::hooks;
 use crate::programs;
 use crate::project;
 use crate::repository_config::RepositoryConfig;
+use crate::search_path;
 use crate::settings::working_directory;
 use crate::terminal::{inline, print, say};
 use agent_hooks::{Place, Standing, TrustStore};
@@ -104,7 +105,7 @@ fn describe(config: &RepositoryConfig, root: &Path, standing: Standing) -> Resul
     };
     let would = if standing == Standing::Trusted { "it uses" } else { "trusted, it would use" };
     let mut text = format!("{}: {said}\n", inline(&root.display().to_string()));
-    let mut programs = formatters::shown(config, root);
+    let mut programs = formatters::shown(config, root, &search_path::of(root, &user));
     programs.extend(hooks::shown(config));
     if programs.is_empty() {
         text.push_str(&format!(

@@ -1,12 +1,16 @@
 //! `agent undo`: takes back the agent's changes of the last turns.
 
 use crate::args::Undo;
+use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
+use crate::protected;
+use crate::search_path;
+use crate::settings::users_config;
 use crate::terminal::{inline, print, say};
 use agent_core::ports::NeverCancelled;
 use agent_exec::Processes;
 use agent_hooks::{HooksConfig, UndoError, Undone, undo, undo_begun};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Takes turns back, says what became of every file, and returns the exit code: 0 if all of them are as before.
 pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
@@ -18,7 +22,8 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
         .canonicalize()
         .map_err(|error| Failure::input(format!("undo in {}: {error}", directory.display())))?;
     let turns = usize::try_from(arguments.turns).unwrap_or(usize::MAX);
-    let undone = undo(&HooksConfig::new(directory), &Processes::new(), turns, &NeverCancelled).await;
+    let (config, processes) = config(directory)?;
+    let undone = undo(&config, &processes, turns, &NeverCancelled).await;
     let undone = undone.map_err(|error| failed(&error))?;
     tell(&undone, turns).map_err(|error| Failure::internal(format!("say what was undone: {error}")))?;
     Ok(u8::from(!undone.left.is_empty()))
@@ -30,12 +35,21 @@ pub(crate) async fn begun(
     is_meant: &(dyn Fn(u64) -> bool + Sync),
     only_look: bool,
 ) -> Result<Option<Undone>, Failure> {
-    let config = HooksConfig::new(directory.to_owned());
-    match undo_begun(&config, &Processes::new(), is_meant, only_look, &NeverCancelled).await {
+    let (config, processes) = config(directory.to_owned())?;
+    match undo_begun(&config, &processes, is_meant, only_look, &NeverCancelled).await {
         Ok(undone) => Ok(Some(undone)),
         Err(UndoError::NoTurn) => Ok(None),
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// What is not restored, and how git is called.
+fn config(directory: PathBuf) -> Result<(HooksConfig, Processes), Failure> {
+    let user = users_config()?;
+    let programs = search_path::of(&directory, &user);
+    let own = [config_home(), state_home()].into_iter().flatten();
+    let protected = own.chain(protected::hooks(&directory, &programs)).collect();
+    Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, search_path::own_processes(&programs)))
 }
 
 fn failed(error: &UndoError) -> Failure {

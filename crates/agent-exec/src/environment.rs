@@ -1,5 +1,6 @@
 //! The clean environment: only names on a list get through, so a secret that nobody thought of stays here.
 
+use crate::search_path::SearchPath;
 use std::ffi::{OsStr, OsString};
 
 /// Variables that every program gets.
@@ -19,6 +20,14 @@ impl Environment {
         let mut kept: Vec<_> = variables.into_iter().filter(|(name, _)| is_harmless(name)).collect();
         kept.push((OsString::from("TERM"), OsString::from("dumb")));
         Self(kept)
+    }
+
+    /// The same with another `PATH`: what programs start themselves is found in these directories, too.
+    #[must_use]
+    pub fn with_programs(mut self, programs: &SearchPath) -> Self {
+        self.0.retain(|(name, _)| name != "PATH");
+        self.0.push((OsString::from("PATH"), programs.directories().to_owned()));
+        self
     }
 
     /// The variables, in the order in which they are set; the last of equal names counts.

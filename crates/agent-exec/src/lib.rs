@@ -32,6 +32,7 @@ mod program;
 mod pump;
 mod run;
 mod sandbox;
+mod search_path;
 mod start;
 mod tree;
 
@@ -45,4 +46,5 @@ pub use helper::{Helper, help, help_with};
 pub use pump::OnOutput;
 pub use run::{Finished, Processes, Streams, SystemRunner};
 pub use sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable, Watch};
+pub use search_path::SearchPath;
 pub use tree::LIMIT_OF_ENDING;

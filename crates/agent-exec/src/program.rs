@@ -4,11 +4,24 @@
 //! cost grows with the memory of the agent; and a relative entry of the search path would run a program of the workspace by accident.
 
 use crate::error::StartError;
+use crate::search_path::SearchPath;
 use rustix::fs::{Access, access};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// The absolute path of a program. A host that has a search path of its own for its programs looks there.
+pub(crate) fn find_in(
+    programs: Option<&SearchPath>,
+    program: &str,
+    search_path: Option<&OsStr>,
+) -> Result<PathBuf, StartError> {
+    match programs.filter(|_| !program.contains(['/', '\0']) && !program.is_empty()) {
+        Some(programs) => programs.find(program),
+        None => find(program, search_path),
+    }
+}
 
 /// The absolute path of a program.
 pub(crate) fn find(program: &str, search_path: Option<&OsStr>) -> Result<PathBuf, StartError> {
@@ -30,7 +43,7 @@ pub(crate) fn find(program: &str, search_path: Option<&OsStr>) -> Result<PathBuf
     if let Some(file) = remembered(program, search_path) {
         return Ok(file);
     }
-    let file = search(program, search_path)?;
+    let file = search(program, search_path, |_| true)?;
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     found.insert(program.to_owned(), (search_path.to_owned(), file.clone()));
     Ok(file)
@@ -43,11 +56,16 @@ fn remembered(program: &str, search_path: &OsStr) -> Option<PathBuf> {
     is_program(file).then(|| file.clone())
 }
 
-fn search(program: &str, search_path: &OsStr) -> Result<PathBuf, StartError> {
+/// The first that is meant and may be executed.
+pub(crate) fn search(
+    program: &str,
+    search_path: &OsStr,
+    is_meant: impl Fn(&Path) -> bool,
+) -> Result<PathBuf, StartError> {
     let mut unusable = None;
     for directory in std::env::split_paths(search_path).filter(|directory| directory.is_absolute()) {
         let file = directory.join(program);
-        if !file.is_file() {
+        if !file.is_file() || !is_meant(&file) {
             continue;
         }
         if may_execute(&file) {
@@ -58,7 +76,7 @@ fn search(program: &str, search_path: &OsStr) -> Result<PathBuf, StartError> {
     Err(unusable.map_or(StartError::NotFound, |file| StartError::NotExecutable { file }))
 }
 
-fn is_program(file: &Path) -> bool {
+pub(crate) fn is_program(file: &Path) -> bool {
     file.is_file() && may_execute(file)
 }
 

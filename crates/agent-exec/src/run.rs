@@ -8,6 +8,7 @@ use crate::helper::{Helper, watch};
 use crate::program;
 use crate::pump::OnOutput;
 use crate::sandbox::{Guarded, Sandbox};
+use crate::search_path::SearchPath;
 use crate::start::{Started, Surroundings, classify, start};
 use crate::tree::{Ended, Said, become_subreaper};
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
@@ -26,6 +27,7 @@ pub struct Processes {
     new_session: Option<Arc<PathBuf>>,
     helper: Option<Arc<Helper>>,
     sandbox: Option<Sandbox>,
+    programs: Option<SearchPath>,
 }
 
 /// The runner as adapters and drivers know it: [`Processes`] behind [`CommandRunner`].
@@ -46,7 +48,8 @@ impl Processes {
     pub fn with_environment(environment: Environment) -> Self {
         become_subreaper();
         let has_terminal = std::fs::File::open("/dev/tty").is_ok();
-        let mut processes = Self { environment: Arc::new(environment), new_session: None, helper: None, sandbox: None };
+        let mut processes =
+            Self { environment: Arc::new(environment), new_session: None, helper: None, sandbox: None, programs: None };
         if has_terminal {
             processes = processes.in_new_sessions();
         }
@@ -56,8 +59,23 @@ impl Processes {
     /// Gives every program a session of its own, without a controlling terminal, where the system has a `setsid` program.
     #[must_use]
     pub fn in_new_sessions(mut self) -> Self {
-        self.new_session = program::find("setsid", self.environment.value("PATH")).ok().map(Arc::new);
+        let setsid = program::find_in(self.programs.as_ref(), "setsid", self.environment.value("PATH"));
+        self.new_session = setsid.ok().map(Arc::new);
         self
+    }
+
+    /// Finds programs by their names in these directories, whatever `PATH` programs get. What a program starts itself it finds by its `PATH`:
+    /// see [`Environment::with_programs`].
+    #[must_use]
+    pub fn finding_programs(mut self, programs: SearchPath) -> Self {
+        self.programs = Some(programs);
+        if self.new_session.is_some() { self.in_new_sessions() } else { self }
+    }
+
+    /// Where programs are found by their names, if that was said.
+    #[must_use]
+    pub fn programs(&self) -> Option<&SearchPath> {
+        self.programs.as_ref()
     }
 
     /// Ends what these programs leave behind also when this process is killed: the helper watches for that. Without one, they live on then.
@@ -116,6 +134,7 @@ impl Processes {
             environment: &self.environment,
             new_session: self.new_session.as_deref().map(PathBuf::as_path),
             sandbox: self.sandbox.as_ref(),
+            programs: self.programs.as_ref(),
             helper: self.helper.as_deref(),
         };
         // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at

@@ -10,6 +10,7 @@ use crate::program;
 use crate::pump::{Drain, Feeder, OnOutput, Pump};
 use crate::run::Streams;
 use crate::sandbox::Sandbox;
+use crate::search_path::SearchPath;
 use crate::tree::{MARKER, ProcessTree, Unkept};
 use agent_core::ports::Command;
 use std::ffi::OsStr;
@@ -40,6 +41,8 @@ pub(crate) struct Surroundings<'a> {
     /// The program that starts another one without a controlling terminal, where that is wanted.
     pub(crate) new_session: Option<&'a Path>,
     pub(crate) sandbox: Option<&'a Sandbox>,
+    /// Where its program is found, if not by the environment.
+    pub(crate) programs: Option<&'a SearchPath>,
     /// Who keeps the processes of a command together where no sandbox does, and no other command runs that is not kept.
     pub(crate) helper: Option<&'a Helper>,
 }
@@ -67,7 +70,8 @@ pub(crate) fn start<'a>(
     let Surroundings { environment, sandbox, .. } = surroundings;
     let own_path = command.environment.iter().rev();
     let own_path = own_path.filter_map(|(name, value)| (name == "PATH").then_some(OsStr::new(value))).next();
-    let program = program::find(&command.program, own_path.or_else(|| environment.value("PATH")))?;
+    let search_path = own_path.or_else(|| environment.value("PATH"));
+    let program = program::find_in(surroundings.programs, &command.program, search_path)?;
     let unkept = surroundings.keeper().and_then(|_| Unkept::claim());
     let surroundings = if unkept.is_some() { Surroundings { helper: None, ..surroundings } } else { surroundings };
     let marker = crate::tree::new_marker();

@@ -67,11 +67,20 @@ impl Bash {
             // A command may begin with a dash.
             arguments: vec!["-c".into(), "--".into(), arguments.command.clone()],
             directory: self.workspace.root().to_string_lossy().into_owned(),
-            environment: Vec::new(),
+            environment: self.environment(arguments),
             stdin: Vec::new(),
             timeout_ms: arguments.timeout_ms().0,
             output_limit_bytes: OUTPUT_LIMIT_BYTES,
         }
+    }
+
+    /// A command that runs unasked because of the names of its programs gets the programs that the user has under these names, and none of the
+    /// workspace's.
+    fn environment(&self, arguments: &BashArguments) -> Vec<(String, String)> {
+        let plain = plain_commands(&arguments.command);
+        let programs = self.processes.programs().filter(|_| plain.is_some_and(|plain| touch_nothing(&plain)));
+        let directories = programs.map(|programs| programs.directories().to_string_lossy().into_owned());
+        directories.map(|directories| (String::from("PATH"), directories)).into_iter().collect()
     }
 
     fn start(&self, arguments: &BashArguments) -> ToolOutcome {

@@ -29,3 +29,4 @@ mod tools;
 mod trust;
 mod undo;
 mod verify;
+mod walls;

@@ -3,6 +3,7 @@
 use super::{Access, Policy};
 use crate::environment::Environment;
 use crate::program;
+use crate::search_path::SearchPath;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -14,9 +15,8 @@ pub(crate) struct Bubblewrap {
 
 impl Bubblewrap {
     /// Looks where the system keeps it before it looks where the user says.
-    pub(crate) fn find(environment: &Environment) -> Result<Self, String> {
-        let found = program::find(NAME, Some(OsStr::new(SYSTEM_PATH)));
-        let found = found.or_else(|_| program::find(NAME, environment.value("PATH")));
+    pub(crate) fn find(programs: &SearchPath) -> Result<Self, String> {
+        let found = program::find(NAME, Some(OsStr::new(SYSTEM_PATH))).or_else(|_| programs.find(NAME));
         let program = found.map_err(|_| "bubblewrap (the program bwrap) is not installed".to_owned())?;
         Ok(Self { program })
     }

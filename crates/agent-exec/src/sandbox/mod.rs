@@ -28,6 +28,7 @@ pub(crate) mod seccomp;
 use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
+use crate::search_path::SearchPath;
 use bubblewrap::{Bubblewrap, Run};
 use guard::Guard;
 pub(crate) use guard::Guarded;
@@ -151,8 +152,11 @@ impl Sandbox {
         helper: Helper,
         environment: &Environment,
     ) -> Result<Self, String> {
+        // A `bwrap` that a command planted would be no sandbox.
+        let untrusted = policy.writable.iter().chain([&policy.workspace]);
+        let programs = SearchPath::outside(environment.value("PATH"), untrusted);
         let bubblewrap = match mechanism {
-            Mechanism::Bubblewrap => Some(Bubblewrap::find(environment)?),
+            Mechanism::Bubblewrap => Some(Bubblewrap::find(&programs)?),
             Mechanism::Landlock => {
                 #[cfg(target_os = "linux")]
                 landlock::available()?;
@@ -169,7 +173,7 @@ impl Sandbox {
         let guard = writes.then(|| Guard::new(&policy.workspace, &policy.kept));
         let parts = Parts { policy, mechanism, helper, bubblewrap, scratch, guard, _placeholders: placeholders };
         let sandbox = Self(Arc::new(parts));
-        sandbox.attempt(environment)?;
+        sandbox.attempt(environment, &programs)?;
         Ok(sandbox)
     }
 
@@ -242,9 +246,8 @@ impl Sandbox {
     }
 
     /// Starts a program that does nothing.
-    fn attempt(&self, environment: &Environment) -> Result<(), String> {
-        let program =
-            crate::program::find("true", environment.value("PATH")).map_err(|error| format!("`true`: {error}"))?;
+    fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), String> {
+        let program = programs.find("true").map_err(|error| format!("`true`: {error}"))?;
         let mut command = self.command(&program, &self.0.policy.workspace, environment);
         command.env_clear().envs(environment.iter()).current_dir("/");
         let name = self.0.mechanism.name();

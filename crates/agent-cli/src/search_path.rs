@@ -1,0 +1,75 @@
+//! Where the programs are found that the agent runs by itself: `git`, `bash`, formatters, what hooks begin with.
+
+use crate::config_file::UserConfig;
+use crate::project;
+use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
+use agent_exec::{Environment, Helper, Processes, SearchPath};
+use std::path::{Path, PathBuf};
+
+/// The directories of `PATH` in which neither the repository nor a command in the sandbox can have put a program. To be taken once, when a session
+/// begins.
+pub(crate) fn of(directory: &Path, user: &UserConfig) -> SearchPath {
+    let places = [directory.to_path_buf(), project::root(directory)];
+    let untrusted: Vec<PathBuf> = places.into_iter().chain(user.sandbox_writable.iter().cloned()).collect();
+    SearchPath::outside(std::env::var_os("PATH").as_deref(), untrusted)
+}
+
+/// For the agent's own programs: they find others there, too.
+pub(crate) fn own_processes(programs: &SearchPath) -> Processes {
+    unwatched(programs).watched_by(Helper::own_program())
+}
+
+fn unwatched(programs: &SearchPath) -> Processes {
+    let environment = Environment::inherited().with_programs(programs);
+    Processes::with_environment(environment).finding_programs(programs.clone())
+}
+
+/// Runs one of the agent's own programs in a directory, and not for long; what it wrote, if it ended well, or why there is nothing.
+pub(crate) fn ask(
+    programs: &SearchPath,
+    program: &str,
+    arguments: &[&str],
+    directory: &Path,
+) -> Result<Answer, String> {
+    let command = Command {
+        program: program.to_owned(),
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+        directory: directory.to_string_lossy().into_owned(),
+        environment: Vec::new(),
+        stdin: Vec::new(),
+        timeout_ms: PATIENCE_MS,
+        output_limit_bytes: OUTPUT_LIMIT_BYTES,
+    };
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let output = runtime.block_on(unwatched(programs).run(&command, &NeverCancelled));
+        output.map_err(|error| error.to_string())
+    };
+    // The caller may be in a runtime of its own, which must not be blocked by another one.
+    let output = std::thread::scope(|scope| scope.spawn(run).join()).map_err(|_| "it panicked".to_owned())??;
+    match output.exit {
+        Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
+        Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
+        Exit::Code(_) => Ok(Answer::Refused),
+        Exit::TimedOut => Err(format!("`{program}` did not answer within {} s", PATIENCE_MS / 1_000)),
+        _ => Err(format!("`{program}` was ended")),
+    }
+}
+
+/// What a program that was asked said.
+pub(crate) enum Answer {
+    /// It ended with status 0.
+    Said(Vec<u8>),
+    /// It ended with another status.
+    Refused,
+}
+
+/// For commands of the model: `bash` is found there, and what it starts by the user's `PATH`.
+pub(crate) fn processes_of_commands(programs: &SearchPath) -> Processes {
+    Processes::new().finding_programs(programs.clone()).watched_by(Helper::own_program())
+}
+
+/// A repository's file may be a pipe on which git waits.
+const PATIENCE_MS: u64 = 5_000;
+const OUTPUT_LIMIT_BYTES: usize = 64 * 1024 * 1024;

@@ -1,0 +1,159 @@
+//! Where a host finds the programs that it runs by itself.
+//!
+//! `PATH` often names directories of the workspace: an active virtual environment, `node_modules/.bin` in a script. What commands may write there
+//! must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to such a place is
+//! passed over.
+
+use crate::error::StartError;
+use crate::program::{is_program, search};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The directories of a search path in which no command can have put a program. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct SearchPath(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    directories: OsString,
+    left_out: Vec<PathBuf>,
+    untrusted: Vec<PathBuf>,
+    /// What was found, by name: what was found once stays.
+    found: Mutex<BTreeMap<String, PathBuf>>,
+}
+
+impl SearchPath {
+    /// The absolute directories of a search path that do not lie in any of these, by their names and by where links lead. Without a search path
+    /// the usual directories of the system.
+    #[must_use]
+    pub fn outside<P: AsRef<Path>>(search_path: Option<&OsStr>, untrusted: impl IntoIterator<Item = P>) -> Self {
+        let untrusted: Vec<PathBuf> = untrusted.into_iter().flat_map(|path| both(path.as_ref())).collect();
+        let search_path = search_path.unwrap_or(OsStr::new(USUAL_PATH));
+        let is_outside = |path: &PathBuf| {
+            path.is_absolute() && both(path).iter().all(|path| !untrusted.iter().any(|root| path.starts_with(root)))
+        };
+        let (kept, left_out): (Vec<_>, Vec<_>) = std::env::split_paths(search_path).partition(is_outside);
+        // None of them has a separator in its name: they were parts of such a list.
+        let directories = std::env::join_paths(kept).unwrap_or_default();
+        Self(Arc::new(Parts { directories, left_out, untrusted, found: Mutex::default() }))
+    }
+
+    /// The absolute path of a program, the same for as long as it is there.
+    ///
+    /// # Errors
+    /// [`StartError`] when there is none, or none that may be executed.
+    pub fn find(&self, program: &str) -> Result<PathBuf, StartError> {
+        let mut found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = found.get(program).filter(|file| is_program(file)) {
+            return Ok(file.clone());
+        }
+        let is_outside = |file: &Path| {
+            file.canonicalize().is_ok_and(|real| !self.0.untrusted.iter().any(|root| real.starts_with(root)))
+        };
+        let file = search(program, &self.0.directories, is_outside)?;
+        found.insert(program.to_owned(), file.clone());
+        Ok(file)
+    }
+
+    /// The directories, as a value of `PATH`.
+    #[must_use]
+    pub fn directories(&self) -> &OsStr {
+        &self.0.directories
+    }
+
+    /// What was left out of the search path.
+    #[must_use]
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.0.left_out
+    }
+}
+
+/// The usual directories of the system.
+impl Default for SearchPath {
+    fn default() -> Self {
+        Self::outside::<&Path>(None, [])
+    }
+}
+
+/// A path without `.` and `..`, and where it leads.
+fn both(path: &Path) -> Vec<PathBuf> {
+    let mut named = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => drop(named.pop()),
+            std::path::Component::CurDir => {}
+            part => named.push(part),
+        }
+    }
+    let real = path.ancestors().find_map(|there| {
+        let rest = path.strip_prefix(there).unwrap_or(Path::new(""));
+        Some(there.canonicalize().ok()?.join(rest))
+    });
+    real.into_iter().filter(|real| *real != named).chain([named.clone()]).collect()
+}
+
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn program(directory: &Path, name: &str) -> PathBuf {
+        fs::create_dir_all(directory).unwrap();
+        let file = directory.join(name);
+        fs::write(&file, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        file
+    }
+
+    #[test]
+    fn programs_of_the_workspace_are_passed_over_by_every_way_to_them() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (workspace, system) = (root.join("workspace"), root.join("system"));
+        program(&workspace.join(".venv/bin"), "git");
+        let real = program(&system, "git");
+        symlink(workspace.join(".venv/bin"), root.join("link")).unwrap();
+        symlink(&workspace, root.join("other-name")).unwrap();
+        fs::create_dir(root.join("links")).unwrap();
+        symlink(workspace.join(".venv/bin/git"), root.join("links/git")).unwrap();
+        for (entry, is_left_out) in [
+            (workspace.join(".venv/bin"), true),
+            (workspace.join("absent/bin"), true),
+            (root.join("system/../workspace/.venv/bin"), true),
+            (root.join("link"), true),
+            (root.join("other-name/.venv/bin"), true),
+            (PathBuf::from("node_modules/.bin"), true),
+            (PathBuf::from("."), true),
+            (PathBuf::new(), true),
+            // The directory is the user's; the link in it leads to the workspace.
+            (root.join("links"), false),
+        ] {
+            let path = std::env::join_paths([&entry, &system]).unwrap();
+            let search = SearchPath::outside(Some(&path), [root.join("other-name")]);
+            assert_eq!(search.find("git").unwrap(), real, "{}", entry.display());
+            assert_eq!(search.left_out().len(), usize::from(is_left_out), "{}", entry.display());
+            // The control: without the workspace as a reason, the first that is there is found.
+            let all = SearchPath::outside(Some(&path), [root.join("elsewhere")]);
+            assert!(all.find("git").unwrap() != real || !entry.join("git").is_absolute() || !entry.exists());
+        }
+    }
+
+    #[test]
+    fn what_was_found_stays_though_another_comes_before_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (first, second) = (root.path().join("first"), root.path().join("second"));
+        let found = program(&second, "tool");
+        let path = std::env::join_paths([&first, &second]).unwrap();
+        let search = SearchPath::outside(Some(&path), [root.path().join("workspace")]);
+        assert_eq!(search.find("tool").unwrap(), found);
+        program(&first, "tool");
+        assert_eq!(search.find("tool").unwrap(), found);
+        assert!(matches!(search.find("absent"), Err(StartError::NotFound)));
+        assert!(SearchPath::outside(None, [root.path()]).find("sh").is_ok());
+    }
+}
