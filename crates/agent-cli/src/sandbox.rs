@@ -3,10 +3,10 @@
 use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
 use crate::config_file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
-use crate::protected;
+use crate::protected::{GitSettings, Protection, git_settings};
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
-    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, Unavailable,
+    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, SearchPath, Unavailable,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -27,20 +27,16 @@ pub(crate) fn for_session(
         Wanted::ReadOnly => Access::ReadOnly,
         Wanted::WorkspaceWrite => Access::WorkspaceWrite,
     };
-    let found = protected::find(place.directory);
-    if !found.is_all && !options.quiet {
-        say(
-            "agent: sandbox: this directory is so large that repositories and hooks far below it are not protected from commands",
-        );
+    if let Some(warning) = place.protection.warning().filter(|_| !options.quiet) {
+        say(&escaped(&format!("agent: sandbox: {warning}")));
     }
-    let policy = policy(access, place, found.paths, writable(user)?);
+    let policy = policy(access, &place, writable(user)?);
     match Sandbox::new(policy, Helper::own_program(), &Environment::inherited()) {
         Ok(sandbox) => {
             if !options.quiet {
                 say(&escaped(&format!("agent: sandbox: {sandbox}")));
             }
-            let later = protected::Later { workspace: place.directory.to_path_buf() };
-            Ok(Some(sandbox.watched_by(Arc::new(later))))
+            Ok(Some(sandbox.watched_by(Arc::new(place.protection.later()))))
         }
         Err(why) if by_user.is_some() || repository.is_some_and(|wanted| wanted != Wanted::Off) => {
             Err(Failure::config(format!(
@@ -60,27 +56,38 @@ pub(crate) fn for_session(
 /// What formatters run in where commands run in a sandbox: they write copies, and nothing of the workspace.
 pub(crate) fn for_formatters(user: &UserConfig, directory: &Path) -> Result<Sandbox, Failure> {
     // Nothing there can be written, so nothing has to be protected by name.
-    let place = Place { directory, hooks: None };
-    let policy = policy(Access::ReadOnly, place, Vec::new(), writable(user)?);
+    let policy = Policy {
+        access: Access::ReadOnly,
+        workspace: directory.to_path_buf(),
+        protected: Vec::new(),
+        kept: Vec::new(),
+        placeholders: Vec::new(),
+        writable: writable(user)?,
+    };
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
         .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
 }
 
 /// What a session in this directory would get.
 pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
-    let place = Place { directory, hooks: None };
-    let policy = policy(Access::WorkspaceWrite, place, protected::find(directory).paths, writable);
+    let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [directory]);
+    let place = Place {
+        directory,
+        git: git_settings(directory, &programs),
+        protection: Protection::find(directory, &programs),
+    };
+    let policy = policy(Access::WorkspaceWrite, &place, writable);
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
-fn policy(access: Access, place: Place<'_>, found: Vec<PathBuf>, writable: Vec<PathBuf>) -> Policy {
+fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>) -> Policy {
     let directory = place.directory;
-    let mut kept = protected::kept(directory, &found);
-    kept.extend(place.hooks.map(Path::to_path_buf));
+    let mut kept = place.protection.kept();
+    kept.extend(place.git.hooks.clone());
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
-    protected.extend(found);
-    protected.extend(place.hooks.map(Path::to_path_buf));
+    protected.extend(place.protection.paths());
+    protected.extend(place.git.paths().cloned());
     protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
     Policy {
         access,
@@ -106,11 +113,11 @@ fn is_kept_in(home: &Path, directory: &Path) -> bool {
 }
 
 /// Where commands run.
-#[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) directory: &'a Path,
-    /// Where git runs hooks there, besides `.git`.
-    pub(crate) hooks: Option<&'a Path>,
+    /// What git's configuration names there.
+    pub(crate) git: GitSettings,
+    pub(crate) protection: Protection,
 }
 
 fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {

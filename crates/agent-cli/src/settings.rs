@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::formatters;
 use crate::hooks;
 use crate::project;
-use crate::protected;
+use crate::protected::{GitSettings, Protection, git_settings};
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox::{self, Place};
 use crate::search_path;
@@ -35,8 +35,10 @@ pub(crate) struct Settings {
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
     /// Where the agent finds the programs that it runs by itself.
     pub(crate) programs: SearchPath,
-    /// Where git runs hooks in the working directory, besides `.git`.
-    pub(crate) git_hooks: Option<PathBuf>,
+    /// What git's configuration names in the working directory: hooks, besides `.git`, for instance.
+    pub(crate) git_settings: GitSettings,
+    /// What else no tool writes: repositories by whatever name, files that git's configuration names.
+    pub(crate) protected: Vec<PathBuf>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) hooks: Vec<UserHook>,
@@ -77,8 +79,10 @@ impl Settings {
         repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
 
         let programs = search_path::of(&directory, &user);
-        let git_hooks = protected::hooks(&directory, &programs);
-        let place = Place { directory: &directory, hooks: git_hooks.as_deref() };
+        let protection = Protection::find(&directory, &programs);
+        let git_settings = git_settings(&directory, &programs);
+        let protected = protection.repositories().into_iter().chain(git_settings.files.iter().cloned()).collect();
+        let place = Place { directory: &directory, git: git_settings.clone(), protection };
         let sandbox = sandbox::for_session(options, &user, repository.sandbox, place)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let mut formatters = Vec::new();
@@ -112,7 +116,8 @@ impl Settings {
             permissions,
             sandbox,
             programs,
-            git_hooks,
+            git_settings,
+            protected,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
             hooks,

@@ -24,7 +24,7 @@ use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A session that is ready to run.
@@ -161,7 +161,12 @@ fn make(
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     // Where these lie in the workspace (a home directory, say), no tool writes them.
     let own = [config_home(), state_home()].into_iter().flatten();
-    let workspace = Arc::new(workspace.protecting(own).protecting_hooks(&settings.git_hooks));
+    let workspace = Arc::new(
+        workspace
+            .protecting(own)
+            .protecting_repositories(&settings.protected)
+            .protecting_hooks(&settings.git_settings.hooks),
+    );
     let own = search_path::own_processes(&settings.programs);
     let commands = search_path::processes_of_commands(&settings.programs);
     let processes = match &settings.sandbox {
@@ -231,9 +236,15 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
         identity: commits.author.as_ref().map(identity),
         trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
         formatters: settings.formatters.clone(),
-        protected: [config_home(), state_home(), settings.git_hooks.clone()].into_iter().flatten().collect(),
+        protected: protected_of(settings),
         ..defaults
     }
+}
+
+/// What is not restored or formatted besides protected names.
+fn protected_of(settings: &Settings) -> Vec<PathBuf> {
+    let own = [config_home(), state_home()].into_iter().flatten();
+    own.chain(settings.git_settings.paths().cloned()).chain(settings.protected.iter().cloned()).collect()
 }
 
 /// A rule for a tool that does not exist is a slip of the pen: what it was meant to forbid would run.

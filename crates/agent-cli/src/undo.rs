@@ -3,7 +3,7 @@
 use crate::args::Undo;
 use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
-use crate::protected;
+use crate::protected::{Protection, git_settings};
 use crate::search_path;
 use crate::settings::users_config;
 use crate::terminal::{inline, print, say};
@@ -48,7 +48,9 @@ fn config(directory: PathBuf) -> Result<(HooksConfig, Processes), Failure> {
     let user = users_config()?;
     let programs = search_path::of(&directory, &user);
     let own = [config_home(), state_home()].into_iter().flatten();
-    let protected = own.chain(protected::hooks(&directory, &programs)).collect();
+    let git = git_settings(&directory, &programs);
+    let repositories = Protection::find(&directory, &programs).repositories();
+    let protected = own.chain(git.paths().cloned()).chain(repositories).collect();
     Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, search_path::own_processes(&programs)))
 }
 

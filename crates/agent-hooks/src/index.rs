@@ -93,6 +93,11 @@ impl<'a> Index<'a> {
         found
     }
 
+    /// The paths of submodules.
+    pub(crate) fn submodules(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.entries.iter().filter(|slot| slot.mode == SUBMODULE).map(|slot| slot.path)
+    }
+
     /// The bytes of this index with these paths changed or, without an entry, removed; everything else as it is. Nothing when a path would
     /// take the place of a directory, or the other way round: git knows what follows from that.
     pub(crate) fn with(&self, changes: &NewEntries<'_>) -> Option<Vec<u8>> {
@@ -253,6 +258,8 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 const MAGIC: &[u8] = b"DIRC";
+/// The mode of a submodule's entry.
+const SUBMODULE: u32 = 0o160_000;
 const HEADER_BYTES: usize = 12;
 /// Where an entry has its mode, and its id.
 const MODE_AT: usize = 24;

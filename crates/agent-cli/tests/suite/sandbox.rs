@@ -31,6 +31,12 @@ fn has_any_sandbox() -> bool {
     has_sandbox("bubblewrap") || has_sandbox("landlock")
 }
 
+/// What `.git` in the root was renamed to.
+fn set_aside(scratch: &Scratch) -> Option<std::path::PathBuf> {
+    let paths = fs::read_dir(scratch.work(".")).unwrap().map(|entry| entry.unwrap().path());
+    paths.into_iter().find(|path| path.to_string_lossy().contains(".git.set-aside-"))
+}
+
 fn run(scratch: &Scratch, command: &str, arguments: &[&str]) -> (Ended, String) {
     let model = Model::script(bash(command));
     let ended = scratch.run(&model, &[&BYPASS, arguments].concat());
@@ -145,15 +151,18 @@ fn what_other_programs_act_on_does_not_come_into_being_unseen() {
             let is_told = name.starts_with("new/");
             assert_eq!(scratch.work(name).exists(), is_told || !is_held, "{name}: {ended:#?}");
         }
-        for words in ["is now `.git.set-aside`", "is now `deep/.agent.set-aside`", "`new/.envrc`, `new/.git`"] {
+        for words in ["is now `.git.set-aside-", "is now `deep/.agent.set-aside-", "`new/.envrc`, `new/.git`"] {
             assert_eq!((ended.err.contains(words), body.contains(words)), (is_held, is_held), "{words}: {ended:#?}");
         }
-        assert_eq!(scratch.work(".git.set-aside/HEAD").exists(), is_held, "nothing is lost");
+        // It is no repository there either: its `HEAD` is set aside, too.
+        let aside = set_aside(&scratch);
+        assert_eq!(aside.as_ref().is_some_and(|aside| aside.join("config").exists()), is_held, "nothing is lost");
+        assert!(aside.is_none_or(|aside| !aside.join("HEAD").exists()));
         assert!(!is_held || !scratch.work(".agent").exists(), "what was made to keep the place is gone");
     }
     let scratch = repository();
     scratch.git(&["config", "core.hooksPath", "hooks"]);
-    run(&scratch, "mkdir hooks; echo x > hooks/pre-commit; true", &[]).0.assert_says("is now `hooks.set-aside`");
+    run(&scratch, "mkdir hooks; echo x > hooks/pre-commit; true", &[]).0.assert_says("is now `hooks.set-aside-");
     assert!(!scratch.work("hooks").exists());
 }
 

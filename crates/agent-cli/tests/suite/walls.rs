@@ -114,3 +114,113 @@ fn what_runs_unasked_by_its_name_is_not_the_workspaces() {
     run("seq 3 > out.txt", "bypass");
     assert!(canary.exists());
 }
+
+/// The text of a configuration of git that runs a program when somebody asks for the status.
+fn monitor(canary: &Path) -> String {
+    format!("touch '{}'; false", canary.display())
+}
+
+/// Runs commands in a new session, then the user's own `git status` in a directory; whether it ran what a command planted, and what was said.
+fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&str]) -> (bool, String) {
+    let canary = scratch.path("canary");
+    let mut steps: Vec<Step> = commands.iter().map(|command| bash(command)).collect();
+    steps.push(Step::text("Done."));
+    let model = Model::script(steps);
+    let arguments = [&["-p", "x", "--permission-mode", "bypass"], arguments].concat();
+    let ended = scratch.run(&model, &arguments);
+    let _ = scratch.command("git").args(["status"]).current_dir(scratch.work(status_in)).output();
+    (canary.exists(), ended.err)
+}
+
+fn can_mount() -> bool {
+    let report = Scratch::new().ended(&["sandbox", "check", "--json", "--with", "bubblewrap"]);
+    !report.out.contains("\"mechanism\": null")
+}
+
+/// Layouts of a repository of which `.git` is not a directory, or that is not in the root.
+#[test]
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn the_users_git_runs_nothing_that_a_sandboxed_command_planted() {
+    if !can_mount() {
+        println!("skipped: there is no bubblewrap");
+        return;
+    }
+    type Make = fn(&Scratch);
+    let separate: Make = |scratch| {
+        scratch.git(&["init", "-q", "--separate-git-dir", "data"]);
+    };
+    let worktrees: Make = |scratch| {
+        fs::rename(scratch.work(".git"), scratch.work(".bare")).unwrap();
+        scratch.write(".git", "gitdir: .bare\n");
+        scratch.git(&["config", "core.worktree", ".."]);
+    };
+    let submodule: Make = |scratch| {
+        let source = scratch.work(".").canonicalize().unwrap();
+        let source = source.to_str().unwrap();
+        scratch.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", source, "node_modules/x/sub"]);
+        let tag = "Signature: 8a477f597d28d172789f06886806bc55";
+        scratch.write("CACHEDIR.TAG", tag);
+        scratch.write("node_modules/CACHEDIR.TAG", tag);
+    };
+    let nothing: Make = |_| {};
+    let none: Make = |scratch| fs::remove_dir_all(scratch.work(".git")).unwrap();
+    let bare = "mkdir src; cd src; git init -q --bare .; git config core.bare false; git config core.worktree .";
+    let by_hand = "mkdir -p src/objects src/refs; cd src; echo 'ref: refs/heads/x' > HEAD; printf '[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = .\\n' > config";
+    let here = "git init -q --bare .; git config core.bare false; git config core.worktree .";
+    let again = "mv node_modules/x/sub/.git node_modules/x/sub/old; cd node_modules/x/sub; git init -q .";
+    for (name, make, command, at) in [
+        ("an ordinary one", nothing, "true", "."),
+        ("a file that leads to a directory in the workspace", separate, "true", "."),
+        ("a bare one with a working tree around it", worktrees, "true", "."),
+        ("a directory that becomes a bare one", nothing, bare, "src"),
+        ("a bare one of four files", nothing, by_hand, "src"),
+        ("the root of what is none", none, here, "."),
+        ("a submodule below a cache", submodule, "cd node_modules/x/sub", "node_modules/x/sub"),
+        ("another in the place of a submodule", submodule, again, "."),
+    ] {
+        for (sandbox, runs) in [("workspace-write", false), ("off", true)] {
+            let scratch = Scratch::repository_in("/var/tmp");
+            make(&scratch);
+            // The user's trust in the directory is not what is tried here.
+            scratch.git(&["config", "--global", "safe.bareRepository", "all"]);
+            let plant = format!("{command}; git config core.fsmonitor \"{}\"; true", monitor(&scratch.path("canary")));
+            let (ran, said) = planted(&scratch, &[&plant], at, &["--sandbox", sandbox]);
+            assert_eq!(ran, runs, "{name}, {sandbox}: {said}");
+        }
+    }
+}
+
+/// A background command makes a repository, with a link in it that leads to what a shell runs, and the agent edits a file.
+#[test]
+fn the_agent_does_not_commit_where_a_command_made_a_repository() {
+    for (existed, is_written) in [(false, false), (true, true)] {
+        let scratch = Scratch::new();
+        scratch.write("a.txt", "one\n");
+        fs::write(scratch.path("home/.gitconfig"), "[user]\nname = A\nemail = a@b\n").unwrap();
+        if existed {
+            scratch.git(&["init", "-q"]);
+            scratch.git(&["add", "."]);
+            scratch.git(&["commit", "-qm", "Begin"]);
+        }
+        let log = scratch.path("home/.bashrc");
+        fs::write(&log, "").unwrap();
+        let link = format!("ln -sf {} .git/logs/HEAD", log.display());
+        let make = format!(
+            "git init -q; git add .; git commit -qm x; {link}; ln -s {} .git/agent; sleep 30",
+            scratch.path("home").display()
+        );
+        let steps = [
+            Step::call("bash", json!({ "command": make, "run_in_background": true })),
+            bash("for i in $(seq 50); do [ -e .git/agent ] && break; sleep 0.1; done; true"),
+            Step::call("write_file", json!({ "path": "b.txt", "content": "two\n" })),
+            Step::text("Done."),
+        ];
+        let model = Model::script(if existed { steps[2..].to_vec() } else { steps.to_vec() });
+        let arguments = ["-p", "x", "--permission-mode", "bypass", "--auto-commit", "--sandbox", "off"];
+        let ended = scratch.run(&model, &arguments);
+        assert_eq!(fs::read_to_string(&log).unwrap(), "", "{ended:?}");
+        assert_eq!(ended.err.contains("\ncommitted "), is_written, "{ended:?}");
+        let home = fs::read_dir(scratch.path("home")).unwrap().count();
+        assert_eq!(home, 2, "no record of a turn was written: {ended:?}");
+    }
+}

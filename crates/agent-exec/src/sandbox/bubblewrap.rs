@@ -38,7 +38,7 @@ impl Bubblewrap {
         }
         line.mount(if writes { "--bind" } else { "--ro-bind" }, &policy.workspace, &policy.workspace);
         line.mount("--bind", scratch, scratch);
-        for path in protected(policy) {
+        for path in protected(policy, run.found) {
             line.mount("--ro-bind", &path, &path);
         }
         // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
@@ -56,6 +56,8 @@ pub(crate) struct Run<'a> {
     pub(crate) program: &'a Path,
     pub(crate) directory: &'a Path,
     pub(crate) environment: &'a Environment,
+    /// What is protected besides: it was found after the policy was made.
+    pub(crate) found: &'a [PathBuf],
 }
 
 struct Line(Vec<OsString>);
@@ -67,10 +69,10 @@ impl Line {
 }
 
 /// What is there of the protected paths, and where links among them lead.
-fn protected(policy: &Policy) -> Vec<PathBuf> {
+fn protected(policy: &Policy, more: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let writable: Vec<&PathBuf> = policy.writable.iter().chain([&policy.workspace]).collect();
-    for path in &policy.protected {
+    for path in policy.protected.iter().chain(more) {
         // A link cannot be mounted over. What it leads to can.
         let Ok(real) = path.canonicalize() else { continue };
         // Elsewhere nothing can be written anyway; and a link of the repository's must not bring in what is hidden, such as `/tmp`.
@@ -147,7 +149,7 @@ mod tests {
         let arguments = |access| {
             let environment = Environment::filtered([]);
             let program = Path::new("/tmp/program");
-            let run = Run { program, directory: &workspace, environment: &environment };
+            let run = Run { program, directory: &workspace, environment: &environment, found: &[] };
             let arguments = bubblewrap.arguments(&policy(access), Path::new("/tmp/x"), run);
             arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };

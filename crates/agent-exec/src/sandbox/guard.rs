@@ -14,11 +14,16 @@ use std::time::{Duration, SystemTime};
 
 /// Finds what other programs act on by themselves, for a host that wants to know when commands make such a thing.
 pub trait Watch: Send + Sync {
-    /// What of it is in the workspace now, as absolute paths. Called after every command that may write there, on a thread that may block.
+    /// What of it is in the workspace now, as absolute paths. Called before and after every command that may write there, on a thread that may
+    /// block.
     fn find(&self) -> Vec<PathBuf>;
 
-    /// Whether what commands made at a path is to be set aside, and not only told.
-    fn sets_aside(&self, path: &Path) -> bool;
+    /// What commands must not write once something was found at a path; that path itself, for instance. Where mounts hold commands back, this counts
+    /// from the next command on.
+    fn protects(&self, path: &Path) -> Vec<PathBuf>;
+
+    /// Whether what commands made at a path is to be set aside, and not only told. `is_new` when nothing was found there before.
+    fn sets_aside(&self, path: &Path, is_new: bool) -> bool;
 
     /// Tells people what was found, as a sentence. [`Finished::remarks`](crate::Finished::remarks) has it, too.
     fn tell(&self, remark: &str);
@@ -37,8 +42,8 @@ struct Watched {
     known: Mutex<BTreeMap<PathBuf, Identity>>,
 }
 
-/// Device, number and birth; for a link its own. A number is given again.
-type Identity = (u64, u64, Option<SystemTime>);
+/// Device, number and birth; for a link its own. A number is given again. Of a file also when it was changed: what is written in place counts.
+type Identity = (u64, u64, Option<SystemTime>, Option<(i64, i64)>);
 
 impl Guard {
     pub(super) fn new(workspace: &Path, kept: &[PathBuf]) -> Self {
@@ -51,6 +56,22 @@ impl Guard {
         self.watch.get_or_init(|| Watched { known: Mutex::new(identified(by.find())), by });
     }
 
+    /// A command is about to begin. What is there that nobody told of, somebody else made.
+    fn begin(&self) {
+        if self.kept.begin()
+            && let Some(Watched { by, known }) = self.watch.get()
+        {
+            *known.lock().unwrap_or_else(PoisonError::into_inner) = identified(by.find());
+        }
+    }
+
+    /// What was found since the sandbox was made, for mounts.
+    pub(super) fn protected(&self) -> Vec<PathBuf> {
+        let Some(Watched { by, known }) = self.watch.get() else { return Vec::new() };
+        let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.keys().take(MOST_PROTECTED).flat_map(|path| by.protects(path)).collect()
+    }
+
     fn end(&self) -> Vec<String> {
         let begun = self.kept.begun();
         let mut remarks = self.kept.end();
@@ -60,7 +81,9 @@ impl Guard {
         let mut new = Vec::new();
         for (path, _) in now.iter().filter(|(path, identity)| known.get(*path) != Some(identity)) {
             let within = path.strip_prefix(&self.workspace).unwrap_or(path);
-            if by.sets_aside(path) && begun.is_some_and(|begun| has_changed_since(path, begun)) {
+            if by.sets_aside(path, !known.contains_key(path))
+                && begun.is_some_and(|begun| has_changed_since(path, begun))
+            {
                 remarks.push(self.kept.set_aside(within));
             } else {
                 new.push(format!("`{}`", within.display()));
@@ -72,8 +95,8 @@ impl Guard {
             new.truncate(MOST_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             remarks.push(format!(
-                "new or replaced since the command before: {}{more}. Other programs act on such files by themselves: whoever did not ask \
-                 for them looks at them first",
+                "new or changed while commands ran: {}{more}. Other programs act on such files by themselves: look at them first \
+                 unless you asked for them",
                 new.join(", ")
             ));
         }
@@ -87,12 +110,16 @@ pub(crate) struct Guarded(Option<Sandbox>);
 
 impl Guarded {
     /// A command is about to begin.
-    pub(crate) fn begin(sandbox: Option<&Sandbox>) -> Self {
-        let guarded = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned();
-        if let Some(guard) = guarded.as_ref().and_then(Sandbox::guard) {
-            guard.kept.begin();
-        }
-        Self(guarded)
+    pub(crate) async fn begin(sandbox: Option<&Sandbox>) -> Self {
+        let Some(guarded) = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned() else { return Self(None) };
+        // Where the runtime is shutting down nothing is started any more.
+        tokio::task::spawn_blocking(move || Self::begin_blocking(&guarded)).await.unwrap_or(Self(None))
+    }
+
+    /// The same on a thread that may block.
+    pub(crate) fn begin_blocking(sandbox: &Sandbox) -> Self {
+        sandbox.guard().into_iter().for_each(Guard::begin);
+        Self(Some(sandbox.clone()))
     }
 
     /// It has ended, and all it started. What there is to say about what it made, as sentences.
@@ -125,12 +152,15 @@ fn has_changed_since(path: &Path, begun: SystemTime) -> bool {
 fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
     let identity = |path: PathBuf| {
         let status = fs::symlink_metadata(&path).ok()?;
-        Some((path, (status.dev(), status.ino(), status.created().ok())))
+        let changed = (!status.is_dir()).then(|| (status.ctime(), status.ctime_nsec()));
+        Some((path, (status.dev(), status.ino(), status.created().ok(), changed)))
     };
     paths.into_iter().filter_map(identity).collect()
 }
 
 /// The clock of a file system may be behind by so much.
 const COARSENESS: Duration = Duration::from_millis(20);
+/// Each is a mount.
+const MOST_PROTECTED: usize = 200;
 /// More names tell nobody more.
 const MOST_NAMED: usize = 8;

@@ -15,6 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr, OsString};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -62,14 +63,15 @@ impl Kept {
         Self { directory: directory.to_path_buf(), paths, note: Mutex::default() }
     }
 
-    /// A command begins.
-    pub(super) fn begin(&self) {
+    /// A command begins. Whether it is the only one that runs.
+    pub(super) fn begin(&self) -> bool {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         if note.running == 0 {
             note.before = self.paths.iter().map(|path| self.look(path)).collect();
             note.begun = Some(SystemTime::now());
         }
         note.running += 1;
+        note.running == 1
     }
 
     /// When the first of the commands began that run now, or ran last.
@@ -105,7 +107,7 @@ impl Kept {
         match self.rename(path) {
             Ok(name) => format!(
                 "`{shown}` was made or replaced while commands ran, which in the sandbox they may not: it is now `{}`. \
-                 Whoever wants it there makes it outside of the sandbox",
+                 To have it there, make it outside of the sandbox",
                 path.with_file_name(name).display()
             ),
             Err(error) => format!(
@@ -136,9 +138,11 @@ impl Kept {
 
     fn rename(&self, path: &Path) -> rustix::io::Result<OsString> {
         self.within_parent(path, |parent, name| {
-            for number in 1..MOST_ASIDE {
+            for _ in 0..MOST_TRIES {
+                // A command that knew the name could take it first.
+                let random = RandomState::new().build_hasher().finish();
                 let mut aside = name.to_owned();
-                aside.push(if number == 1 { ASIDE.to_owned() } else { format!("{ASIDE}-{number}") });
+                aside.push(format!("{ASIDE}-{random:016x}"));
                 match renameat_with(parent, name, parent, &aside, RenameFlags::NOREPLACE) {
                     Err(Errno::EXIST) => {}
                     renamed => return renamed.map(|()| aside),
@@ -185,8 +189,8 @@ impl Kept {
 
 /// Behind the name of what was set aside.
 const ASIDE: &str = ".set-aside";
-/// What is set aside again and again is a command's doing, and has an end.
-const MOST_ASIDE: u32 = 1_000;
+/// Of names that nobody can guess, the first is free.
+const MOST_TRIES: u32 = 10;
 
 #[cfg(test)]
 mod tests {
@@ -202,6 +206,11 @@ mod tests {
         (root, path, kept)
     }
 
+    fn set_aside(directory: &Path) -> Vec<PathBuf> {
+        let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.to_string_lossy().contains(".git.set-aside-")).collect()
+    }
+
     #[test]
     fn what_came_is_set_aside_and_what_was_there_stays() {
         let (_root, path, kept) = kept(&[".git", ".agent", "sub/.git"]);
@@ -212,15 +221,16 @@ mod tests {
         fs::write(path.join(".agent/config.toml"), "").unwrap();
         let remarks = kept.end();
         assert_eq!(remarks.len(), 1, "{remarks:?}");
-        assert!(remarks[0].contains("`.git.set-aside`"), "{remarks:?}");
-        assert_eq!(fs::read_to_string(path.join(".git.set-aside/config")).unwrap(), "mine");
+        let aside = set_aside(&path);
+        assert!(remarks[0].contains(aside[0].file_name().unwrap().to_str().unwrap()), "{remarks:?}");
+        assert_eq!(fs::read_to_string(aside[0].join("config")).unwrap(), "mine");
         assert!(!path.join(".git").exists() && path.join(".agent/config.toml").exists());
 
         kept.begin();
         fs::write(path.join(".git"), "gitdir: elsewhere").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o500)).unwrap();
         assert_eq!(kept.end().len(), 1);
-        assert!(path.join(".git.set-aside-2").is_file(), "the directory was closed");
+        assert!(set_aside(&path).iter().any(|path| path.is_file()), "the directory was closed");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o500);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
 
@@ -245,7 +255,7 @@ mod tests {
         let remarks = kept.end();
         assert_eq!(remarks.len(), 3, "{remarks:?}");
         assert_eq!(fs::read_link(path.join(".git")).unwrap(), Path::new("sub/.git"));
-        assert!(path.join(".git.set-aside").is_dir() && path.join("sub/.git.set-aside").is_dir());
+        assert!(set_aside(&path)[0].is_dir() && set_aside(&path.join("sub"))[0].is_dir());
         assert!(!path.join("sub/.git").exists());
         assert_eq!(fs::read_to_string(path.join("moved/.git/config")).unwrap(), "first");
     }

@@ -10,7 +10,9 @@ impl Kept {
         Self
     }
 
-    pub(super) fn begin(&self) {}
+    pub(super) fn begin(&self) -> bool {
+        true
+    }
 
     pub(super) fn begun(&self) -> Option<std::time::SystemTime> {
         None

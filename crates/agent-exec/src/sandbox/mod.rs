@@ -213,7 +213,9 @@ impl Sandbox {
             Some(bubblewrap) => {
                 launch::add_arguments(&mut command, Preparation::Bubblewrap, &[]);
                 command.arg(bubblewrap.program());
-                command.args(bubblewrap.arguments(policy, scratch.path(), Run { program, directory, environment }));
+                let found = self.guard().map(Guard::protected).unwrap_or_default();
+                let run = Run { program, directory, environment, found: &found };
+                command.args(bubblewrap.arguments(policy, scratch.path(), run));
                 command.arg("--").arg(program);
             }
             None => {

@@ -216,7 +216,7 @@ async fn no_repository_and_no_configuration_comes_into_being() {
             let finished = run(&sandboxed, &place.command(attempt)).await;
             assert!(!there(&place, trace), "{mechanism:?}: {attempt}: {finished:?}");
             let is_covered = mechanism == Mechanism::Bubblewrap && attempt.contains(".agent");
-            assert!(is_covered || finished.remarks.iter().any(|remark| remark.contains(".set-aside`")), "{finished:?}");
+            assert!(is_covered || finished.remarks.iter().any(|remark| remark.contains(".set-aside-")), "{finished:?}");
             // Also when nobody waits for the end.
             let command = place.command(&format!("{attempt}; sleep 1000"));
             let switch = Switch::new();
@@ -238,7 +238,8 @@ async fn what_is_replaced_is_put_right() {
         let attempt = "mv sub old && mkdir -p sub/.git && echo new > sub/.git/config";
         let finished = run(&sandboxed, &place.command(attempt)).await;
         assert_eq!(finished.exit, Exit::Code(0), "{mechanism:?}: it is an attempt: {finished:?}");
-        assert!(!work.join("sub/.git").exists() && work.join("sub/.git.set-aside/config").exists(), "{finished:?}");
+        let aside = set_aside(&work.join("sub"));
+        assert!(!work.join("sub/.git").exists() && aside[0].join("config").exists(), "{finished:?}");
         assert_eq!(fs::read_to_string(work.join("old/.git/config")).unwrap(), "old", "nothing is lost");
         // The repository is elsewhere, and a link leads to it.
         fs::rename(work.join(".git"), place.path("repository")).unwrap();
@@ -248,6 +249,12 @@ async fn what_is_replaced_is_put_right() {
         assert_eq!(fs::read_to_string(work.join(".git/config")).unwrap(), "[core]\n", "{mechanism:?}: {finished:?}");
         assert!(finished.remarks.iter().any(|remark| remark.contains("was made again")), "{finished:?}");
     }
+}
+
+/// What was given another name in a directory.
+fn set_aside(directory: &std::path::Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.to_string_lossy().contains(".set-aside-")).collect()
 }
 
 /// What is only told: names that a host looks for.
@@ -263,7 +270,11 @@ impl agent_exec::Watch for Watcher {
         names.map(|name| self.workspace.join(name)).into_iter().filter(|path| path.exists()).collect()
     }
 
-    fn sets_aside(&self, path: &std::path::Path) -> bool {
+    fn protects(&self, path: &std::path::Path) -> Vec<PathBuf> {
+        vec![path.to_path_buf()]
+    }
+
+    fn sets_aside(&self, path: &std::path::Path, _: bool) -> bool {
         path.ends_with(".agent")
     }
 
@@ -283,19 +294,26 @@ async fn what_is_new_is_told_once() {
         // What the user makes meanwhile stays.
         fs::create_dir(place.path("work/sub/.agent")).unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        let told = run(&sandboxed, &place.command("true")).await;
-        assert!(told.remarks.iter().any(|remark| remark.contains("`sub/.agent`")), "{mechanism:?}: {told:?}");
-        assert!(place.path("work/sub/.agent").exists(), "{mechanism:?}: {told:?}");
+        let quiet = run(&sandboxed, &place.command("true")).await;
+        assert_eq!(quiet.remarks, Vec::<String>::new(), "{mechanism:?}");
+        assert!(place.path("work/sub/.agent").exists(), "{mechanism:?}");
         fs::remove_dir(place.path("work/sub/.agent")).unwrap();
         watcher.told.lock().unwrap().clear();
         let finished = run(&sandboxed, &place.command("mkdir sub/.agent; echo x > sub/.envrc")).await;
         assert!(
-            finished.remarks.iter().any(|remark| remark.contains("new or replaced") && remark.contains("`sub/.envrc`"))
+            finished.remarks.iter().any(|remark| remark.contains("new or changed") && remark.contains("`sub/.envrc`"))
         );
-        assert!(!place.path("work/sub/.agent").exists() && place.path("work/sub/.agent.set-aside").exists());
+        assert!(!place.path("work/sub/.agent").exists() && !set_aside(&place.path("work/sub")).is_empty());
         assert_eq!(*watcher.told.lock().unwrap(), finished.remarks, "{mechanism:?}");
         assert_eq!(run(&sandboxed, &place.command("true")).await.remarks, Vec::<String>::new(), "{mechanism:?}");
-        let replaced = run(&sandboxed, &place.command("echo y > y; mv y .envrc")).await;
-        assert!(replaced.remarks.iter().any(|remark| remark.contains("`.envrc`")), "{mechanism:?}: {replaced:?}");
+        // What was found is protected from the next command on, where mounts do that; else each change is told, also one in place.
+        for change in ["echo y > y; mv y .envrc", "echo z >> .envrc", "echo z >> sub/.envrc"] {
+            let before = fs::read_to_string(place.path("work/.envrc")).unwrap();
+            let changed = run(&sandboxed, &place.command(change)).await;
+            let is_told = changed.remarks.iter().any(|remark| remark.contains(".envrc`"));
+            assert_eq!(is_told, mechanism == Mechanism::Landlock, "{mechanism:?} {change}: {changed:?}");
+            let is_same = fs::read_to_string(place.path("work/.envrc")).unwrap() == before;
+            assert!(is_same || mechanism == Mechanism::Landlock, "{change}");
+        }
     }
 }

@@ -68,6 +68,12 @@ impl Workspace {
         self.protecting_as(paths, "can make git run commands (`core.hooksPath` names it)")
     }
 
+    /// Protects repositories in the same way that have other names than `.git`, and files that git's configuration names.
+    #[must_use]
+    pub fn protecting_repositories<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.protecting_as(paths, "belongs to a git repository or its configuration")
+    }
+
     fn protecting_as<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>, reason: &'static str) -> Self {
         for path in paths {
             let Some(path) = path.as_ref().to_str().and_then(|path| self.relative(path).ok()) else {

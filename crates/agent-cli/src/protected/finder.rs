@@ -1,0 +1,206 @@
+//! Walks a workspace for what other programs act on by themselves.
+//!
+//! It walks around every command, so what it has read it reads again only where a directory changed: a change of a directory's entries
+//! changes the time of its last change, which no command can set. Directories that programs made for themselves come last.
+
+use super::repositories::{self, CACHE_TAG, PARTS};
+use agent_core::protected;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Something that other programs act on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Find {
+    pub(super) path: PathBuf,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// By its name.
+    Named,
+    /// A directory with git's own data that has another name.
+    Repository,
+}
+
+impl Find {
+    /// What is to be kept from commands.
+    pub(super) fn protected(&self, workspace: &Path) -> Vec<PathBuf> {
+        match self.kind {
+            Kind::Repository if self.path == workspace => PARTS.iter().map(|part| workspace.join(part)).collect(),
+            Kind::Named | Kind::Repository => vec![self.path.clone()],
+        }
+    }
+}
+
+/// What a walk found, and where it did not come.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) finds: Vec<Find>,
+    pub(super) unsearched: Vec<PathBuf>,
+}
+
+/// Finds, and remembers what is in directories.
+#[derive(Debug)]
+pub(super) struct Finder {
+    workspace: PathBuf,
+    limits: Limits,
+    known: HashMap<PathBuf, Seen>,
+}
+
+/// How far a walk goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Directories of people.
+    pub(super) directories: usize,
+    /// Directories that programs made for themselves, and what lies below.
+    pub(super) caches: usize,
+    /// Entries of all directories that are read anew.
+    pub(super) entries: usize,
+}
+
+/// What is in a directory.
+#[derive(Debug, Clone)]
+struct Seen {
+    stamp: Stamp,
+    /// It may have changed after it was read without another time.
+    is_racy: bool,
+    folders: Vec<OsString>,
+    named: Vec<OsString>,
+    is_repository: bool,
+    is_cache: bool,
+}
+
+/// Device, number and time of the last change.
+type Stamp = (u64, u64, i64, i64);
+
+impl Finder {
+    pub(super) fn new(workspace: &Path) -> Self {
+        Self::within(workspace, LIMITS)
+    }
+
+    pub(super) fn within(workspace: &Path, limits: Limits) -> Self {
+        Self { workspace: workspace.to_path_buf(), limits, known: HashMap::new() }
+    }
+
+    /// Walks. Finds near the root come first.
+    pub(super) fn find(&mut self) -> Found {
+        let mut found = Found { finds: Vec::new(), unsearched: Vec::new() };
+        let mut left = self.limits;
+        let mut known = HashMap::with_capacity(self.known.len());
+        let (mut near, mut far) = (VecDeque::from([self.workspace.clone()]), VecDeque::new());
+        loop {
+            let (directory, is_far) = match (near.pop_front(), &mut far) {
+                (Some(directory), _) => (directory, false),
+                (None, far) => match far.pop_front() {
+                    Some(directory) => (directory, true),
+                    None => break,
+                },
+            };
+            let budget = if is_far { &mut left.caches } else { &mut left.directories };
+            if *budget == 0 || left.entries == 0 {
+                found.unsearched.push(directory);
+                continue;
+            }
+            *budget -= 1;
+            let Some(seen) = self.look(&directory, &mut left.entries) else { continue };
+            found.add(&directory, &seen);
+            let is_far = is_far || seen.is_cache && directory != self.workspace;
+            // What is in a repository is git's, and protected with it.
+            let folders = seen.folders.iter().filter(|_| !seen.is_repository || directory == self.workspace);
+            for name in folders {
+                let queue = if is_far || *name == "node_modules" { &mut far } else { &mut near };
+                queue.push_back(directory.join(name));
+            }
+            known.insert(directory, seen);
+        }
+        self.known = known;
+        found
+    }
+
+    /// What is in a directory, read anew where it changed.
+    fn look(&mut self, directory: &Path, entries_left: &mut usize) -> Option<Seen> {
+        let stamp = stamp(directory)?;
+        if let Some(seen) = self.known.remove(directory).filter(|seen| seen.stamp == stamp && !seen.is_racy) {
+            return Some(seen);
+        }
+        let read_at = SystemTime::now();
+        let parent = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut seen = Seen {
+            stamp,
+            is_racy: is_racy(stamp, read_at),
+            folders: Vec::new(),
+            named: Vec::new(),
+            is_repository: false,
+            is_cache: false,
+        };
+        let mut of_git = Vec::new();
+        for entry in fs::read_dir(directory).ok()?.flatten() {
+            if *entries_left == 0 {
+                // What was not read is read the next time.
+                seen.is_racy = true;
+                break;
+            }
+            *entries_left -= 1;
+            let name = entry.file_name();
+            let text = name.to_string_lossy();
+            if PARTS.contains(&&*text) {
+                of_git.push(text.clone().into_owned());
+            }
+            if text == CACHE_TAG {
+                seen.is_cache = repositories::is_cache(directory);
+            }
+            if is_protected(&parent, &text) {
+                seen.named.push(name);
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                seen.folders.push(name);
+            }
+        }
+        seen.is_repository = repositories::is_repository(|name| of_git.iter().any(|found| found == name));
+        Some(seen)
+    }
+}
+
+impl Found {
+    fn add(&mut self, directory: &Path, seen: &Seen) {
+        if seen.is_repository {
+            self.finds.push(Find { path: directory.to_path_buf(), kind: Kind::Repository });
+        }
+        for name in &seen.named {
+            let path = directory.join(name);
+            if name.eq_ignore_ascii_case(".git") {
+                // What is in a `.git` is protected with it.
+                let is_within = |path: &PathBuf| path.components().any(|part| part.as_os_str() == ".git");
+                let led_to = repositories::led_to(&path).into_iter().filter(|path| !is_within(path));
+                self.finds.extend(led_to.map(|path| Find { path, kind: Kind::Repository }));
+            }
+            self.finds.push(Find { path, kind: Kind::Named });
+        }
+    }
+}
+
+/// As for the tools, and instructions of agents, which tools may change when they are asked to. A `HEAD` alone is nothing that anybody acts on.
+fn is_protected(parent: &str, name: &str) -> bool {
+    let is_head = name.eq_ignore_ascii_case(super::HEAD);
+    !is_head && protected::is_protected_in(parent, name) || protected::is_instructions(name)
+}
+
+fn stamp(directory: &Path) -> Option<Stamp> {
+    let found = fs::symlink_metadata(directory).ok().filter(fs::Metadata::is_dir)?;
+    Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
+}
+
+fn is_racy((_, _, seconds, nanos): Stamp, read_at: SystemTime) -> bool {
+    let changed = Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
+        + Duration::from_nanos(u64::try_from(nanos).unwrap_or_default());
+    read_at.duration_since(UNIX_EPOCH).is_ok_and(|read_at| changed + COARSENESS >= read_at)
+}
+
+/// Enough for all but the largest projects; a first walk of all this takes some tenths of a second, a later one hundredths.
+const LIMITS: Limits = Limits { directories: 10_000, caches: 10_000, entries: 500_000 };
+/// The clock of a file system may be behind by so much.
+const COARSENESS: Duration = Duration::from_millis(50);

@@ -1,0 +1,230 @@
+//! What is found, what is not, and what is said.
+
+use super::finder::{Finder, Limits};
+use super::*;
+use std::fs;
+use std::process::Command;
+
+fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().canonicalize().unwrap();
+    files.iter().for_each(|file| write(&path, file, ""));
+    (root, path)
+}
+
+fn write(root: &Path, file: &str, content: &str) {
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+fn programs(workspace: &Path) -> SearchPath {
+    SearchPath::outside(std::env::var_os("PATH").as_deref(), [workspace])
+}
+
+fn relative(root: &Path, paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
+    let mut paths: Vec<String> =
+        paths.into_iter().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap().to_owned()).collect();
+    paths.sort();
+    paths
+}
+
+fn protected(root: &Path) -> Vec<String> {
+    relative(root, Protection::find(root, &programs(root)).paths())
+}
+
+fn git(directory: &Path, arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"]).args(arguments);
+    let output = git.current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# made by a test\n";
+
+#[test]
+fn repositories_within_and_files_that_are_run_are_found_and_the_nearest_first() {
+    let (_root, root) = tree(&[
+        "a/b/c/.git/config",
+        "a/sub/.git",
+        ".git/config",
+        ".git/modules/x/.envrc",
+        "a/.Envrc",
+        "x.code-workspace",
+        "src/main.rs",
+        "docs/AGENTS.md",
+        "docs/HEAD",
+        "node_modules/x/.vscode/tasks.json",
+        "target/debug/x/.git/config",
+    ]);
+    write(&root, "target/CACHEDIR.TAG", TAG);
+    std::os::unix::fs::symlink("a", root.join("link")).unwrap();
+    let protection = Protection::find(&root, &programs(&root));
+    assert_eq!(protection.warning(), None);
+    let paths = protection.paths();
+    assert!(paths.iter().take(2).any(|path| *path == root.join(".git")), "{paths:?}");
+    assert!(paths.last().unwrap().starts_with(root.join("target")), "caches come last: {paths:?}");
+    let expected = [
+        ".git",
+        "a/.Envrc",
+        "a/b/c/.git",
+        "a/sub/.git",
+        "docs/AGENTS.md",
+        "node_modules/x/.vscode",
+        "target/debug/x/.git",
+        "x.code-workspace",
+    ];
+    assert_eq!(relative(&root, paths), expected);
+}
+
+#[test]
+fn a_repository_is_found_by_whatever_name() {
+    let (_root, root) = tree(&["src/main.rs", "data/x"]);
+    git(&root, &["init", "-q", "--separate-git-dir", "data/of-git"]);
+    git(&root, &["init", "-q", "--bare", "bare"]);
+    fs::create_dir_all(root.join("src/objects")).unwrap();
+    fs::create_dir_all(root.join("src/refs")).unwrap();
+    write(&root, "src/HEAD", "ref: refs/heads/x\n");
+    write(&root, "not/HEAD", "ref: refs/heads/x\n");
+    assert_eq!(protected(&root), [".git", "bare", "data/of-git", "src"]);
+    let protection = Protection::find(&root, &programs(&root));
+    assert_eq!(relative(&root, protection.repositories()), ["bare", "data/of-git", "data/of-git", "src"]);
+
+    // A bare repository with working trees beside it.
+    let (_root, root) = tree(&[]);
+    git(&root, &["init", "-q", "--bare", ".bare"]);
+    write(&root, ".git", "gitdir: ./.bare\n");
+    let tree_id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+    git(&root, &["hash-object", "-t", "tree", "-w", "--stdin"]);
+    let made = Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "x", tree_id])
+        .current_dir(&root)
+        .output()
+        .unwrap();
+    git(&root, &["branch", "main", String::from_utf8_lossy(&made.stdout).trim()]);
+    git(&root, &["worktree", "add", "-q", "work", "main"]);
+    assert!(protected(&root).contains(&".bare".to_owned()));
+    // From the working tree the file leads out, to where only a directory that the user opened to commands can be written.
+    let paths = Protection::find(&root.join("work"), &programs(&root)).paths();
+    assert!(paths.contains(&root.join(".bare")) && paths.contains(&root.join(".bare/worktrees/work")), "{paths:?}");
+
+    // The workspace itself.
+    let (_root, root) = tree(&[]);
+    git(&root, &["init", "-q", "--bare", "."]);
+    assert!(protected(&root).contains(&"config".to_owned()) && protected(&root).contains(&"hooks".to_owned()));
+}
+
+#[test]
+fn what_says_that_it_is_a_cache_is_searched_last_and_hides_nothing() {
+    for (tag, name) in [(TAG, "d"), ("", "d"), (TAG, "node_modules")] {
+        let (_root, root) = tree(&["a/.envrc"]);
+        write(&root, "CACHEDIR.TAG", tag);
+        write(&root, &format!("{name}/CACHEDIR.TAG"), tag);
+        write(&root, &format!("{name}/f/.git/config"), "");
+        assert_eq!(protected(&root), ["a/.envrc".to_owned(), format!("{name}/f/.git")], "{name}");
+    }
+    let (_root, root) = tree(&["a/b/.envrc", "d/f/.envrc", "node_modules/x/.envrc"]);
+    write(&root, "d/CACHEDIR.TAG", TAG);
+    let mut finder = Finder::within(&root, Limits { directories: 10, caches: 2, entries: 100 });
+    let found = finder.find();
+    assert_eq!(relative(&root, found.finds.into_iter().map(|find| find.path)), ["a/b/.envrc", "d/f/.envrc"]);
+    assert_eq!(relative(&root, found.unsearched), ["node_modules/x"]);
+}
+
+#[test]
+fn a_submodule_is_known_however_deep_it_lies() {
+    let (_other, other) = tree(&["x"]);
+    git(&other, &["init", "-q"]);
+    git(&other, &["add", "."]);
+    git(&other, &["commit", "-qm", "x"]);
+    let (_root, root) = tree(&["a"]);
+    git(&root, &["init", "-q"]);
+    git(&root, &["submodule", "add", "-q", other.to_str().unwrap(), "node_modules/deep/sub"]);
+    for version in ["2", "4"] {
+        git(&root, &["update-index", "--index-version", version]);
+        let found = repositories::submodules(&root, &programs(&root)).unwrap();
+        assert_eq!(relative(&root, found), ["node_modules/deep/sub/.git"], "version {version}");
+    }
+    let protection = Protection::find(&root, &programs(&root));
+    assert!(protection.kept().contains(&root.join("node_modules/deep/sub/.git")));
+    git(&root, &["rm", "-q", "--cached", "node_modules/deep/sub"]);
+    assert_eq!(repositories::submodules(&root, &programs(&root)).unwrap(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn the_search_is_bounded_and_says_so() {
+    let (_root, root) = tree(&[]);
+    for number in 0..12 {
+        fs::create_dir(root.join(number.to_string())).unwrap();
+    }
+    let limits = Limits { directories: 10, caches: 10, entries: 100 };
+    assert_eq!(Finder::within(&root, limits).find().unsearched.len(), 3);
+    let limits = Limits { directories: 100, caches: 10, entries: 5 };
+    assert!(!Finder::within(&root, limits).find().unsearched.is_empty());
+    let many: Vec<String> = (0..=MOST_PATHS).map(|number| format!("{number}/.envrc")).collect();
+    let (_root, root) = tree(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    let protection = Protection::find(&root, &programs(&root));
+    assert_eq!(protection.paths().len(), MOST_PATHS);
+    assert!(protection.warning().unwrap().contains("the nearest 200 are protected"));
+}
+
+/// A later walk reads only directories that changed, and misses nothing for it.
+#[test]
+fn what_comes_later_is_found() {
+    let (_root, root) = tree(&["a/b/c/x", "d/x"]);
+    let mut finder = Finder::new(&root);
+    assert_eq!(finder.find().finds.len(), 0);
+    for file in ["a/b/c/.envrc", "a/new/deep/.git/config", "d/.vscode/tasks.json", ".envrc"] {
+        let before = finder.find().finds.len();
+        write(&root, file, "");
+        assert_eq!(finder.find().finds.len(), before + 1, "{file}");
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        assert_eq!(finder.find().finds.len(), before + 1, "{file}");
+    }
+    fs::remove_file(root.join(".envrc")).unwrap();
+    fs::rename(root.join("a"), root.join("moved")).unwrap();
+    assert_eq!(
+        relative(&root, finder.find().finds.into_iter().map(|find| find.path)),
+        ["d/.vscode", "moved/b/c/.envrc", "moved/new/deep/.git"]
+    );
+    // A directory takes the place of another of the same name, with times that were set.
+    fs::rename(root.join("moved"), root.join("away")).unwrap();
+    write(&root, "moved/b/y", "");
+    assert_eq!(finder.find().finds.len(), 3);
+}
+
+#[test]
+fn the_files_of_gits_configuration_are_those_that_git_uses() {
+    let (_root, root) = tree(&["hooks/pre-commit", "src/x", "tools/clean.sh", "shared.config", "other"]);
+    git(&root, &["init", "--quiet"]);
+    let settings = |directory: &Path| git_settings(directory, &programs(directory));
+    assert_eq!(settings(&root), GitSettings::default());
+    for (said, expected) in [
+        ("hooks", Some("hooks")),
+        ("./src/../hooks/", Some("hooks")),
+        ("absent/one", Some("absent/one")),
+        ("/etc", None),
+        (".", None),
+        ("", None),
+    ] {
+        git(&root, &["config", "core.hooksPath", said]);
+        assert_eq!(settings(&root).hooks, expected.map(|path| root.join(path)), "{said}");
+    }
+    git(&root, &["config", "core.hooksPath", "src/hooks"]);
+    assert_eq!(settings(&root.join("src")).hooks, Some(root.join("src/hooks")), "as seen from a directory in it");
+    git(&root, &["config", "include.path", "../shared.config"]);
+    git(&root, &["config", "filter.x.clean", "sh \"tools/clean.sh\" %f"]);
+    git(&root, &["config", "alias.x", "!./src/x --flag"]);
+    write(&root, "shared.config", "[user]\nname = x\n");
+    assert_eq!(relative(&root, settings(&root).files), ["shared.config", "src/x", "tools/clean.sh"]);
+}
+
+/// A pipe is never written: git waits, and the session does not wait for git.
+#[test]
+fn a_configuration_that_is_a_pipe_is_not_waited_for() {
+    let (_root, root) = tree(&[]);
+    git(&root, &["init", "--quiet"]);
+    fs::remove_file(root.join(".git/config")).unwrap();
+    assert!(Command::new("mkfifo").arg(root.join(".git/config")).status().unwrap().success());
+    assert_eq!(git_settings(&root, &programs(&root)), GitSettings::default());
+}
