@@ -143,6 +143,9 @@ pub(crate) struct Trust {
     /// Trust it no longer.
     #[arg(long, conflicts_with = "yes")]
     pub(crate) revoke: bool,
+    /// Let its hooks run as you where they are one script that can be checked, and its formatters where there is no sandbox.
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) outside_sandbox: bool,
     /// Do not ask.
     #[arg(short, long)]
     pub(crate) yes: bool,

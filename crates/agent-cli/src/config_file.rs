@@ -167,9 +167,15 @@ pub(crate) struct HookEntry {
     pub(crate) timeout_ms: Option<u64>,
     #[serde(default)]
     pub(crate) on_failure: OnFailureWord,
-    /// Whether it runs in the sandbox of the tools.
-    #[serde(default)]
-    pub(crate) sandbox: bool,
+    /// Whether it runs in the sandbox of the tools. A repository can ask for that, and not for the contrary.
+    #[serde(default, serialize_with = "as_said")]
+    pub(crate) sandbox: Option<bool>,
+}
+
+/// To say nothing and to say no are the same in what a repository is trusted with.
+#[expect(clippy::ref_option, reason = "that is how fields are handed over")]
+fn as_said<S: serde::Serializer>(sandbox: &Option<bool>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bool(sandbox.unwrap_or(false))
 }
 
 /// What comes of a hook that fails.

@@ -11,6 +11,7 @@ mod doctor;
 mod failure;
 mod formatters;
 mod hint;
+mod hook_places;
 mod hooks;
 mod instructions;
 mod job;

@@ -4,14 +4,14 @@ use crate::args::{Options, ProviderName, Sandbox};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::formatters;
-use crate::hooks;
+use crate::hook_places::{self, Ground};
 use crate::project;
 use crate::protected;
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox::{self, Place};
 use crate::tape::Tape;
 use crate::terminal::{inline, say};
-use crate::trust;
+use crate::trust::{self, Trust};
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_hooks::{FormatterConfig, UserHook};
@@ -50,7 +50,7 @@ impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
         let directory = working_directory(options.directory.as_deref())?;
         let user = users_config()?;
-        let (repository, is_trusted) = repository_config(&directory)?;
+        let (repository, trust) = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
             Seat::Headless => Limits {
@@ -79,14 +79,14 @@ impl Settings {
         let mut formatters = Vec::new();
         if is_wanted(options.format_on_edit, user.format_on_edit) {
             formatters = formatters::of_user(&user)?;
-            if is_trusted {
-                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory)));
+            if trust.is_given {
+                let root = project::root(&directory);
+                let used = formatters::of_workspace(&repository, &root);
+                formatters.extend(formatters::confined(used, &root, sandbox.is_some(), trust.is_outside));
             }
         }
-        let mut hooks = hooks::of_user(&user)?;
-        if is_trusted {
-            hooks.extend(hooks::of_workspace(&repository, &directory)?);
-        }
+        let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
+        let hooks = hooks(&repository, &trust, ground, options)?;
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -116,6 +116,22 @@ impl Settings {
     }
 }
 
+/// The user's hooks, and then those of a trusted repository. What does not run is said, whoever wants it quiet: it was to guard something.
+fn hooks(
+    repository: &RepositoryConfig,
+    trust: &Trust,
+    ground: Ground<'_>,
+    options: &Options,
+) -> Result<Vec<UserHook>, Failure> {
+    let mut placed = hook_places::of_user(ground)?;
+    if trust.is_given {
+        placed.add(hook_places::of_workspace(repository, trust, ground)?);
+    }
+    placed.told.iter().filter(|_| !options.quiet).for_each(|told| say(&format!("agent: {}", inline(told))));
+    placed.left_out.iter().for_each(|told| say(&format!("agent: not run: {}", inline(told))));
+    Ok(placed.hooks)
+}
+
 fn users_config() -> Result<UserConfig, Failure> {
     config_file::check_places()?;
     config_file::user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| config_file::read(&path))
@@ -134,7 +150,7 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
 }
 
 /// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error. And whether its programs are used.
-fn repository_config(directory: &Path) -> Result<(RepositoryConfig, bool), Failure> {
+fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {
@@ -142,7 +158,7 @@ fn repository_config(directory: &Path) -> Result<(RepositoryConfig, bool), Failu
     }
     let trust = trust::of(directory, &config)?;
     trust.told.iter().for_each(|told| say(&format!("agent: not used: {}", inline(told))));
-    Ok((config, trust.is_given))
+    Ok((config, trust))
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
