@@ -265,6 +265,9 @@ pub(crate) struct Options {
     /// Where the provider is; alone it means `--provider openai`. OpenAI URLs end in `/v1`, Anthropic ones do not.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// The environment variable with the key for this server; `-` sends none. Without it, a provider's usual key goes to its own hosts only.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) api_key_env: Option<String>,
     /// Record the model calls in this new file, for `--replay`. Keys are kept out of it.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(crate) record: Option<PathBuf>,

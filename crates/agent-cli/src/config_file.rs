@@ -17,6 +17,8 @@ pub(crate) struct UserConfig {
     pub(crate) provider: Option<ProviderName>,
     pub(crate) model: Option<String>,
     pub(crate) base_url: Option<String>,
+    /// The variable with the key for `base_url`.
+    pub(crate) api_key_env: Option<String>,
     pub(crate) fallback_models: Vec<String>,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) allow: Vec<Rule>,

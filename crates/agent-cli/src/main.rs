@@ -16,6 +16,7 @@ mod hooks;
 mod instructions;
 mod job;
 mod kept_rules;
+mod keys;
 mod limits;
 mod lines;
 mod printer;
@@ -27,6 +28,7 @@ mod provider;
 mod repository_config;
 mod run;
 mod sandbox;
+mod secrets;
 mod sessions;
 mod settings;
 mod setup;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     }
     agent_exec::keep_to_itself();
     terminal::take_over_panics();
+    terminal::keep_secret(secrets::redactor());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

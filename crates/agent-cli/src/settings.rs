@@ -24,6 +24,9 @@ pub(crate) struct Settings {
     pub(crate) provider: Option<ProviderName>,
     /// As the flag says; the environment and then the configuration come after it.
     pub(crate) base_url: Option<String>,
+    /// As the flag says.
+    pub(crate) api_key_env: Option<String>,
+    pub(crate) is_quiet: bool,
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
     pub(crate) tape: Tape,
@@ -95,6 +98,8 @@ impl Settings {
         Ok(Self {
             provider: options.provider.or(user.provider),
             base_url: options.base_url.clone(),
+            api_key_env: options.api_key_env.clone(),
+            is_quiet: options.quiet,
             // A recording stands above the configuration: it was made with its models.
             model: options.model.clone().or_else(|| user.model.clone().filter(|_| !tape.is_played())),
             fallback_models: if options.fallback_model.is_empty() && !tape.is_played() {

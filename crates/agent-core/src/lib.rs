@@ -110,6 +110,7 @@ pub mod link;
 pub mod llm;
 pub mod permission;
 pub mod ports;
+pub mod redact;
 pub mod retry;
 pub mod session;
 mod shared_text;

@@ -5,7 +5,7 @@ use super::args::{Export, ExportFormat, One};
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
-use crate::terminal::{escaped, say};
+use crate::terminal::{clean, escaped, say};
 use crate::view::call_line;
 use agent_core::conversation::{Answer, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
@@ -38,6 +38,8 @@ pub(super) fn export(arguments: &Export) -> Result<u8, Failure> {
         write(&text)?;
         return Ok(0);
     };
+    // An older program, or one with another environment, may have kept what is known to be secret now.
+    let text = clean(&text);
     // What a session holds is its owner's; and what is there already is not overwritten.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -256,6 +256,7 @@ fn the_key_is_shown_nowhere() {
     let run = |format: &str| {
         let mut command =
             scratch.run_command(&model, &["-p", "x", "-v", "--permission-mode", "bypass", "--output-format", format]);
+        command.args(["--api-key-env", "ANTHROPIC_API_KEY"]);
         Running::start(command.env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", "sk-the-other-secret-one")).end()
     };
     let all = [run("stream-json"), run("stream-json"), run("text")];
