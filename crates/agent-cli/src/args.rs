@@ -254,7 +254,7 @@ pub(crate) enum DiagramFormat {
 }
 
 /// Options of `run`, the prompt and `resume`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
     /// Wire format of the model provider. Default: the only one whose key is set.
     #[arg(long, value_enum)]

@@ -4,9 +4,9 @@ use crate::args::{ProviderName, Sandbox};
 use crate::failure::Failure;
 use crate::units;
 use agent_core::permission::{PermissionMode, Rule};
+use agent_runner::journal::read_regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -239,7 +239,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> 
 
 /// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.
 pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
-    let file = match open_without_waiting(path) {
+    let file = match read_regular(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -247,27 +247,12 @@ pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     if metadata.len() > MAX_BYTES {
         return Err(io::Error::other(format!("it has {} bytes; at most {MAX_BYTES} are read", metadata.len())));
     }
     let mut text = String::new();
     file.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(Some(text))
-}
-
-#[cfg(unix)]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    // Opening a pipe for reading would wait for a writer.
-    OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)
-}
-
-#[cfg(not(unix))]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
 }
 
 /// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
@@ -310,10 +295,6 @@ const CONFIG_BELOW_HOME: &str = ".config/agent";
 const STATE_BELOW_HOME: &str = ".local/state/agent";
 
 const MAX_BYTES: u64 = 1024 * 1024;
-#[cfg(all(unix, target_os = "linux"))]
-const O_NONBLOCK: i32 = 0o4000;
-#[cfg(all(unix, not(target_os = "linux")))]
-const O_NONBLOCK: i32 = 0x0004;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! The `agent` program. Thin on purpose: arguments, configuration and terminal; the agent itself is in `agent-core`.
 
 mod answer;
+mod apart;
 mod approver;
 mod args;
 mod config_file;
