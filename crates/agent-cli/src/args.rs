@@ -143,6 +143,9 @@ pub(crate) struct Trust {
     /// Trust it no longer.
     #[arg(long, conflicts_with = "yes")]
     pub(crate) revoke: bool,
+    /// Let its hooks run as you where they are one script that can be checked, and its formatters where there is no sandbox.
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) outside_sandbox: bool,
     /// Do not ask.
     #[arg(short, long)]
     pub(crate) yes: bool,
@@ -251,7 +254,7 @@ pub(crate) enum DiagramFormat {
 }
 
 /// Options of `run`, the prompt and `resume`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
     /// Wire format of the model provider. Default: the only one whose key is set.
     #[arg(long, value_enum)]
@@ -262,6 +265,9 @@ pub(crate) struct Options {
     /// Where the provider is; alone it means `--provider openai`. OpenAI URLs end in `/v1`, Anthropic ones do not.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// The environment variable with the key for this server; `-` sends none. Without it, a provider's usual key goes to its own hosts only.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) api_key_env: Option<String>,
     /// Record the model calls in this new file, for `--replay`. Keys are kept out of it.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(crate) record: Option<PathBuf>,

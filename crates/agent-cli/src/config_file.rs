@@ -4,9 +4,9 @@ use crate::args::{ProviderName, Sandbox};
 use crate::failure::Failure;
 use crate::units;
 use agent_core::permission::{PermissionMode, Rule};
+use agent_runner::journal::read_regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub(crate) struct UserConfig {
     pub(crate) provider: Option<ProviderName>,
     pub(crate) model: Option<String>,
     pub(crate) base_url: Option<String>,
+    /// The variable with the key for `base_url`.
+    pub(crate) api_key_env: Option<String>,
     pub(crate) fallback_models: Vec<String>,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) allow: Vec<Rule>,
@@ -167,9 +169,15 @@ pub(crate) struct HookEntry {
     pub(crate) timeout_ms: Option<u64>,
     #[serde(default)]
     pub(crate) on_failure: OnFailureWord,
-    /// Whether it runs in the sandbox of the tools.
-    #[serde(default)]
-    pub(crate) sandbox: bool,
+    /// Whether it runs in the sandbox of the tools. A repository can ask for that, and not for the contrary.
+    #[serde(default, serialize_with = "as_said")]
+    pub(crate) sandbox: Option<bool>,
+}
+
+/// To say nothing and to say no are the same in what a repository is trusted with.
+#[expect(clippy::ref_option, reason = "that is how fields are handed over")]
+fn as_said<S: serde::Serializer>(sandbox: &Option<bool>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bool(sandbox.unwrap_or(false))
 }
 
 /// What comes of a hook that fails.
@@ -231,7 +239,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> 
 
 /// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.
 pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
-    let file = match open_without_waiting(path) {
+    let file = match read_regular(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -239,27 +247,12 @@ pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     if metadata.len() > MAX_BYTES {
         return Err(io::Error::other(format!("it has {} bytes; at most {MAX_BYTES} are read", metadata.len())));
     }
     let mut text = String::new();
     file.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(Some(text))
-}
-
-#[cfg(unix)]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    // Opening a pipe for reading would wait for a writer.
-    OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)
-}
-
-#[cfg(not(unix))]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
 }
 
 /// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
@@ -302,10 +295,6 @@ const CONFIG_BELOW_HOME: &str = ".config/agent";
 const STATE_BELOW_HOME: &str = ".local/state/agent";
 
 const MAX_BYTES: u64 = 1024 * 1024;
-#[cfg(all(unix, target_os = "linux"))]
-const O_NONBLOCK: i32 = 0o4000;
-#[cfg(all(unix, not(target_os = "linux")))]
-const O_NONBLOCK: i32 = 0x0004;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,8 @@
 use crate::args::{Doctor, ProviderName};
 use crate::config_file::{self, UserConfig, state_home};
 use crate::failure::Failure;
-use crate::provider::{base_url_variable, is_on_this_machine, key_variable, shown_url, variable};
+use crate::keys;
+use crate::provider::{self, base_url_variable, is_on_this_machine, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox;
 use crate::search_path;
@@ -113,6 +114,15 @@ impl Report {
                 any |= is_near;
                 let needs = if is_near { ": on this machine, so it needs no key" } else { "" };
                 self.note(&format!("{} is {}{needs}", base_url_variable(name), shown_url(&url)));
+            }
+        }
+        for name in [ProviderName::Anthropic, ProviderName::OpenAi] {
+            let url = variable(base_url_variable(name)).unwrap_or_default();
+            if let Some(proxy) = provider::proxy(name, &url) {
+                self.note(&format!(
+                    "requests to {} go through the proxy {proxy}, which the environment names",
+                    keys::own_host(name)
+                ));
             }
         }
         if !any {

@@ -4,6 +4,7 @@ use crate::config_file::{FormatterEntry, UserConfig};
 use crate::failure::Failure;
 use crate::programs::Named;
 use crate::repository_config::RepositoryConfig;
+use crate::terminal::{inline, say};
 use agent_exec::SearchPath;
 use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile, recipes};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,30 @@ pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure
 pub(crate) fn of_workspace(config: &RepositoryConfig, root: &Path, programs: &SearchPath) -> Vec<FormatterConfig> {
     let named = config.formatters.iter().map(|named| formatter(&named.entry, program_of(named)));
     named.chain(recipes(Some(programs.directories()), root)).collect()
+}
+
+/// Those of a workspace that may run. They do what the repository says, which commands of the model can change: without a sandbox they run only
+/// if the user let them, and if they lie outside of the workspace.
+pub(crate) fn confined(
+    formatters: Vec<FormatterConfig>,
+    root: &Path,
+    has_sandbox: bool,
+    is_outside: bool,
+) -> Vec<FormatterConfig> {
+    let lies_outside = |program: &Path| {
+        !program.starts_with(root) && program.canonicalize().is_ok_and(|program| !program.starts_with(root))
+    };
+    let (used, left_out): (Vec<_>, Vec<_>) =
+        formatters.into_iter().partition(|formatter| has_sandbox || (is_outside && lies_outside(&formatter.program)));
+    if !left_out.is_empty() {
+        let programs: Vec<String> = left_out.iter().map(|formatter| formatter.program.display().to_string()).collect();
+        say(&inline(&format!(
+            "agent: not run: formatters of the repository, because there is no sandbox (`agent trust --outside-sandbox` lets those \
+             outside of the workspace run as you): {}",
+            programs.join(", ")
+        )));
+    }
+    used
 }
 
 /// For people: what a trusted workspace uses.

@@ -1,53 +1,27 @@
 //! The hooks of a session: the user's own, in a trusted workspace then the repository's, and those that look after the repository.
 
-use crate::config_file::{HookEntry, OnFailureWord, UserConfig};
-use crate::failure::Failure;
+use crate::config_file::{HookEntry, OnFailureWord};
 use crate::programs::Named;
-use crate::project;
-use crate::repository_config::RepositoryConfig;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
     Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookPoint, HookReport,
 };
 use agent_core::ports::{CancelSignal, Hook};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_hooks::{HookConfigError, RepositoryHooks, Script, UserHook, UserHooks};
+use agent_hooks::{HookConfigError, RepositoryHooks, UserHook, UserHooks};
 use agent_tools::Workspace;
 use async_trait::async_trait;
-use std::path::Path;
 use std::sync::Arc;
-
-/// The hooks of the user's configuration.
-pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<UserHook>, Failure> {
-    let used = |entry| hook(entry).map_err(|error| Failure::config(format!("use the hooks: {error}")));
-    user.hooks.iter().map(used).collect()
-}
-
-/// Those of a trusted workspace: their scripts have to stay what they are.
-pub(crate) fn of_workspace(config: &RepositoryConfig, directory: &Path) -> Result<Vec<UserHook>, Failure> {
-    let root = project::root(directory);
-    let script = |hook: &UserHook| Script::named(&hook.command, directory, &root);
-    let used = |named| check(named).map(|hook| hook.clone().with_script(script(&hook))).map_err(Failure::config);
-    config.hooks.iter().map(used).collect()
-}
 
 /// A hook as it would be used, or why it cannot be.
 pub(crate) fn check(named: &Named<HookEntry>) -> Result<UserHook, String> {
     hook(&named.entry).map_err(|error| format!("use `hooks` of {}: {error}", named.place()))
 }
 
-/// For people: what a trusted workspace runs.
-pub(crate) fn shown(config: &RepositoryConfig) -> Vec<String> {
-    let hooks = config.hooks.iter().map(|named| {
-        format!("the hook `{}` at {}, of {}", named.entry.command, named.entry.event, named.file.display())
-    });
-    hooks.collect()
-}
-
-fn hook(entry: &HookEntry) -> Result<UserHook, HookConfigError> {
-    let mut hook = UserHook::new(&entry.event, &entry.command)?
-        .matching(entry.matcher.as_deref().unwrap_or_default())?
-        .in_sandbox(entry.sandbox);
+/// A hook by its entry; where it runs is for [`hook_places`](crate::hook_places).
+pub(crate) fn hook(entry: &HookEntry) -> Result<UserHook, HookConfigError> {
+    let mut hook =
+        UserHook::new(&entry.event, &entry.command)?.matching(entry.matcher.as_deref().unwrap_or_default())?;
     if let Some(timeout_ms) = entry.timeout_ms {
         hook = hook.within_ms(timeout_ms)?;
     }

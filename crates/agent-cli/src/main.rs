@@ -1,6 +1,7 @@
 //! The `agent` program. Thin on purpose: arguments, configuration and terminal; the agent itself is in `agent-core`.
 
 mod answer;
+mod apart;
 mod approver;
 mod args;
 mod config_file;
@@ -11,10 +12,12 @@ mod doctor;
 mod failure;
 mod formatters;
 mod hint;
+mod hook_places;
 mod hooks;
 mod instructions;
 mod job;
 mod kept_rules;
+mod keys;
 mod limits;
 mod lines;
 mod printer;
@@ -27,6 +30,7 @@ mod repository_config;
 mod run;
 mod sandbox;
 mod search_path;
+mod secrets;
 mod sessions;
 mod settings;
 mod setup;
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
     }
     agent_exec::keep_to_itself();
     terminal::take_over_panics();
+    terminal::keep_secret(secrets::redactor());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

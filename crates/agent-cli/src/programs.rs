@@ -1,8 +1,9 @@
 //! The programs that a repository's configuration names: each with the place where it does, and all of them in the form in which they are
 //! trusted.
 
-use crate::config_file::{FormatterEntry, HookEntry};
+use crate::config_file::{FormatterEntry, HookEntry, UserConfig};
 use crate::formatters::program_of;
+use crate::hook_places::{self, Ground};
 use crate::project;
 use crate::repository_config::RepositoryConfig;
 use agent_hooks::{Programs, Script};
@@ -49,10 +50,30 @@ pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
     }
     let of_hooks = config.hooks.iter().filter_map(|hook| Script::named(&hook.entry.command, directory, &root));
     let of_formatters = config.formatters.iter().filter_map(|formatter| Script::at(&program_of(formatter), &root));
-    for script in of_hooks.chain(of_formatters) {
-        programs.insert(name(script.path(), &root), vec![format!("its content is {}", script.content())]);
+    // What may be pinned is found by other rules than what a shell begins with.
+    let ground = Ground { directory, user: &UserConfig::default(), has_sandbox: false };
+    let pinned = config.hooks.iter().filter_map(|hook| hook_places::script(&hook.entry, ground, &root));
+    for script in of_hooks.chain(of_formatters).chain(pinned) {
+        programs.insert(name(script.path(), &root), vec![format!("{CONTENT}{}", script.content())]);
     }
     programs
+}
+
+/// The content that a script was trusted with.
+pub(crate) fn content(programs: &Programs, script: &Path, root: &Path) -> Option<String> {
+    let [line] = programs.get(&name(script, root))?.as_slice() else { return None };
+    line.strip_prefix(CONTENT).map(str::to_owned)
+}
+
+/// Says where the hooks are to run; part of what is kept, and of no place that a repository could name.
+pub(crate) fn run_outside(programs: &mut Programs, is_outside: bool) {
+    let word = if is_outside { OUTSIDE } else { INSIDE };
+    programs.insert(WHERE.to_owned(), vec![word.to_owned()]);
+}
+
+/// Whether the user let them run outside of the sandbox.
+pub(crate) fn is_outside(programs: &Programs) -> bool {
+    programs.get(WHERE).is_some_and(|lines| *lines == [OUTSIDE])
 }
 
 /// What is different, for people.
@@ -91,6 +112,12 @@ pub(crate) fn formatters(file: &Path, text: &str) -> Result<Vec<Named<FormatterE
 pub(crate) fn hooks(file: &Path, text: &str) -> Result<Vec<Named<HookEntry>>, String> {
     read(file, text, "hooks", |found: Hooks| found.hooks)
 }
+
+const CONTENT: &str = "its content is ";
+/// No path has this byte.
+const WHERE: &str = "\0where hooks run";
+const OUTSIDE: &str = "outside of the sandbox, where they can be pinned";
+const INSIDE: &str = "in the sandbox";
 
 #[derive(Deserialize)]
 struct Formatters {

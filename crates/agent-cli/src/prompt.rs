@@ -4,6 +4,7 @@
 //! decided by the session alone.
 
 use crate::answer::{self, Asker};
+use crate::apart::{apart, listen, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
@@ -35,13 +36,10 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
         return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
     }
-    let settings = Settings::resolve(&options, Seat::Interactive)?;
-    setup::check_named(&settings, &options)?;
-    let chosen = provider::choose(&settings).await?;
+    let mut signals = listen()?;
     let (approver, questions) = ScreenApprover::new();
-    let opened = setup::open(&settings, &options, chosen, Some(Arc::new(approver)))?;
+    let (opened, settings) = unless_signalled(&mut signals, begin(&options, approver)).await?;
     let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
-    let mut signals = signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     let heading = format!("{model} in {} · session {id}", settings.directory.display());
@@ -70,6 +68,22 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
         End::JournalFailed(error) => Err(Failure::internal(error)),
         _ => Ok(left),
     }
+}
+
+/// Everything before the first line is read.
+async fn begin(options: &Options, approver: ScreenApprover) -> Result<(Opened, Settings), Failure> {
+    let all = options.clone();
+    let settings = apart(move || {
+        let settings = Settings::resolve(&all, Seat::Interactive)?;
+        setup::check_named(&settings, &all)?;
+        Ok::<_, Failure>(settings)
+    });
+    let settings = settings.await??;
+    let chosen = provider::choose(&settings).await?;
+    let all = options.clone();
+    let opening = apart(move || (setup::open(&settings, &all, chosen, Some(Arc::new(approver))), settings));
+    let (opened, settings) = opening.await?;
+    Ok((opened?, settings))
 }
 
 /// What the person sees, and what the next line is for.

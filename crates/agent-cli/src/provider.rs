@@ -2,8 +2,11 @@
 
 use crate::args::ProviderName;
 use crate::failure::Failure;
+use crate::keys;
+use crate::secrets;
 use crate::settings::Settings;
 use crate::tape::Tape;
+use crate::terminal::say;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
@@ -23,20 +26,20 @@ pub(crate) struct Chosen {
 
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
-    // The keys of other providers are secrets too.
-    let secrets: Vec<String> = keys().collect();
+    // The keys of other providers are secrets too, and whatever else the environment holds.
+    let mut secrets = secrets::of_environment();
+    secrets.extend(keys::named(settings));
     if let Tape::Replay(provider, recorded) = &settings.tape {
         let models = recorded_models(settings, recorded)?;
         return Ok(Chosen { provider: Arc::<ReplayProvider>::clone(provider), models, secrets });
     }
     let name = name(settings)?;
-    let key = variable(key_variable(name));
     let (base_url, from) = base_url(settings, name);
-    let mut config = ProviderConfig { base_url, api_key: key, ..ProviderConfig::default() };
-    let is_local = config.is_local().map_err(|error| Failure::config(format!("{error}; it comes from {from}")))?;
-    if config.api_key.is_none() && !is_local {
-        return Err(no_key(name));
-    }
+    secrets.extend(secrets::of_url(&base_url));
+    let mut config = ProviderConfig { base_url, ..ProviderConfig::default() };
+    let key = keys::of(settings, name, &config, &from)?;
+    (config.api_key, config.key_variable) = (key.value, key.variable);
+    say_proxy(settings, name, &config);
     config.recorder = settings.tape.recorder(&secrets)?;
     match name {
         ProviderName::Anthropic => {
@@ -66,7 +69,7 @@ pub(crate) fn base_url(settings: &Settings, name: ProviderName) -> (String, Stri
     let from = base_url_variable(name);
     match variable(from) {
         Some(url) => (url, from.to_owned()),
-        None => (settings.user.base_url.clone().unwrap_or_default(), "the configuration".to_owned()),
+        None => (settings.user.base_url.clone().unwrap_or_default(), CONFIGURATION.to_owned()),
     }
 }
 
@@ -134,14 +137,22 @@ pub(crate) fn is_on_this_machine(url: &str) -> bool {
     ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() }.is_local().unwrap_or(false)
 }
 
-fn no_key(name: ProviderName) -> Failure {
-    let variable = key_variable(name);
-    Failure::authentication(format!(
-        "ask the provider: {variable} is not set. Three ways on:\n  \
-         - set {variable};\n  \
-         - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
-         - look first, without a key: `agent demo`"
-    ))
+/// Says which proxy requests go through: the environment names it, and it is easily forgotten there.
+fn say_proxy(settings: &Settings, name: ProviderName, config: &ProviderConfig) {
+    if let Some(proxy) = proxy(name, &config.base_url).filter(|_| !settings.is_quiet) {
+        say(&format!("agent: requests to the provider go through the proxy {proxy}, which the environment names"));
+    }
+}
+
+/// The proxy to a provider, without what may be secret in it.
+pub(crate) fn proxy(name: ProviderName, base_url: &str) -> Option<String> {
+    let own = match name {
+        ProviderName::Anthropic => "https://api.anthropic.com",
+        ProviderName::OpenAi | ProviderName::OpenAiResponses => "https://api.openai.com",
+        ProviderName::Replay => return None,
+    };
+    let base_url = if base_url.trim().is_empty() { own.to_owned() } else { base_url.to_owned() };
+    ProviderConfig { base_url, ..ProviderConfig::default() }.proxy().ok().flatten()
 }
 
 fn wrong(error: &ConfigError) -> Failure {
@@ -224,11 +235,6 @@ pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
     }
 }
 
-/// The keys of all providers that the environment has.
-pub(crate) fn keys() -> impl Iterator<Item = String> {
-    [ProviderName::Anthropic, ProviderName::OpenAi].into_iter().filter_map(|name| variable(key_variable(name)))
-}
-
 pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
     match name {
         ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
@@ -251,6 +257,8 @@ pub(crate) fn shown_url(url: &str) -> String {
     format!("{scheme}{colon}{host}{path}")
 }
 
+/// Who names the base URL, where nobody else does.
+pub(crate) const CONFIGURATION: &str = "the configuration";
 const LISTING: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

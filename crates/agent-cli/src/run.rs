@@ -1,5 +1,6 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
+use crate::apart::{apart, listen, unless_signalled};
 use crate::args::{Options, OutputFormat, Run};
 use crate::failure::Failure;
 use crate::printer::{Init, Printer};
@@ -32,19 +33,12 @@ pub(crate) async fn run(arguments: Run) -> u8 {
     }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
-    let result = match signals::listen() {
-        Ok(mut signals) => {
-            let begun = tokio::select! {
-                biased;
-                Some(signal) = signals.recv() => Err(Failure::stopped(signal)),
-                begun = begin(prompt, &words, &verify, &options) => begun,
-            };
-            match begun {
-                Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
-                Err(failure) => RunResult::of_failure(&failure, started),
-            }
-        }
-        Err(error) => RunResult::of_failure(&Failure::internal(format!("listen for signals: {error}")), started),
+    let result = match listen() {
+        Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verify, &options)).await {
+            Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
+            Err(failure) => RunResult::of_failure(&failure, started),
+        },
+        Err(failure) => RunResult::of_failure(&failure, started),
     };
     printer.finish(result, &options)
 }
@@ -61,13 +55,21 @@ async fn begin(
         Err(failure) if !names_session => return Err(failure),
         prompt => prompt,
     };
-    let settings = Settings::resolve(options, Seat::Headless)?;
+    let all = options.clone();
+    let (settings, is_kept) = apart(move || {
+        let settings = Settings::resolve(&all, Seat::Headless)?;
+        let is_kept = setup::is_kept(&settings, &all)?;
+        Ok::<_, Failure>((settings, is_kept))
+    })
+    .await??;
     let prompt = match prompt {
-        Err(failure) if !setup::is_kept(&settings, options)? => return Err(failure),
+        Err(failure) if !is_kept => return Err(failure),
         prompt => prompt,
     };
     let chosen = provider::choose(&settings).await?;
-    let opened = setup::open(&settings, options, chosen, None)?;
+    let all = options.clone();
+    let (opened, settings) = apart(move || (setup::open(&settings, &all, chosen, None), settings)).await?;
+    let opened = opened?;
     if let Some(left) = opened.unfinished.as_ref().filter(|_| verify.is_empty()) {
         check_commands(left.lifecycle())?;
     }

@@ -4,7 +4,7 @@ use crate::args::{Options, ProviderName, Sandbox};
 use crate::config_file::{self, LimitsConfig, UserConfig};
 use crate::failure::Failure;
 use crate::formatters;
-use crate::hooks;
+use crate::hook_places::{self, Ground};
 use crate::project;
 use crate::protected::{GitSettings, Protection, git_settings};
 use crate::repository_config::RepositoryConfig;
@@ -12,7 +12,7 @@ use crate::sandbox::{self, Place};
 use crate::search_path;
 use crate::tape::Tape;
 use crate::terminal::{inline, say};
-use crate::trust;
+use crate::trust::{self, Trust};
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
@@ -26,6 +26,9 @@ pub(crate) struct Settings {
     pub(crate) provider: Option<ProviderName>,
     /// As the flag says; the environment and then the configuration come after it.
     pub(crate) base_url: Option<String>,
+    /// As the flag says.
+    pub(crate) api_key_env: Option<String>,
+    pub(crate) is_quiet: bool,
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
     pub(crate) tape: Tape,
@@ -56,7 +59,7 @@ impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
         let directory = working_directory(options.directory.as_deref())?;
         let user = users_config()?;
-        let (repository, is_trusted) = repository_config(&directory)?;
+        let (repository, trust) = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
             Seat::Headless => Limits {
@@ -88,14 +91,14 @@ impl Settings {
         let mut formatters = Vec::new();
         if is_wanted(options.format_on_edit, user.format_on_edit) {
             formatters = formatters::of_user(&user)?;
-            if is_trusted {
-                formatters.extend(formatters::of_workspace(&repository, &project::root(&directory), &programs));
+            if trust.is_given {
+                let root = project::root(&directory);
+                let used = formatters::of_workspace(&repository, &root, &programs);
+                formatters.extend(formatters::confined(used, &root, sandbox.is_some(), trust.is_outside));
             }
         }
-        let mut hooks = hooks::of_user(&user)?;
-        if is_trusted {
-            hooks.extend(hooks::of_workspace(&repository, &directory)?);
-        }
+        let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
+        let hooks = hooks(&repository, &trust, ground, options)?;
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -104,6 +107,8 @@ impl Settings {
         Ok(Self {
             provider: options.provider.or(user.provider),
             base_url: options.base_url.clone(),
+            api_key_env: options.api_key_env.clone(),
+            is_quiet: options.quiet,
             // A recording stands above the configuration: it was made with its models.
             model: options.model.clone().or_else(|| user.model.clone().filter(|_| !tape.is_played())),
             fallback_models: if options.fallback_model.is_empty() && !tape.is_played() {
@@ -127,6 +132,22 @@ impl Settings {
     }
 }
 
+/// The user's hooks, and then those of a trusted repository. What does not run is said, whoever wants it quiet: it was to guard something.
+fn hooks(
+    repository: &RepositoryConfig,
+    trust: &Trust,
+    ground: Ground<'_>,
+    options: &Options,
+) -> Result<Vec<UserHook>, Failure> {
+    let mut placed = hook_places::of_user(ground)?;
+    if trust.is_given {
+        placed.add(hook_places::of_workspace(repository, trust, ground)?);
+    }
+    placed.told.iter().filter(|_| !options.quiet).for_each(|told| say(&format!("agent: {}", inline(told))));
+    placed.left_out.iter().for_each(|told| say(&format!("agent: not run: {}", inline(told))));
+    Ok(placed.hooks)
+}
+
 pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     config_file::check_places()?;
     config_file::user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| config_file::read(&path))
@@ -145,7 +166,7 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
 }
 
 /// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error. And whether its programs are used.
-fn repository_config(directory: &Path) -> Result<(RepositoryConfig, bool), Failure> {
+fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {
@@ -153,7 +174,7 @@ fn repository_config(directory: &Path) -> Result<(RepositoryConfig, bool), Failu
     }
     let trust = trust::of(directory, &config)?;
     trust.told.iter().for_each(|told| say(&format!("agent: not used: {}", inline(told))));
-    Ok((config, trust.is_given))
+    Ok((config, trust))
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.

@@ -20,7 +20,7 @@ use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::Processes;
-use agent_hooks::{HooksConfig, Identity, RepositoryHooks, UserHooks};
+use agent_hooks::{HooksConfig, Identity, RepositoryHooks, Runs, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
@@ -215,10 +215,10 @@ fn make(
     Ok(Made { builder, model, tool_names, processes, repository, users })
 }
 
-/// The user's hooks are the user's own programs: they run as the user does, but for those that are to run in the sandbox.
+/// What is to run in a sandbox by the user's own word is not left out.
 fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processes) -> Result<Arc<UserHooks>, Failure> {
     if settings.sandbox.is_none()
-        && let Some(hook) = settings.hooks.iter().find(|hook| hook.sandboxed)
+        && let Some(hook) = settings.hooks.iter().find(|hook| hook.runs == Runs::Sandboxed)
     {
         let (command, point) = (&hook.command, hook.point);
         return Err(Failure::config(format!("run the hook `{command}` at {point} in a sandbox: there is none here")));

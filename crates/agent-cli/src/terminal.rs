@@ -3,9 +3,27 @@
 //!
 //! 1. Text is written with every character made visible that a terminal would act on or that would show something else than is there.
 //! 2. JSON is written with the same characters as `\u…`, which is the same JSON.
-//! 3. The program's own styles are added behind that, and are the only escape sequences.
+//! 3. Secrets that are known are replaced before that.
+//! 4. The program's own styles are added behind that, and are the only escape sequences.
 
+use agent_core::redact::Redactor;
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+
+/// Says, once, what must not be written.
+pub(crate) fn keep_secret(redactor: Redactor) {
+    // The first word counts: nothing is known later that was not known at the start.
+    let _ = SECRETS.set(redactor);
+}
+
+/// The text without secrets that are known.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    match SECRETS.get() {
+        Some(redactor) if redactor.finds(text) => Cow::Owned(redactor.redacted(text)),
+        _ => Cow::Borrowed(text),
+    }
+}
 
 /// The text with everything that a terminal would act on made visible: control characters other than newline and tab, and characters
 /// that change the direction of text or hide it. A carriage return before a newline is left out.
@@ -115,14 +133,14 @@ impl Style {
             Tint::Bold => "1",
             Tint::Red => "31",
         };
-        let text = escaped(text);
+        let text = escaped(&clean(text));
         write_line(&if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text });
     }
 }
 
 /// Writes a line to standard error.
 pub(crate) fn say(text: &str) {
-    write_line(&escaped(text));
+    write_line(&escaped(&clean(text)));
 }
 
 /// A terminal that is gone is no reason to stop. Standard error is not buffered, so the line is made whole first: it costs one write, and
@@ -136,7 +154,7 @@ fn write_line(text: &str) {
 /// # Errors
 /// When nobody reads it any more.
 pub(crate) fn put(text: &str) -> io::Result<()> {
-    write_out(&escaped(text))
+    write_out(&escaped(&clean(text)))
 }
 
 /// Writes JSON to standard output at once.
@@ -144,7 +162,7 @@ pub(crate) fn put(text: &str) -> io::Result<()> {
 /// # Errors
 /// When nobody reads it any more.
 pub(crate) fn put_json(json: &str) -> io::Result<()> {
-    write_out(&escaped_json(json))
+    write_out(&escaped_json(&clean(json)))
 }
 
 fn write_out(text: &str) -> io::Result<()> {
@@ -231,6 +249,8 @@ pub(crate) fn take_over_panics() {
         say(&if is_wanted { format!("{panic}\n{trace}") } else { panic.to_string() });
     }));
 }
+
+static SECRETS: OnceLock<Redactor> = OnceLock::new();
 
 #[cfg(test)]
 mod tests {

@@ -111,6 +111,7 @@ pub mod llm;
 pub mod permission;
 pub mod ports;
 pub mod protected;
+pub mod redact;
 pub mod retry;
 pub mod session;
 mod shared_text;

@@ -59,4 +59,6 @@ pub use recipes::{recipe_programs, recipes};
 pub use submodules::submodules;
 pub use trust::{Place, Programs, Standing, TrustStore};
 pub use undo::{UndoError, Undone, undo, undo_begun};
-pub use user::{HookConfigError, Matcher, MatcherError, OnFailure, Script, UserHook, UserHooks};
+pub use user::{
+    Grounds, HookConfigError, Matcher, MatcherError, OnFailure, PinnedScript, Runs, Script, UserHook, UserHooks,
+};

@@ -1,7 +1,8 @@
 //! What a provider has to be told: where the server is, the key, and how long to wait.
 
 use crate::cassette::{CassetteError, Recorder};
-use crate::client::base::is_local;
+use crate::client::base::{self, is_local};
+use crate::client::proxy;
 use core::fmt;
 use core::time::Duration;
 
@@ -46,6 +47,23 @@ impl ProviderConfig {
     pub fn is_local(&self) -> Result<bool, ConfigError> {
         is_local(&self.base_url)
     }
+
+    /// Which server the base URL names.
+    ///
+    /// # Errors
+    /// [`ConfigError::BaseUrl`] when it is no URL that a provider can be reached at.
+    pub fn server(&self) -> Result<Server, ConfigError> {
+        base::server(&self.base_url)
+    }
+
+    /// The proxy of the environment through which requests to the base URL go, without what may be secret in its URL. Servers on this machine
+    /// are asked directly. Nothing where the base URL is empty: then it is the provider that knows where it goes.
+    ///
+    /// # Errors
+    /// [`ConfigError::BaseUrl`] when it is no URL that a provider can be reached at.
+    pub fn proxy(&self) -> Result<Option<String>, ConfigError> {
+        proxy::of_environment(&self.base_url)
+    }
 }
 
 impl fmt::Debug for ProviderConfig {
@@ -59,6 +77,20 @@ impl fmt::Debug for ProviderConfig {
             // The base URL is left out too: it may carry a password.
             .finish_non_exhaustive()
     }
+}
+
+/// A server, as its URL tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Server {
+    /// Its name or address, in small letters; empty for the provider's own.
+    pub host: String,
+    /// Whether no URL was given, so that it is the provider's own.
+    pub is_default: bool,
+    /// Whether it is on this machine.
+    pub is_local: bool,
+    /// Whether what is sent there can be read on the way.
+    pub is_encrypted: bool,
 }
 
 /// How long to wait for a server. Reaching a limit is an error of kind [`Timeout`](agent_core::llm::LlmErrorKind::Timeout), whose facts
@@ -110,6 +142,12 @@ pub enum ConfigError {
     Header {
         /// Its name.
         name: String,
+    },
+    /// A key, a password or a header would be sent so that anybody on the way can read it.
+    #[error("use the base URL: a key or password would go to {host} in clear; use `https://`")]
+    InClear {
+        /// Where it would go.
+        host: String,
     },
     /// TLS cannot be set up.
     #[error("set up TLS: {found}")]

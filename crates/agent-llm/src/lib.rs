@@ -49,7 +49,7 @@ mod wire;
 
 pub use anthropic::AnthropicProvider;
 pub use cassette::{Cassette, CassetteError, Matching, Recorder};
-pub use config::{ConfigError, ProviderConfig, Timeouts};
+pub use config::{ConfigError, ProviderConfig, Server, Timeouts};
 pub use openai::OpenAiProvider;
 pub use replay::ReplayProvider;
 pub use responses::OpenAiResponsesProvider;

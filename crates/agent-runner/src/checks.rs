@@ -1,6 +1,7 @@
 //! The checks of an agent's commitments: shell commands, one after the other, each bounded in time.
 
 use crate::notice::Notice;
+use crate::redact::Redactor;
 use crate::supervisor::Message;
 use crate::tool_calls::{Stop, past_grace};
 use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Event, Ticket};
@@ -56,9 +57,15 @@ pub(crate) struct Checker {
     pub(crate) commands: Option<Arc<dyn CommandRunner>>,
     pub(crate) directory: String,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) redactor: Redactor,
 }
 
 impl Checker {
+    /// One that has nothing to run commands with yet.
+    pub(crate) fn new(clock: &Arc<dyn Clock>, redactor: &Redactor) -> Self {
+        Self { commands: None, directory: String::from("/"), clock: Arc::clone(clock), redactor: redactor.clone() }
+    }
+
     /// Runs the checks in order, so that two builds do not wait for each other's locks, and reports each. When stopping is asked for, what
     /// runs has a moment to end by itself and is dropped then, and nothing more is reported.
     pub(crate) async fn run(
@@ -71,7 +78,9 @@ impl Checker {
     ) {
         for Check { commitment, assertion } in checks {
             // Whoever does not listen any more misses nothing that anybody waits for.
-            let _ = notices.send(Notice::CheckStarted { command: assertion.command.clone() });
+            let mut command = assertion.command.clone();
+            self.redactor.text(&mut command);
+            let _ = notices.send(Notice::CheckStarted { command });
             let report = self.check(&assertion, &stop).await;
             if stop.is_cancelled() {
                 return;

@@ -37,9 +37,9 @@ mod time_limit;
 mod tool_calls;
 
 pub use agent::{Agent, AgentError};
+pub use agent_core::redact::REDACTED;
 pub use builder::{BuildError, Builder};
 pub use clock::SystemClock;
 pub use notice::{Notice, Notices};
-pub use redact::REDACTED;
 pub use runner::{End, Handle, Runner};
 pub use supervisor::{Supervised, Supervisor, SupervisorHandle};

@@ -4,42 +4,33 @@ use agent_core::conversation::Arguments;
 use agent_core::hook::HookReport;
 use agent_core::journal::LifecycleEntry;
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, LifecycleConfig};
-use agent_core::llm::{Delta, ResponseBlock};
+use agent_core::llm::{Delta, RawCall, ResponseBlock};
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Event, SessionConfig};
 use agent_core::tool::{CallFacts, Finding, HookVerdict, Subject};
-use std::sync::Arc;
 
-/// Replaces known secrets.
+/// Replaces known secrets in what the machines take and tell.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor {
-    /// Longest first, so that one that is part of another does not spare the rest of it.
-    secrets: Arc<[String]>,
-}
+pub(crate) struct Redactor(agent_core::redact::Redactor);
 
 impl Redactor {
-    /// Short values are left alone: replacing them would garble ordinary text.
     pub(crate) fn new(secrets: &[String]) -> Self {
-        let long = secrets.iter().filter(|secret| secret.len() >= MIN_SECRET_BYTES);
-        let mut secrets: Vec<String> = long.cloned().collect();
-        // Arguments of calls are JSON text, in which a secret may be spelt otherwise.
-        let escaped: Vec<String> = secrets.iter().map(|secret| escaped(secret)).collect();
-        secrets.extend(escaped);
-        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        secrets.dedup();
-        Self { secrets: secrets.into() }
+        Self(agent_core::redact::Redactor::new(secrets))
     }
 
     /// The event without secrets.
     pub(crate) fn event(&self, mut event: Event) -> Event {
-        if self.secrets.is_empty() {
+        if self.0.is_empty() {
             return event;
         }
         match &mut event {
             Event::UserInput { text } | Event::ToolProgress { text, .. } => self.text(text),
             Event::Reconfigured { config } => self.config(config),
             Event::LlmDelta { delta: Delta::Text(text) | Delta::Thinking(text), .. } => self.text(text),
-            Event::LlmCompleted { response, .. } => response.blocks.iter_mut().for_each(|block| self.block(block)),
+            Event::LlmCompleted { response, .. } => {
+                response.blocks.iter_mut().for_each(|block| self.block(block));
+                self.text(&mut response.model);
+            }
             Event::LlmFailed { error, .. } => self.text(&mut error.message),
             Event::LlmAborted { partial_text, .. } => self.text(partial_text),
             Event::ToolsPrepared { facts, .. } => facts.iter_mut().for_each(|fact| self.fact(fact)),
@@ -74,7 +65,7 @@ impl Redactor {
 
     /// The event of a lifecycle without secrets.
     pub(crate) fn lifecycle_event(&self, mut event: lifecycle::Event) -> lifecycle::Event {
-        if self.secrets.is_empty() {
+        if self.0.is_empty() {
             return event;
         }
         match &mut event {
@@ -185,35 +176,44 @@ impl Redactor {
 
     fn arguments(&self, arguments: &mut Arguments) {
         let mut text = arguments.as_str().to_owned();
-        self.text(&mut text);
+        self.0.json(&mut text);
         // Replacing text within JSON strings keeps it JSON; should it not, a call is better run as it was allowed than changed.
         if let Ok(clean) = Arguments::parse(&text) {
             *arguments = clean;
         }
     }
 
-    /// Sealed reasoning is left as it came: changing it would break its seal.
+    /// A seal holds for the text that it was made for. Reasoning with a secret in it loses its seal, and so it does not go back to the provider:
+    /// it could go only with the secret, and then the secret would have to be kept.
     fn block(&self, block: &mut ResponseBlock) {
         match block {
             ResponseBlock::Text(text) => self.text(text),
-            ResponseBlock::Call(call) => self.text(&mut call.arguments),
-            ResponseBlock::Thinking { text, signature: None } => self.text(text),
-            ResponseBlock::Thinking { .. } | ResponseBlock::RedactedThinking { .. } | ResponseBlock::Opaque { .. } => {}
+            ResponseBlock::Call(RawCall { id, name, arguments, complete: _ }) => {
+                self.text(id);
+                self.text(name);
+                self.0.json(arguments);
+            }
+            ResponseBlock::Thinking { text, signature } => {
+                if self.0.finds(text) || signature.as_deref().is_some_and(|seal| self.is_in_json(seal)) {
+                    *signature = None;
+                }
+                self.text(text);
+            }
+            ResponseBlock::RedactedThinking { data } => self.text(data),
+            ResponseBlock::Opaque { dialect: _, json } => self.0.json(json),
         }
     }
 
-    /// How much of a text can be redacted by itself, whatever follows: what is behind may be the beginning of a secret.
+    /// Whether JSON holds a secret, however it is spelt.
+    fn is_in_json(&self, json: &str) -> bool {
+        let mut clean = json.to_owned();
+        self.0.json(&mut clean);
+        clean != json
+    }
+
+    /// How much of a text can be redacted by itself, whatever follows.
     pub(crate) fn settled_bytes(&self, text: &str) -> usize {
-        let begun = |secret: &String| {
-            let most = secret.len().min(text.len() + 1);
-            (1..most).rev().find(|&n| secret.get(..n).is_some_and(|beginning| text.ends_with(beginning)))
-        };
-        let mut settled = text.len() - self.secrets.iter().filter_map(begun).max().unwrap_or_default();
-        // A whole secret that lies across the cut stays together.
-        while let Some(start) = self.secrets.iter().find_map(|secret| across(text, secret, settled)) {
-            settled = start;
-        }
-        settled
+        self.0.settled_bytes(text)
     }
 
     fn texts(&self, texts: &mut [String]) {
@@ -221,25 +221,6 @@ impl Redactor {
     }
 
     pub(crate) fn text(&self, text: &mut String) {
-        for secret in self.secrets.iter() {
-            if text.contains(secret) {
-                *text = text.replace(secret, REDACTED);
-            }
-        }
+        self.0.text(text);
     }
 }
-
-/// Where a secret begins that lies across this place.
-fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
-    text.match_indices(secret).map(|(start, _)| start).find(|start| *start < place && place < start + secret.len())
-}
-
-/// The text as it stands in a JSON string.
-fn escaped(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
-}
-
-/// What stands in a journal, and in what the model and the host are told, where a secret was.
-pub const REDACTED: &str = "[redacted]";
-const MIN_SECRET_BYTES: usize = 8;

@@ -60,8 +60,7 @@ impl Supervisor {
         let (runner, handle, session_notices) = session;
         let (sender, inbox) = mpsc::unbounded_channel();
         let (notices, notices_receiver) = mpsc::unbounded_channel();
-        let checker =
-            Checker { commands: None, directory: String::from("/"), clock: Arc::clone(&runner.performer.clock) };
+        let checker = Checker::new(&runner.performer.clock, &runner.redactor);
         let limit_ms = runner.session.config().limits.max_wall_time_ms;
         let overseen = Overseen {
             agent,

@@ -1,5 +1,6 @@
 //! What a job needs of this program: settings, a provider, sessions, a file for its record, and somebody to show it to.
 
+use crate::apart::apart;
 use crate::args::Options;
 use crate::failure::Failure;
 use crate::provider;
@@ -136,8 +137,12 @@ impl Inputs {
         let settings = self.settings()?;
         settings.model = Some(attempt.agent.model.clone());
         let chosen = provider::choose(settings).await?;
-        let settings = self.settings.as_ref().map_err(|failure| Failure::internal(&failure.message))?;
-        setup::builder(settings, &self.options, chosen)
+        let taken = Err(Failure::internal("set up the session: it is being set up"));
+        let settings = std::mem::replace(&mut self.settings, taken)?;
+        let options = self.options.clone();
+        let (made, settings) = apart(move || (setup::builder(&settings, &options, chosen), settings)).await?;
+        self.settings = Ok(settings);
+        made
     }
 }
 

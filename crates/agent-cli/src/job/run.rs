@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::job::args::JobRun;
 use crate::job::host::Host;
 use crate::job::{records, result};
-use crate::provider;
+use crate::secrets;
 use crate::settings::{Seat, Settings, working_directory};
 use crate::signals::{self, Signal};
 use crate::terminal::{is_watched, say};
@@ -68,7 +68,7 @@ async fn drive(config: JobConfig, host: &Arc<Host>) -> Result<(Job, Option<Signa
     let mut signals = signals::listen().map_err(listening)?;
     let (runner, handle) = JobRunner::new(config, host.clone(), Arc::new(SystemClock::new()));
     // The keys of all providers, as for a session: the job may fail before there is one.
-    let running = provider::keys().fold(runner, JobRunner::secret).run();
+    let running = secrets::of_environment().into_iter().fold(runner, JobRunner::secret).run();
     tokio::pin!(running);
     let mut signalled = None;
     loop {

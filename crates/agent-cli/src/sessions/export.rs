@@ -5,7 +5,7 @@ use super::args::{Export, ExportFormat, One};
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
-use crate::terminal::{escaped, say};
+use crate::terminal::{clean, escaped, say};
 use crate::view::call_line;
 use agent_core::conversation::{Answer, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
@@ -30,7 +30,7 @@ pub(super) fn export(arguments: &Export) -> Result<u8, Failure> {
     let text = match arguments.format {
         ExportFormat::Markdown => {
             let story = Story::read(&path, None, |_| {})?;
-            format!("# Session {id}\n\n{}\n{}", head(&id, &story), markdown(story.replayer.session()))
+            format!("# Session {id}\n{}\n{}", fenced(&head(&id, &story)), markdown(story.replayer.session()))
         }
         ExportFormat::Html => html::document(&id, &path)?,
     };
@@ -38,6 +38,8 @@ pub(super) fn export(arguments: &Export) -> Result<u8, Failure> {
         write(&text)?;
         return Ok(0);
     };
+    // An older program, or one with another environment, may have kept what is known to be secret now.
+    let text = clean(&text);
     // What a session holds is its owner's; and what is there already is not overwritten.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -163,9 +165,15 @@ fn heading(text: &str) -> String {
     escaped(text).chars().map(|c| if c.is_alphanumeric() || "_-. ".contains(c) { c } else { '?' }).collect()
 }
 
-/// As a quotation: whatever stands in it, it stays inside, and no HTML of it acts.
+/// As a quotation: whatever stands in it, it stays inside, no HTML of it acts, and no image or link of it is one: whoever opens the document would
+/// fetch the image, and tell its server so.
 fn quoted(text: &str) -> String {
     let text = escaped(text).replace('&', "&amp;").replace('<', "&lt;");
+    // Addresses stay to be read.
+    let text = ["![", "](", "][", "]:"].iter().fold(text, |text, sign| {
+        let (first, second) = sign.split_at(1);
+        text.replace(sign, &format!("{first}\\{second}"))
+    });
     text.lines().fold(String::from("\n"), |out, line| out + "> " + line + "\n")
 }
 
@@ -180,6 +188,22 @@ fn fenced(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{fenced, heading, quoted};
+
+    /// What CommonMark takes for an image, a link or the place of one.
+    #[test]
+    fn nothing_is_fetched() {
+        for (text, shown) in [
+            ("![a](http://x/y.png)", "!\\[a]\\(http://x/y.png)"),
+            ("![a][b]\n[b]: http://x", "!\\[a]\\[b]\n> [b]\\: http://x"),
+            ("![b]\n\n[b]: <http://x>", "!\\[b]\n> \n> [b]\\: &lt;http://x>"),
+            ("[![a](http://x)](http://y)", "[!\\[a]\\(http://x)]\\(http://y)"),
+            ("\\![a](http://x)", "\\!\\[a]\\(http://x)"),
+            ("<img src=http://x>", "&lt;img src=http://x>"),
+            ("a[0] = b (see http://x)", "a[0] = b (see http://x)"),
+        ] {
+            assert_eq!(quoted(text), format!("\n> {shown}\n"), "{text}");
+        }
+    }
 
     #[test]
     fn nothing_gets_out_of_its_quotation() {

@@ -256,6 +256,7 @@ fn the_key_is_shown_nowhere() {
     let run = |format: &str| {
         let mut command =
             scratch.run_command(&model, &["-p", "x", "-v", "--permission-mode", "bypass", "--output-format", format]);
+        command.args(["--api-key-env", "ANTHROPIC_API_KEY"]);
         Running::start(command.env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", "sk-the-other-secret-one")).end()
     };
     let all = [run("stream-json"), run("stream-json"), run("text")];
@@ -281,4 +282,55 @@ fn a_password_in_the_url_is_not_shown() {
     let doctor =
         Running::start(scratch.agent(&["doctor"]).env("OPENAI_BASE_URL", "http://me:hunter2secret@host/v1")).end();
     assert!(doctor.out.contains("http://host/v1") && !doctor.out.contains("hunter2secret"), "{doctor:#?}");
+}
+
+/// Whatever the program reads or appends to may be a pipe, which makes whoever opens it wait for somebody.
+#[test]
+fn a_pipe_in_the_place_of_a_file_holds_nothing_up() {
+    let model = Model::always(Step::text("Done."));
+    const JOURNAL: &str = "the journal's path";
+    let run: &[&str] = &["run", "-p", "x", "--session-id", "one"];
+    for (place, arguments, code) in [
+        ("config/config.toml", run, 52),
+        ("work/.agent/config.toml", run, 52),
+        // Without its instructions a session goes on, and says so.
+        ("work/AGENTS.md", run, 0),
+        ("journal", run, 42),
+        ("lock", run, 1),
+        ("journal", &["sessions", "show", "one"], 42),
+        ("journal", &["sessions", "export", "one"], 42),
+        ("journal", &["sessions", "lint", JOURNAL], 42),
+        ("journal", &["sessions", "list"], 0),
+        ("tape", &["run", "-p", "x", "--replay", "../tape"], 42),
+        ("audit", &["job", "audit"], 1),
+    ] {
+        let scratch = Scratch::repository();
+        scratch.run(&model, &["-p", "x", "--session-id", "one"]).assert_code(0);
+        let journal = scratch.journals().remove(0);
+        let path = match place {
+            "journal" => journal.clone(),
+            "lock" => journal.with_extension("lock"),
+            "audit" => {
+                let mut job = scratch.agent(&["job", "run", "x"]);
+                Running::start(job.args(model.flags(Wire::Anthropic))).end().assert_code(0);
+                scratch.journals().into_iter().find(|path| path.to_string_lossy().contains("/audit/")).unwrap()
+            }
+            other => scratch.path(other),
+        };
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        drop(std::fs::remove_file(&path));
+        assert!(scratch.command("mkfifo").arg(&path).status().unwrap().success());
+        let journal = journal.display().to_string();
+        let words = arguments.iter().map(|word| if *word == JOURNAL { journal.as_str() } else { word });
+        let mut command = scratch.agent(&words.collect::<Vec<_>>());
+        if arguments[0] == "run" && place != "tape" {
+            command.args(model.flags(Wire::Anthropic));
+        }
+        let ended = Running::start(&mut command).end();
+        assert_eq!(ended.code(), code, "{place} {arguments:?}: {ended:#?}");
+        assert!(
+            ended.err.contains("not a regular file") || ended.err.contains("not a file") || code == 0,
+            "{ended:#?}"
+        );
+    }
 }

@@ -114,6 +114,35 @@ fn while_the_models_are_listed() {
     assert_eq!(running.end().assert_code(130).result()["subtype"], "cancelled");
 }
 
+/// A program that does not end holds up what comes before the first request.
+#[test]
+fn while_the_session_is_set_up() {
+    for (signal, code, is_prompt) in [("INT", 130, false), ("TERM", 143, false), ("TERM", 143, true)] {
+        let scratch = Scratch::repository();
+        let (bin, began, stop) = (scratch.path("bin"), scratch.path("began"), scratch.path("stop"));
+        std::fs::create_dir(&bin).unwrap();
+        let text = format!(
+            "#!/bin/sh\ntouch '{}'\nwhile test ! -e '{}'; do sleep 0.05; done\n",
+            began.display(),
+            stop.display()
+        );
+        std::fs::write(bin.join("git"), text).unwrap();
+        std::fs::set_permissions(bin.join("git"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let model = Model::script([]);
+        let mut command =
+            if is_prompt { scratch.agent(&[]) } else { scratch.agent(&["run", "-p", "x", "--output-format", "json"]) };
+        command.args(model.flags(Wire::Anthropic));
+        let running = Running::start(command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())));
+        eventually("the program", || began.exists());
+        running.signal(signal);
+        let ended = running.end();
+        std::fs::write(&stop, "").unwrap();
+        ended.assert_code(code);
+        assert!(is_prompt || ended.result()["subtype"] == "cancelled", "{ended:#?}");
+        assert_eq!(model.requests().len(), 0);
+    }
+}
+
 #[test]
 fn twice_does_not_tell_the_outcome_of_the_run_before() {
     let scratch = Scratch::new();

@@ -1,9 +1,11 @@
 //! A key is a canary: it goes to the provider, and nowhere else.
 
 use crate::support::{Ended, Model, Running, Scratch};
+use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
+use std::process::Command;
 
 const KEY: &str = "sk-ant-canary-0123456789abcdef";
 /// The key as a command may write it so that nobody recognises it.
@@ -20,6 +22,7 @@ fn everything(scratch: &Scratch, model: &Model, ended: &Ended) -> String {
 
 fn with_key(scratch: &Scratch, model: &Model, arguments: &[&str]) -> Ended {
     let mut command = scratch.run_command(model, arguments);
+    command.args(["--api-key-env", "ANTHROPIC_API_KEY"]);
     Running::start(command.env("ANTHROPIC_API_KEY", KEY).env("MY_OTHER_TOKEN", KEY)).end()
 }
 
@@ -72,4 +75,183 @@ fn what_says_it_is_not_repeated() {
     assert!(all.contains("leaked.txt"));
     all = all.replace(&format!("no-such-program {KEY}"), "");
     assert!(!all.contains(KEY), "{all}");
+}
+
+const TOKEN: &str = "ghp_canary0123456789ABCDEF";
+const PROXY_PASSWORD: &str = "Hunter2-of-the-proxy";
+
+/// With secrets of every kind in the environment.
+fn with_secrets<'a>(command: &'a mut Command, key: &str) -> &'a mut Command {
+    command
+        .env("ANTHROPIC_API_KEY", key)
+        .env("GITHUB_TOKEN", TOKEN)
+        .env("https_proxy", format!("http://me:{PROXY_PASSWORD}@127.0.0.1:9/"))
+}
+
+fn assert_clean(place: &str, text: &str) {
+    for secret in [KEY, TOKEN, PROXY_PASSWORD] {
+        assert!(!text.contains(secret), "{secret} in {place}: {text}");
+    }
+}
+
+/// Every way by which text leaves the program, with each secret put into each text that comes in.
+#[test]
+fn no_secret_leaves_by_any_way() {
+    let scratch = Scratch::repository();
+    let leak = format!("{KEY} {TOKEN} {PROXY_PASSWORD}");
+    let note = format!("cat >> '{}'; echo 'said: {leak}' >&2; exit 1", scratch.path("told").display());
+    let hooks = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
+    let hooks = hooks.map(|event| format!("[[hooks]]\nevent = \"{event}\"\ncommand = \"\"\"{note}\"\"\"\n"));
+    scratch.configure(&hooks.concat());
+    scratch.write("AGENTS.md", &format!("Use {leak}.\n"));
+    scratch.write("leaked.txt", &format!("{leak}\n"));
+    let model = Model::script([
+        Step::answer(
+            Reply::new()
+                .thinking(format!("I think of {leak}."))
+                .text(format!("It is {leak}."))
+                .call("read_file", json!({"path": "leaked.txt"}))
+                .call("bash", json!({"command": format!("echo {TOKEN}; cat leaked.txt >&2")}))
+                .call("write_file", json!({"path": format!("{TOKEN}.txt"), "content": leak})),
+        ),
+        Step::call("grep", json!({"path": "leaked.txt", "pattern": TOKEN})),
+        Step::status(529).header("retry-after", "0").with_body(format!("{{\"error\":{{\"message\":\"{leak}\"}}}}")),
+        Step::text(format!("Done with {leak}.")),
+    ]);
+    let verify = format!("true {leak}");
+    let mut command = scratch
+        .run_command(&model, &["-p", &format!("use {leak}"), "--permission-mode", "bypass", "--verify", &verify, "-v"]);
+    command.args(["--output-format", "stream-json", "--include-partial-messages", "--record", "../tape.jsonl"]);
+    command.args(["--auto-commit", "--session-id", "one"]);
+    let ended = Running::start(with_secrets(&mut command, KEY)).end();
+    ended.assert_code(0).assert_says("checking: true [redacted]");
+    assert_clean("stdout", &ended.out);
+    assert_clean("stderr", &ended.err);
+    for (kind, text) in [("thinking", &ended.out), ("text", &ended.out), ("hook", &ended.out)] {
+        assert!(text.contains(kind) && text.contains("[redacted]"), "{kind}: {text}");
+    }
+    let mut journals = String::new();
+    scratch.journals().iter().for_each(|journal| journals.push_str(&fs::read_to_string(journal).unwrap()));
+    assert!(journals.contains("I think of [redacted]"), "{journals}");
+    assert_clean("journal", &journals);
+    assert_clean("hooks' input", &fs::read_to_string(scratch.path("told")).unwrap());
+    assert_clean("recording", &fs::read_to_string(scratch.path("tape.jsonl")).unwrap());
+    assert_clean("commits", &scratch.git(&["log", "--format=%B"]));
+    for request in model.requests() {
+        assert_clean("request", &request.body.to_string());
+    }
+    assert!(model.requests().len() >= 4, "every step was asked for");
+    model.assert_valid();
+    for arguments in [
+        &["sessions", "export", "one", "--format", "html"][..],
+        &["sessions", "export", "one"],
+        &["sessions", "show", "one"],
+        &["sessions", "list"],
+        &["explain", "one"],
+    ] {
+        // What was kept is clean, whatever is known now.
+        let shown = scratch.ended(arguments);
+        shown.assert_code(0);
+        assert_clean(&arguments.join(" "), &format!("{}{}", shown.out, shown.err));
+    }
+}
+
+/// The control: the same names without the values are nothing to hide, and what is no secret stays.
+#[test]
+fn what_is_no_secret_is_left_alone() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text(format!("true postgres /usr/bin {TOKEN} somebody"))]);
+    let mut command = scratch.run_command(&model, &["-p", "x"]);
+    command.env("USE_TOKEN", "true").env("DB_PASSWORD", "postgres").env("A_KEY", "/usr/bin").env("USER", "somebody");
+    let ended = Running::start(&mut command).end();
+    assert_eq!(ended.assert_code(0).out.trim(), format!("true postgres /usr/bin {TOKEN} somebody"));
+}
+
+/// A session of an older program may hold what is known to be secret now.
+#[test]
+fn what_was_kept_before_is_redacted_when_it_is_shown() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text(format!("It is {TOKEN}."))]);
+    scratch.run(&model, &["-p", "x", "--session-id", "one"]).assert_code(0);
+    let shown = |known: bool| {
+        let mut command = scratch.agent(&["sessions", "export", "one", "--output", "../out.md"]);
+        if known {
+            command.env("GITHUB_TOKEN", TOKEN);
+        }
+        Running::start(&mut command).end().assert_code(0);
+        let text = fs::read_to_string(scratch.path("out.md")).unwrap();
+        fs::remove_file(scratch.path("out.md")).unwrap();
+        text
+    };
+    assert!(shown(false).contains(TOKEN), "the control");
+    assert_clean("export", &shown(true));
+}
+
+fn asks(scratch: &Scratch, url: &str, more: &[&str], variables: &[(&str, &str)]) -> Ended {
+    let mut command = scratch.agent(&["run", "-p", "x", "-m", "scripted-model", "--base-url", url]);
+    command.args(more).envs(variables.iter().copied());
+    Running::start(&mut command).end()
+}
+
+/// A key that was meant for the provider is not for whatever listens on this machine.
+#[test]
+fn a_key_goes_where_it_was_given_for_and_nowhere_else() {
+    let scratch = Scratch::new();
+    let model = Model::always(Step::text("Done."));
+    let url = model.server().openai_url();
+    let key = [("OPENAI_API_KEY", "sk-of-the-provider"), ("MY_KEY", "sk-of-the-gateway")];
+    let sent = || model.requests().last().unwrap().header("authorization").map(str::to_owned);
+    asks(&scratch, &url, &[], &key).assert_code(0);
+    assert_eq!(sent(), None, "nobody gave it for this server");
+    asks(&scratch, &url, &["--api-key-env", "OPENAI_API_KEY"], &key).assert_code(0);
+    assert_eq!(sent().as_deref(), Some("Bearer sk-of-the-provider"));
+    asks(&scratch, &url, &["--api-key-env", "MY_KEY"], &key).assert_code(0);
+    assert_eq!(sent().as_deref(), Some("Bearer sk-of-the-gateway"));
+    asks(&scratch, &url, &["--api-key-env", "NOT_SET"], &key).assert_code(41).assert_says("NOT_SET is not set");
+
+    // The file's key is for the file's server.
+    scratch.configure(&format!("base_url = \"{url}\"\napi_key_env = \"MY_KEY\"\n"));
+    let mut command = scratch.agent(&["run", "-p", "x", "-m", "scripted-model"]);
+    Running::start(command.envs(key)).end().assert_code(0);
+    assert_eq!(sent().as_deref(), Some("Bearer sk-of-the-gateway"));
+    asks(&scratch, &url, &[], &key).assert_code(0);
+    assert_eq!(sent(), None, "another word about the server");
+    scratch.configure("");
+
+    // Elsewhere: not unasked, and never in clear.
+    let says = |url: &str, more: &[&str], code: i32, words: &str| {
+        let ended = asks(&scratch, url, more, &key);
+        ended.assert_code(code).assert_says(words);
+        assert!(!format!("{ended:?}").contains("sk-of-the"), "{ended:#?}");
+    };
+    says(
+        "https://gateway.invalid/v1",
+        &[],
+        41,
+        "is not sent to gateway.invalid. `--api-key-env OPENAI_API_KEY` sends it",
+    );
+    says("http://gateway.invalid/v1", &["--api-key-env", "MY_KEY"], 52, "would go to gateway.invalid in clear");
+    says("http://api.openai.com/v1", &[], 41, "is not sent to api.openai.com");
+    says("http://me:hunter2secret@gateway.invalid/v1", &["--api-key-env", "-"], 52, "in clear");
+    // Without a key it is tried.
+    says("http://gateway.invalid/v1", &["--api-key-env", "-"], 62, "gateway.invalid");
+}
+
+#[test]
+fn a_proxy_of_the_environment_is_said() {
+    let scratch = Scratch::new();
+    let proxy = [("http_proxy", "http://me:Hunter2-of-the-proxy@127.0.0.1:9")];
+    let remote = "http://gateway.invalid/v1";
+    let ended = asks(&scratch, remote, &["--api-key-env", "-"], &proxy);
+    ended.assert_says("go through the proxy http://127.0.0.1:9, which the environment names");
+    assert!(!format!("{ended:?}").contains("Hunter2"), "{ended:#?}");
+    let mut doctor = scratch.agent(&["doctor"]);
+    doctor.env("https_proxy", "http://127.0.0.1:9");
+    let told = Running::start(&mut doctor).end();
+    assert!(told.out.contains("requests to api.openai.com go through the proxy http://127.0.0.1:9"), "{told:#?}");
+    // Neither where it is not used, nor where nobody asked for words.
+    let model = Model::always(Step::text("Done."));
+    for (url, more) in [(model.server().openai_url().as_str(), &[][..]), (remote, &["--api-key-env", "-", "-q"])] {
+        assert!(!asks(&scratch, url, more, &proxy).err.contains("proxy http"), "{url}");
+    }
 }

@@ -74,6 +74,7 @@ impl Server {
     fn run(&self, trusted: Option<&Authority>) -> Ended {
         let scratch = Scratch::new();
         let mut command = scratch.agent(&["run", "-p", "x", "--model", "m", "--base-url", &self.url]);
+        command.args(["--api-key-env", "OPENAI_API_KEY"]);
         command.env("OPENAI_API_KEY", "sk-the-key");
         let file = scratch.path("authorities.pem");
         std::fs::write(&file, trusted.map_or_else(|| Authority::new().0.pem(), |authority| authority.0.pem())).unwrap();

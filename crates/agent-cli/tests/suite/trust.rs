@@ -169,6 +169,18 @@ fn a_formatter_in_the_sandbox_writes_nothing_of_the_workspace() {
     }
     let (ran, _) = run(&[]);
     assert!(ran && !scratch.work("mark").exists() && !scratch.path("home").join("mark").exists());
+    // Without a sandbox what the repository names is not run; what the user names is.
+    for trust in [&["trust", "--yes"][..], &["trust", "--yes", "--outside-sandbox"]] {
+        scratch.ended(trust).assert_code(0);
+        let (ran, ended) = run(&["--sandbox", "off"]);
+        assert!(!ran && !scratch.work("mark").exists(), "{ended:#?}");
+        ended.assert_says("not run: formatters of the repository");
+    }
+    let program = scratch.work("tools/shout");
+    scratch.configure(&format!(
+        "[[formatters]]\nextensions = [\"txt\"]\nprogram = \"{}\"\nstdin = true\n",
+        program.display()
+    ));
     let (ran, _) = run(&["--sandbox", "off"]);
     assert!(ran && scratch.work("mark").exists(), "the control");
 }

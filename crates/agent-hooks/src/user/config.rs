@@ -2,6 +2,7 @@
 
 use super::input;
 use super::matcher::{Matcher, MatcherError};
+use super::pinned::PinnedScript;
 use super::script::Script;
 use agent_core::hook::HookPoint;
 
@@ -18,10 +19,26 @@ pub struct UserHook {
     pub timeout_ms: u64,
     /// What comes of a hook that does not do its work.
     pub on_failure: OnFailure,
-    /// Whether it runs in the sandbox of the tools.
-    pub sandboxed: bool,
+    /// Where it runs, if it does.
+    pub runs: Runs,
     /// The script that it runs. If it is another by then, the hook is not run, which is a failure of it.
     pub script: Option<Script>,
+    /// Whether it may answer for the user that a call is allowed. What commands of the model can change may not.
+    pub may_allow: bool,
+}
+
+/// Where a hook runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Runs {
+    /// Its command, by a shell, as the user does.
+    #[default]
+    AsUser,
+    /// Its command, by a shell, in the sandbox of the tools.
+    Sandboxed,
+    /// Nothing but this script, as the user does, from a copy of the bytes that were compared.
+    Pinned(Box<PinnedScript>),
+    /// Not at all, for this reason, which is a failure of it.
+    Nowhere(String),
 }
 
 /// What comes of a hook that could not be started, failed, took too long, or said what cannot be understood.
@@ -52,8 +69,9 @@ impl UserHook {
             command: command.to_owned(),
             timeout_ms,
             on_failure: OnFailure::Warn,
-            sandboxed: false,
+            runs: Runs::AsUser,
             script: None,
+            may_allow: true,
         })
     }
 
@@ -106,10 +124,17 @@ impl UserHook {
         self
     }
 
-    /// The same in the sandbox of the tools.
+    /// The same, run there.
     #[must_use]
-    pub const fn in_sandbox(mut self, sandboxed: bool) -> Self {
-        self.sandboxed = sandboxed;
+    pub fn run(mut self, runs: Runs) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    /// The same, without a word in what is allowed. It still may object.
+    #[must_use]
+    pub const fn without_allowing(mut self) -> Self {
+        self.may_allow = false;
         self
     }
 }

@@ -9,21 +9,24 @@
 //!
 //! 1. A hook that fails is reported, and lets pass what it was asked about unless it is configured to block.
 //! 2. Nothing that it started is left when it has been run, and nothing of what it prints beyond a limit is kept.
-//! 3. The order is that of the configuration. Behind an objection that decides, no further hook runs.
+//! 3. What runs outside of the sandbox for a repository is a copy of the bytes that were trusted.
+//! 4. The order is that of the configuration. Behind an objection that decides, no further hook runs.
 
 mod answer;
 mod config;
 mod input;
 mod matcher;
+mod pinned;
 mod script;
 
-pub use config::{HookConfigError, OnFailure, UserHook};
+pub use config::{HookConfigError, OnFailure, Runs, UserHook};
 pub use matcher::{Matcher, MatcherError};
+pub use pinned::{Grounds, PinnedScript};
 pub use script::Script;
 
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
-use agent_core::ports::{CancelSignal, Command, CommandRunner, Exit};
+use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
 use agent_core::tool::HookVerdict;
 use answer::Said;
 use std::collections::BTreeSet;
@@ -108,25 +111,12 @@ impl UserHooks {
     }
 
     async fn run_one(&self, hook: &UserHook, about: About<'_>, cancel: &dyn CancelSignal) -> (HookRun, Said) {
-        let stdin = input::of(about, self.session_id.get().map_or("", String::as_str), &self.directory);
-        let directory = self.directory.display().to_string();
-        let command = Command {
-            program: String::from("/bin/sh"),
-            arguments: vec![String::from("-c"), hook.command.clone()],
-            environment: vec![(String::from("AGENT_PROJECT_DIR"), directory.clone())],
-            directory,
-            stdin,
-            timeout_ms: hook.timeout_ms,
-            output_limit_bytes: OUTPUT_LIMIT_BYTES,
-        };
         let began = Instant::now();
-        let runner = if hook.sandboxed { &self.sandboxed } else { &self.runner };
-        let (answer, was_stopped) = match changed_script(hook) {
-            Some(fault) => (Err(fault), false),
-            None => {
-                let result = runner.run(&command, cancel).await;
+        let (answer, was_stopped) = match self.start(hook, about, cancel).await {
+            Err(fault) => (Err(format!("it was not run: {fault}")), false),
+            Ok(result) => {
                 let was_stopped = matches!(&result, Ok(output) if output.exit == Exit::Cancelled);
-                (answer::read(&result, hook.timeout_ms, about.point()), was_stopped)
+                (answer::read(&result, hook.timeout_ms, about.point()).map(|said| of_hook(hook, said)), was_stopped)
             }
         };
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -145,12 +135,53 @@ impl UserHooks {
         };
         (run, said)
     }
+
+    /// Runs a hook where it is to run, or says why it is not run.
+    async fn start(
+        &self,
+        hook: &UserHook,
+        about: About<'_>,
+        cancel: &dyn CancelSignal,
+    ) -> Result<Result<CommandOutput, CommandError>, String> {
+        let directory = self.directory.display().to_string();
+        let mut command = Command {
+            program: String::from("/bin/sh"),
+            arguments: vec![String::from("-c"), hook.command.clone()],
+            environment: vec![(String::from("AGENT_PROJECT_DIR"), directory.clone())],
+            directory,
+            stdin: input::of(about, self.session_id.get().map_or("", String::as_str), &self.directory),
+            timeout_ms: hook.timeout_ms,
+            output_limit_bytes: OUTPUT_LIMIT_BYTES,
+        };
+        let runner = match &hook.runs {
+            Runs::Nowhere(why) => return Err(why.clone()),
+            Runs::AsUser => &self.runner,
+            Runs::Sandboxed => &self.sandboxed,
+            Runs::Pinned(pinned) => {
+                let prepared = pinned.prepare()?;
+                command.program.clone_from(&prepared.program);
+                command.arguments.clone_from(&prepared.arguments);
+                command.environment.extend(prepared.search_path.clone().map(|path| (String::from("PATH"), path)));
+                let result = self.runner.run(&command, cancel).await;
+                drop(prepared);
+                return Ok(result);
+            }
+        };
+        if let Some(changed) = hook.script.as_ref().filter(|script| !script.is_unchanged()) {
+            return Err(format!("{} changed since it was trusted", changed.path().display()));
+        }
+        Ok(runner.run(&command, cancel).await)
+    }
 }
 
-/// Why a hook is not run, if its script is not what was trusted.
-fn changed_script(hook: &UserHook) -> Option<String> {
-    let changed = hook.script.as_ref().filter(|script| !script.is_unchanged())?;
-    Some(format!("it was not run: {} changed since it was trusted", changed.path().display()))
+/// What a hook said, without what it may not say.
+fn of_hook(hook: &UserHook, mut said: Said) -> Said {
+    if !hook.may_allow && matches!(said.verdict, HookVerdict::Allow { .. }) {
+        said.verdict = HookVerdict::None;
+        let before = if said.message.is_empty() { String::new() } else { format!("{}; ", said.message) };
+        said.message = format!("{before}its `allow` does not count: commands of the model could change what it runs");
+    }
+    said
 }
 
 /// Adds what one hook said, and tells whether that decides.

@@ -1,7 +1,7 @@
 //! The file of a workspace that a hook's command begins with.
 //!
-//! A hook runs as the user does, and whoever works in the workspace, such as the model, writes files there. So a script counts as what was
-//! trusted only as long as its bytes do.
+//! Commands of the model write files of the workspace. So a script counts as what was trusted only as long as its bytes do. This is a look at
+//! the file before the hook runs, and no more: a hook for which it has to hold runs in the sandbox, or is a [`PinnedScript`](super::PinnedScript).
 //!
 //! Absent: what the script calls, and files that a command names elsewhere than at its beginning.
 
@@ -40,6 +40,17 @@ impl Script {
         is_ours.then(|| Self { path: path.to_path_buf(), content: content(path) })
     }
 
+    /// A file with a content that is known.
+    pub(super) const fn with_content(path: PathBuf, content: String) -> Self {
+        Self { path, content }
+    }
+
+    /// The same file with the content that it has to have.
+    #[must_use]
+    pub fn expecting(self, content: String) -> Self {
+        Self { content, ..self }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -60,10 +71,14 @@ impl Script {
 /// What is run is what a link leads to.
 fn content(path: &Path) -> String {
     match Image::take(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf())) {
-        Image::File { bytes, .. } => format!("sha256:{}", hex(&Sha256::digest(&bytes))),
+        Image::File { bytes, .. } => digest(&bytes),
         Image::Absent | Image::Link(_) => String::from("it is not there"),
         Image::Opaque(why) => why.to_owned(),
     }
+}
+
+pub(super) fn digest(bytes: &[u8]) -> String {
+    format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 
 fn is_before_program(word: &str) -> bool {

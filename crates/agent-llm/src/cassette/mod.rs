@@ -102,11 +102,10 @@ impl Cassette {
     pub fn read(path: &Path) -> Result<Self, CassetteError> {
         let shown = path.display().to_string();
         let wrong = |found: String| CassetteError::File { path: shown.clone(), found };
-        // Before it is opened: opening a pipe waits for a writer.
-        if !path.metadata().map_err(|error| wrong(error.to_string()))?.is_file() {
+        let file = open_without_waiting(path).map_err(|error| wrong(error.to_string()))?;
+        if !file.metadata().map_err(|error| wrong(error.to_string()))?.is_file() {
             return Err(wrong("it is not a file".to_owned()));
         }
-        let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
         let mut bytes = Vec::new();
         file.take(LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
         if bytes.len() as u64 > LIMIT_BYTES {
@@ -219,6 +218,23 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Days of work are smaller.
 const LIMIT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Opening a pipe for reading would wait for a writer. What is opened is looked at afterwards.
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    std::fs::OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> std::io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(target_os = "linux")]
+const O_NONBLOCK: i32 = 0o4000;
+#[cfg(all(unix, not(target_os = "linux")))]
+const O_NONBLOCK: i32 = 0x0004;
 
 #[cfg(test)]
 mod tests;

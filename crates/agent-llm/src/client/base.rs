@@ -1,7 +1,7 @@
 //! Base URLs: as people write them, and as people may see them.
 
 use super::Flavour;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Server};
 use reqwest::Url;
 
 /// The base URL without what the provider appends itself.
@@ -31,8 +31,35 @@ pub(crate) fn is_local(text: &str) -> Result<bool, ConfigError> {
     }
 }
 
+/// Which server a base URL names.
+pub(crate) fn server(text: &str) -> Result<Server, ConfigError> {
+    match text.trim() {
+        "" => Ok(Server { host: String::new(), is_default: true, is_local: false, is_encrypted: true }),
+        given => parsed(given).map(|url| Server {
+            host: url.host_str().unwrap_or_default().trim_end_matches('.').to_owned(),
+            is_default: false,
+            is_local: is_loopback(&url),
+            is_encrypted: url.scheme() == "https",
+        }),
+    }
+}
+
+/// Refuses what would send a secret in clear to another machine. Parameters count by their names: some are no secrets.
+pub(super) fn check_clear(url: &Url, has_key: bool) -> Result<(), ConfigError> {
+    if url.scheme() == "https" || is_loopback(url) {
+        return Ok(());
+    }
+    let is_secret =
+        |name: &str| ["key", "token", "secret", "password"].iter().any(|part| name.to_lowercase().contains(part));
+    let in_url = url.password().is_some() || url.query_pairs().any(|(name, _)| is_secret(&name));
+    match has_key || in_url {
+        true => Err(ConfigError::InClear { host: url.host_str().unwrap_or_default().to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// A URL that this build can reach.
-fn parsed(text: &str) -> Result<Url, ConfigError> {
+pub(super) fn parsed(text: &str) -> Result<Url, ConfigError> {
     let wrong = |found: String| ConfigError::BaseUrl { found };
     let url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
     match url.scheme() {

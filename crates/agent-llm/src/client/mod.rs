@@ -2,6 +2,7 @@
 
 pub(crate) mod base;
 mod body;
+pub(crate) mod proxy;
 mod transport;
 
 use crate::cassette::{self, Head, NotRecorded, Playback, Recorder, Take};
@@ -66,6 +67,7 @@ impl Client {
         let base = base_url(&config.base_url, flavour)?;
         let key = config.api_key.as_deref().map(str::trim);
         let key = key.filter(|key| !key.is_empty());
+        base::check_clear(&base, key.is_some() || !config.headers.is_empty())?;
         let key_variable =
             if config.key_variable.is_empty() { flavour.key_variable.to_owned() } else { config.key_variable };
         let mut secrets = Secrets::default();

@@ -1,6 +1,6 @@
 //! Audit records in a file: one JSON record a line, appended, never rewritten.
 
-use crate::journal::{make_private_folder, private};
+use crate::journal::{make_private_folder, open_regular, private, read_regular};
 use agent_core::job::AuditRecord;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -47,8 +47,9 @@ impl AuditLog {
     /// # Errors
     /// [`AuditError`] when the file cannot be read.
     pub fn read(&self) -> Result<Audited, AuditError> {
-        let bytes = match std::fs::read(&self.path) {
-            Ok(bytes) => bytes,
+        let mut bytes = Vec::new();
+        match read_regular(&self.path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Audited::default()),
             Err(source) => return Err(self.failed("read", source)),
         };
@@ -69,7 +70,8 @@ impl AuditLog {
         if let Some(folder) = self.path.parent() {
             make_private_folder(folder)?;
         }
-        let mut file = private(OpenOptions::new().read(true).append(true).create(true)).open(&self.path)?;
+        let mut options = OpenOptions::new();
+        let mut file = open_regular(&self.path, private(options.read(true).append(true).create(true)))?;
         // One writer at a time; the system lets go of the lock when the file is closed.
         file.lock()?;
         let mut line = Vec::new();

@@ -3,6 +3,7 @@
 use super::disk_wait::DiskWait;
 use super::line;
 use super::read::{ReadError, Reader, Recovered, read, with_begun};
+use super::regular::open_regular;
 use agent_core::journal::{Format, Rebuilt, Record, Replayer};
 use agent_core::ports::{Journal, JournalError};
 use async_trait::async_trait;
@@ -106,7 +107,7 @@ impl FileJournal {
         if let Some(old) = cut.format.filter(|format| *format != Format::TODAY) {
             write_anew(path, old, &records()?).map_err(failed)?;
         }
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        let file = open_regular(path, OpenOptions::new().append(true)).map_err(failed)?;
         Ok(Self::new(path, file, lock))
     }
 
@@ -234,9 +235,9 @@ pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     if std::fs::symlink_metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
         return Err(OpenError::io(&lock_path, io::Error::other("it is not a regular file")));
     }
-    let mut lock = private(OpenOptions::new().read(true).write(true).create(true).truncate(false))
-        .open(&lock_path)
-        .map_err(|source| OpenError::io(&lock_path, source))?;
+    let mut options = OpenOptions::new();
+    let options = private(options.read(true).write(true).create(true).truncate(false));
+    let mut lock = open_regular(&lock_path, options).map_err(|source| OpenError::io(&lock_path, source))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -256,9 +257,9 @@ pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
 }
 
 fn keep_torn(path: &Path, good_bytes: u64) -> io::Result<()> {
-    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let mut file = open_regular(path, OpenOptions::new().read(true).write(true))?;
     file.seek(SeekFrom::Start(good_bytes))?;
-    let mut beside = private(OpenOptions::new().append(true).create(true)).open(path.with_extension("torn"))?;
+    let mut beside = open_regular(&path.with_extension("torn"), private(OpenOptions::new().append(true).create(true)))?;
     io::copy(&mut file, &mut beside)?;
     beside.sync_data()?;
     file.set_len(good_bytes)?;

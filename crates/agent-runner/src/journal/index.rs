@@ -8,12 +8,13 @@
 
 use super::file::private;
 use super::read::{ReadError, Reader};
+use super::regular::read_regular;
 use agent_core::journal::Entry;
 use agent_core::session::Event;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, Metadata, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -143,7 +144,8 @@ fn load(path: &Path) -> Option<HashMap<String, (Stamp, Said)>> {
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return None;
     }
-    let bytes = fs::read(path).ok()?;
+    let mut bytes = Vec::new();
+    read_regular(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (head, known) = (&bytes[..end], &bytes[end + 1..]);
     let expected = format!("{VERSION} {:08x}", crc32fast::hash(known));

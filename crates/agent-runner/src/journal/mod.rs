@@ -27,6 +27,7 @@ mod file;
 mod index;
 mod line;
 mod read;
+mod regular;
 mod salvage;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -36,6 +37,7 @@ pub use file::{FileJournal, OpenError, Reopened};
 pub(crate) use file::{make_private_folder, private};
 pub use index::Said;
 pub use read::{Damage, ReadError, Reader, Recovered, read};
+pub use regular::{open_regular, read_regular};
 pub use salvage::{Salvaged, salvage};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteError, SqliteJournal, SqliteSession, SqliteStore};

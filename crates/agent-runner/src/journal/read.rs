@@ -1,6 +1,7 @@
 //! Reading a journal: everything that is whole, and the truth about what is not.
 
 use super::line::{self, MAX_LINE_BYTES};
+use super::regular::read_regular;
 use agent_core::journal::{Begun, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -75,13 +76,9 @@ impl Reader {
     /// [`ReadError::Io`] when it cannot be opened, or is no file at all.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Io { path: path.to_owned(), source };
-        // Reading a pipe would wait for ever, and a device has no end.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(failed(io::Error::other("it is not a regular file")));
-        }
         Ok(Self {
             path: path.to_owned(),
-            file: BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(failed)?),
+            file: BufReader::with_capacity(BUFFER_BYTES, read_regular(path).map_err(failed)?),
             format: None,
             lines: 0,
             record_byte: 0,

@@ -2,6 +2,7 @@
 
 use super::dialect::{Call, Entry, Format, Said};
 use super::lines::{self, Line};
+use super::rings::Rings;
 use super::{Finding, Kind};
 use crate::failure::Failure;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -259,18 +260,14 @@ impl Check {
 
     fn finish(mut self, lines: usize) -> Checked {
         self.found.lines = lines;
-        let mut in_none = HashSet::new();
+        let mut rings = Rings::of(&self.parents);
         for Orphan { line, id, parent, instead } in std::mem::take(&mut self.orphans) {
             if !self.ids.contains_key(&parent) {
                 self.error(line, Kind::MissingMessage, format!("it stands behind {parent}, which is not there"));
                 self.found.edits.parents.insert(line, instead);
-            } else if let Some(id) = id.filter(|id| self.is_in_ring(id, &mut in_none)) {
+            } else if let Some(id) = id.filter(|id| rings.cut(id)) {
                 self.error(line, Kind::Cycle, format!("it stands behind {parent}, which stands behind it"));
-                let instead = instead.filter(|instead| !self.stands_behind(instead, &id));
-                match &instead {
-                    Some(instead) => self.parents.insert(id, instead.clone()),
-                    None => self.parents.remove(&id),
-                };
+                let instead = instead.filter(|instead| rings.hang(&id, instead));
                 self.found.edits.parents.insert(line, instead);
             }
         }
@@ -279,56 +276,26 @@ impl Check {
                 self.error(line, Kind::MissingMessage, format!("it speaks of {needed}, which is not there"));
             }
         }
+        // What an answer's calls have in common is found once for all of them.
+        let mut ends: Vec<Option<usize>> = vec![None; self.answers.len()];
         for open in std::mem::take(&mut self.calls) {
             if open.result.is_none() && !open.call.is_void {
-                self.unanswered(open);
+                let behind = *ends[open.answer].get_or_insert_with(|| {
+                    let lines = &self.answers[open.answer].lines;
+                    self.found.edits.stays.extend(lines);
+                    lines.iter().copied().max().unwrap_or(open.line)
+                });
+                self.unanswered(open, behind);
             }
         }
         self.found.findings.sort_by_key(|finding| finding.line);
         self.found
     }
 
-    /// Whether what an entry stands behind comes back to it. Entries of which it is known that they are in no ring are not followed again.
-    fn is_in_ring(&self, id: &str, in_none: &mut HashSet<String>) -> bool {
-        let mut passed = HashSet::new();
-        let mut at = self.parents.get(id);
-        while let Some(entry) = at {
-            if entry == id {
-                return true;
-            }
-            if in_none.contains(entry) || !passed.insert(entry) {
-                break;
-            }
-            at = self.parents.get(entry);
-        }
-        // A ring further up is told by one of its own. Of those passed on the way to it, some are part of it.
-        if at.is_none_or(|entry| in_none.contains(entry)) {
-            in_none.extend(passed.into_iter().cloned());
-        }
-        in_none.insert(id.to_owned());
-        false
-    }
-
-    /// Whether an entry comes behind another one, by way of any others.
-    fn stands_behind(&self, entry: &str, other: &str) -> bool {
-        let mut passed = HashSet::new();
-        let mut at = Some(entry);
-        while let Some(id) = at.filter(|id| passed.insert(*id)) {
-            if id == other {
-                return true;
-            }
-            at = self.parents.get(id).map(String::as_str);
-        }
-        false
-    }
-
-    fn unanswered(&mut self, Open { call, line, answer, .. }: Open) {
+    fn unanswered(&mut self, Open { call, line, answer, .. }: Open, behind: usize) {
         let message = format!("the call {} of {} has no result", call.id, call.name);
         self.error(line, Kind::Unanswered, message);
-        let answer = &self.answers[answer];
-        let anchor = answer.last_result.clone().filter(|_| self.format.chains_results());
-        let behind = answer.lines.iter().copied().max().unwrap_or(line);
-        self.found.edits.stays.extend(&answer.lines);
+        let anchor = self.answers[answer].last_result.clone().filter(|_| self.format.chains_results());
         self.found.edits.answers.entry(line).or_default().push(Missing { call, behind, anchor });
     }
 

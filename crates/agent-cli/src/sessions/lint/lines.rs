@@ -1,19 +1,15 @@
 //! A file line by line, in the memory of one.
 
 use crate::failure::Failure;
+use agent_runner::journal::read_regular;
 use serde_json::Value;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Calls for each line, with its number counted from 1. Lines without content count and are passed over.
 pub(super) fn each(path: &Path, mut line: impl FnMut(Line<'_>) -> Result<(), Failure>) -> Result<usize, Failure> {
     let failed = |error: io::Error| Failure::input(format!("read {}: {error}", path.display()));
-    // Reading a pipe would wait for ever, and a device has no end.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(failed(io::Error::other("it is not a regular file")));
-    }
-    let mut file = BufReader::with_capacity(64 * 1024, File::open(path).map_err(failed)?);
+    let mut file = BufReader::with_capacity(64 * 1024, read_regular(path).map_err(failed)?);
     let (mut number, mut buffer) = (0, Vec::new());
     loop {
         buffer.clear();

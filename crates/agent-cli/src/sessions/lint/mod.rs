@@ -15,6 +15,7 @@ mod lines;
 mod own;
 mod pi;
 mod repair;
+mod rings;
 
 use super::args::Lint;
 use super::{write, write_json};

@@ -5,7 +5,7 @@ use super::dialect::{Format, text};
 use super::lines;
 use crate::failure::Failure;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -124,7 +124,7 @@ impl Copy<'_> {
 /// Takes blocks out of a line; false when nothing is left of it.
 fn without(value: &mut Value, places: &[usize]) -> bool {
     let Some(blocks) = value["message"]["content"].as_array_mut() else { return false };
-    let mut at = 0..;
+    let (mut at, places) = (0.., places.iter().collect::<HashSet<_>>());
     blocks.retain(|_| at.next().is_none_or(|at| !places.contains(&at)));
     !blocks.is_empty()
 }

@@ -281,3 +281,45 @@ fn what_is_no_session_is_said() {
     assert_eq!(repair::write(Format::Pi, &place.path("x"), &checked, &place.path("there")).err().unwrap().code, 42);
     assert_eq!(fs::read_to_string(place.path("there")).unwrap(), "mine");
 }
+
+/// With time that grows with the square of their number this would not end while anybody waits.
+#[test]
+fn thousands_of_unanswered_calls_are_mended_one_by_one() {
+    let place = Place::new();
+    let count = 20_000;
+    let mut many = String::from("{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\"}}\n");
+    for call in 0..count {
+        let payload =
+            format!("{{\"type\":\"function_call\",\"name\":\"f\",\"arguments\":\"{{}}\",\"call_id\":\"c{call}\"}}");
+        many.push_str(&format!("{{\"type\":\"response_item\",\"payload\":{payload}}}\n"));
+    }
+    let (findings, copy, again) = place.mend(many.as_bytes());
+    assert!(findings.iter().all(|finding| finding.kind == Kind::Unanswered) && findings.len() == count);
+    assert_eq!((copy.lines().count(), again), (1 + 2 * count, Vec::new()));
+
+    // One line with as many calls, one with as many results twice, and as many lines that stand behind each other.
+    let list = |block: &dyn Fn(usize) -> String| (0..20_000).map(block).collect::<Vec<_>>().join(",");
+    let calls = list(&|call| format!("{{\"type\":\"tool_use\",\"id\":\"c{call}\",\"name\":\"f\",\"input\":{{}}}}"));
+    let results =
+        list(&|call| format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"c{}\",\"content\":\"\"}}", call / 4));
+    let mut lines = vec![
+        String::from(
+            "{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}",
+        ),
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"a\",\"parentUuid\":\"u\",\"message\":{{\"id\":\"m\",\"role\":\"assistant\",\"content\":[{calls}]}}}}"
+        ),
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"r\",\"parentUuid\":\"a\",\"message\":{{\"role\":\"user\",\"content\":[{results}]}}}}"
+        ),
+    ];
+    for ring in 0..4_000 {
+        for (entry, parent) in [("p", "q"), ("q", "p")] {
+            lines.push(format!("{{\"type\":\"system\",\"uuid\":\"{entry}{ring}\",\"parentUuid\":\"{parent}{ring}\"}}"));
+        }
+    }
+    let (findings, _, again) = place.mend((lines.join("\n") + "\n").as_bytes());
+    let of = |kind: Kind| findings.iter().filter(|finding| finding.kind == kind).count();
+    assert_eq!((of(Kind::Unanswered), of(Kind::DuplicateResult), of(Kind::Cycle)), (15_000, 15_000, 4_000));
+    assert!(!has_errors(&again), "{:?}", again.first());
+}

@@ -1,0 +1,228 @@
+//! Takes known secrets out of text. One definition for everything that leaves the program: journal, screen, recordings, audit records.
+//!
+//! ```text
+//! Redactor::new    secrets     -> the forms in which each may stand in a text
+//! text, json       a text      -> the same without them
+//! settled_bytes    a beginning -> how much of it is free of secrets whatever follows
+//! ```
+//!
+//! 1. What is found is replaced as a whole, the longest first: one that is part of another does not spare the rest of it.
+//! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is no secret but a word; replacing it would garble every text.
+//!
+//! Absent: guesses at what looks like a secret, and disguises (base64, one letter a line). What is not known is not found.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use serde_json::Value;
+
+/// Replaces known secrets. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    /// Longest first.
+    forms: Arc<[String]>,
+}
+
+impl Redactor {
+    /// A redactor of these values.
+    pub fn new(secrets: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let mut forms = Vec::new();
+        for secret in secrets {
+            let secret = secret.as_ref().trim();
+            if secret.len() >= MIN_SECRET_BYTES {
+                forms.extend(spellings(secret));
+            }
+        }
+        forms.sort_by(|a: &String, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        forms.dedup();
+        Self { forms: forms.into() }
+    }
+
+    /// The same with what another one knows.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let mut forms: Vec<String> = self.forms.iter().chain(other.forms.iter()).cloned().collect();
+        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        forms.dedup();
+        Self { forms: forms.into() }
+    }
+
+    /// Whether it knows of no secret.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// Every form of every secret, the longest first.
+    pub fn forms(&self) -> impl Iterator<Item = &str> {
+        self.forms.iter().map(String::as_str)
+    }
+
+    /// Whether a secret stands in a text.
+    #[must_use]
+    pub fn finds(&self, text: &str) -> bool {
+        self.forms().any(|secret| text.contains(secret))
+    }
+
+    /// Replaces every secret in a text.
+    pub fn text(&self, text: &mut String) {
+        for secret in self.forms() {
+            if text.contains(secret) {
+                *text = text.replace(secret, REDACTED);
+            }
+        }
+    }
+
+    /// The text with every secret replaced.
+    #[must_use]
+    pub fn redacted(&self, text: &str) -> String {
+        let mut text = text.to_string();
+        self.text(&mut text);
+        text
+    }
+
+    /// Replaces every secret in JSON, however its strings are spelt (`\u0073k-…`). Text that is no JSON is treated as any other. It is written
+    /// anew only where something was found.
+    pub fn json(&self, text: &mut String) {
+        self.text(text);
+        // Without an escape there is no other spelling.
+        if self.is_empty() || !text.contains('\\') {
+            return;
+        }
+        if let Ok(mut value) = serde_json::from_str::<Value>(text)
+            && self.value(&mut value)
+            && let Ok(clean) = serde_json::to_string(&value)
+        {
+            *text = clean;
+        }
+    }
+
+    /// Whether something was replaced in a value.
+    fn value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => {
+                let found = self.finds(text);
+                self.text(text);
+                found
+            }
+            Value::Array(list) => {
+                let mut found = false;
+                for item in list {
+                    found |= self.value(item);
+                }
+                found
+            }
+            Value::Object(members) => {
+                let mut found = members.keys().any(|name| self.finds(name));
+                if found {
+                    *members = core::mem::take(members)
+                        .into_iter()
+                        .map(|(name, value)| (self.redacted(&name), value))
+                        .collect();
+                }
+                for (_, item) in members.iter_mut() {
+                    found |= self.value(item);
+                }
+                found
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
+    /// How much of a text can be redacted by itself, whatever follows: what is behind may be the beginning of a secret.
+    #[must_use]
+    pub fn settled_bytes(&self, text: &str) -> usize {
+        let begun = |secret: &str| {
+            let most = secret.len().min(text.len() + 1);
+            (1..most).rev().find(|&n| secret.get(..n).is_some_and(|beginning| text.ends_with(beginning)))
+        };
+        let mut settled = text.len() - self.forms().filter_map(begun).max().unwrap_or_default();
+        // A whole secret that lies across the cut stays together.
+        while let Some(start) = self.forms().find_map(|secret| across(text, secret, settled)) {
+            settled = start;
+        }
+        settled
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redactor(..)")
+    }
+}
+
+/// Where a secret begins that lies across this place.
+fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
+    text.match_indices(secret).map(|(start, _)| start).find(|start| *start < place && place < start + secret.len())
+}
+
+/// As it is, as it stands in a JSON string (with and without the slash escaped, which some writers do), and as it stands in a URL.
+fn spellings(secret: &str) -> Vec<String> {
+    let quoted = Value::from(secret).to_string();
+    let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default();
+    let mut forms = alloc::vec![secret.to_string(), escaped.to_string(), escaped.replace('/', "\\/"), in_url(secret)];
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+fn in_url(secret: &str) -> String {
+    let mut out = String::new();
+    for byte in secret.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// What stands where a secret was.
+pub const REDACTED: &str = "[redacted]";
+/// Shorter values are words such as `true`.
+pub const MIN_SECRET_BYTES: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_found_and_nothing_else() {
+        let redactor = Redactor::new(["sk-12/45\"6", "sk-12/45\"6-and-more", "on"]);
+        for (text, clean) in [
+            ("a sk-12/45\"6 b", "a [redacted] b"),
+            ("sk-12/45\"6-and-more", "[redacted]"),
+            (r#"{"k":"sk-12/45\"6"}"#, r#"{"k":"[redacted]"}"#),
+            (r#"{"k":"sk-12\/45\"6"}"#, r#"{"k":"[redacted]"}"#),
+            ("?k=sk-12%2F45%226&", "?k=[redacted]&"),
+            ("on sk-12", "on sk-12"),
+        ] {
+            assert_eq!(redactor.redacted(text), clean);
+        }
+        assert_eq!(format!("{redactor:?}"), "Redactor(..)");
+    }
+
+    #[test]
+    fn json_is_read_for_it() {
+        let redactor = Redactor::new(["sk-123456"]);
+        let json = |text: &str| {
+            let mut text = text.to_string();
+            redactor.json(&mut text);
+            text
+        };
+        assert_eq!(json(r#"{"a":["x","\u0073k-123456"]}"#), r#"{"a":["x","[redacted]"]}"#);
+        assert_eq!(json(r#"{"\u0073k-123456":1}"#), r#"{"[redacted]":1}"#);
+        assert_eq!(json(r#"{"b":1, "a":"\n"}"#), r#"{"b":1, "a":"\n"}"#, "as it was");
+        assert_eq!(json("sk-123456 {"), "[redacted] {");
+    }
+
+    #[test]
+    fn what_may_be_a_beginning_is_not_settled() {
+        let redactor = Redactor::new(["sk-123456"]);
+        for (text, settled) in [("abc", 3), ("abc sk-1", 4), ("abc s", 4), ("sk-123456", 9), ("x sk-123456s", 11)] {
+            assert_eq!(redactor.settled_bytes(text), settled, "{text}");
+        }
+    }
+}
