@@ -10,6 +10,8 @@ mod diagram;
 mod doctor;
 mod failure;
 mod formatters;
+mod hard_links;
+mod hidden;
 mod hint;
 mod hooks;
 mod instructions;
