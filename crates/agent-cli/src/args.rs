@@ -304,7 +304,7 @@ pub(crate) struct Options {
     /// A call that never runs, whatever else is said; repeatable.
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<Rule>,
-    /// What commands may touch. Default: `workspace-write` where that can be enforced; what is asked for and cannot be is an error.
+    /// What commands may touch. Default: `workspace-write`. Where that cannot be enforced, a run is an error; at the prompt it is said, and commands run as you.
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
     /// Commit what the agent changed after every batch of changes.

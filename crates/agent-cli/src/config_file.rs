@@ -25,6 +25,8 @@ pub(crate) struct UserConfig {
     pub(crate) deny: Vec<Rule>,
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) sandbox_writable: Vec<PathBuf>,
+    pub(crate) sandbox_hidden: Vec<PathBuf>,
+    pub(crate) sandbox_readable: Vec<PathBuf>,
     pub(crate) auto_commit: Option<bool>,
     pub(crate) commits: CommitsConfig,
     pub(crate) format_on_edit: Option<bool>,

@@ -26,7 +26,7 @@ struct Told {
 /// Prints a line a setting, or one JSON object.
 pub(crate) fn run(arguments: &ConfigShow) -> Result<u8, Failure> {
     let options = &arguments.options;
-    let settings = Settings::resolve(options, Seat::Headless)?;
+    let settings = Settings::resolve(options, Seat::Looking)?;
     let repository = RepositoryConfig::find(&settings.directory);
     let mut told = files(&settings, &repository)?;
     told.extend(of_provider(&settings, options));
@@ -147,6 +147,15 @@ fn of_permissions(settings: &Settings, options: &Options, repository: &Repositor
             false => said(options.sandbox.is_some(), user.sandbox.is_some(), BUILT_IN),
         },
     });
+    let lists = [
+        ("sandbox_writable", &user.sandbox_writable, "your configuration"),
+        ("sandbox_hidden", &user.sandbox_hidden, "your configuration"),
+        ("sandbox_hidden", &repository.hidden, REPOSITORY),
+        ("sandbox_readable", &user.sandbox_readable, "your configuration"),
+    ];
+    for (key, paths, source) in lists {
+        told.extend(paths.iter().map(|path| Told { key, value: json!(path), source: source.to_owned() }));
+    }
     told
 }
 

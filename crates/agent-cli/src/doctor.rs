@@ -163,9 +163,11 @@ impl Report {
 
     fn sandbox(&mut self, directory: &Path) {
         match sandbox::strongest(directory, Vec::new()) {
-            Ok(found) if found.mechanism().weaknesses().is_empty() => self.good(&format!("sandbox: {found}")),
+            Ok(found) if found.weaknesses().is_empty() => self.good(&format!("sandbox: {found}")),
             Ok(found) => self.note(&format!("sandbox: {found}")),
-            Err(why) => self.note(&format!("sandbox: {why}; commands that are allowed run as you")),
+            Err(why) => self.note(&format!(
+                "sandbox: {why}; `agent run` ends with an error unless `--sandbox off` is said, and at the prompt commands run as you"
+            )),
         }
     }
 

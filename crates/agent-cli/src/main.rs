@@ -11,6 +11,8 @@ mod diagram;
 mod doctor;
 mod failure;
 mod formatters;
+mod hard_links;
+mod hidden;
 mod hint;
 mod hook_places;
 mod hooks;

@@ -8,6 +8,7 @@
 use crate::args::Sandbox;
 use crate::config_file::{FormatterEntry, HookEntry, LimitsConfig, parse, text_of};
 use crate::failure::Failure;
+use crate::hidden;
 use crate::hooks;
 use crate::programs::{self, Named};
 use crate::project;
@@ -25,6 +26,8 @@ pub(crate) struct RepositoryConfig {
     pub(crate) deny: Vec<Rule>,
     /// The strictest sandbox that was asked for.
     pub(crate) sandbox: Option<Sandbox>,
+    /// What commands must not read; absolute, in the repository.
+    pub(crate) hidden: Vec<PathBuf>,
     pub(crate) limits: Vec<Limits>,
     /// Programs that it names; for trusted workspaces only.
     pub(crate) formatters: Vec<Named<FormatterEntry>>,
@@ -106,6 +109,10 @@ impl RepositoryConfig {
                 let wanted: Sandbox = value.try_into().map_err(broken)?;
                 self.sandbox = Some(self.sandbox.map_or(wanted, |found| found.min(wanted)));
             }
+            "sandbox_hidden" => {
+                let paths: Vec<PathBuf> = value.try_into().map_err(broken)?;
+                self.hidden.extend(hidden::of_repository(path, &paths).map_err(Wrong::Broken)?);
+            }
             "limits" => {
                 let limits: LimitsConfig = value.try_into().map_err(broken)?;
                 self.limits.push(limits_of(&limits).map_err(Wrong::Broken)?);
@@ -127,7 +134,7 @@ impl RepositoryConfig {
             },
             _ => {
                 return Err(Wrong::Refused(String::from(
-                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, lower `limits`, `formatters`, and `hooks`",
+                    "a repository may only set `deny`, a stricter `permission_mode` or `sandbox`, `sandbox_hidden`, lower `limits`, `formatters`, and `hooks`",
                 )));
             }
         }

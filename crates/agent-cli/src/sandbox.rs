@@ -3,25 +3,32 @@
 use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
 use crate::config_file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
+use crate::hard_links;
+use crate::hidden::{self, Hidden};
 use crate::protected::{GitSettings, Protection, git_settings};
+use crate::repository_config::RepositoryConfig;
+use crate::settings::Seat;
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, SearchPath, Unavailable,
 };
 use serde::Serialize;
+use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The sandbox of a session, and a word about it. None where none is wanted, or none can be had and nobody insists.
+/// The sandbox of a session, and a word about it. None where none is wanted; or where none can be had, the user insists on none, and sits at
+/// the prompt.
 pub(crate) fn for_session(
     options: &Options,
     user: &UserConfig,
-    repository: Option<Wanted>,
+    repository: &RepositoryConfig,
     place: Place<'_>,
+    seat: Seat,
 ) -> Result<Option<Sandbox>, Failure> {
     let by_user = options.sandbox.or(user.sandbox);
     // Whoever is stricter wins; to ask for none is not to insist on anything.
-    let wanted = by_user.unwrap_or(Wanted::WorkspaceWrite).min(repository.unwrap_or(Wanted::Off));
+    let wanted = by_user.unwrap_or(Wanted::WorkspaceWrite).min(repository.sandbox.unwrap_or(Wanted::Off));
     let access = match wanted {
         Wanted::Off => return Ok(None),
         Wanted::ReadOnly => Access::ReadOnly,
@@ -30,40 +37,79 @@ pub(crate) fn for_session(
     if let Some(warning) = place.protection.warning().filter(|_| !options.quiet) {
         say(&escaped(&format!("agent: sandbox: {warning}")));
     }
-    let policy = policy(access, &place, writable(user)?);
+    let hidden = hidden::of(user, &repository.hidden)?;
+    let asked = hidden.asked.clone();
+    let policy = policy(access, &place, writable(user)?, hidden);
     match Sandbox::new(policy, Helper::own_program(), &Environment::inherited()) {
         Ok(sandbox) => {
+            check_hidden(&sandbox, &asked)?;
             if !options.quiet {
                 say(&escaped(&format!("agent: sandbox: {sandbox}")));
+                if access == Access::WorkspaceWrite && seat != Seat::Looking {
+                    hard_links::tell(place.directory);
+                }
             }
             Ok(Some(sandbox.watched_by(Arc::new(place.protection.later()))))
         }
-        Err(why) if by_user.is_some() || repository.is_some_and(|wanted| wanted != Wanted::Off) => {
-            Err(Failure::config(format!(
-                "enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still hold"
-            )))
-        }
         Err(why) => {
-            if !options.quiet {
-                let advice = "`--sandbox off` says that you know";
-                say(&escaped(&format!("agent: no sandbox: commands that are allowed run as you: {why} ({advice})")));
-            }
-            Ok(None)
+            let insists = by_user.is_some() || repository.sandbox.is_some_and(|wanted| wanted != Wanted::Off);
+            without(&why, insists, seat).map(|()| None)
         }
     }
 }
 
+/// What to do where no sandbox can be had. A script has nobody to whom it could be said, so it has to say by itself that it wants none.
+fn without(why: &Unavailable, insists: bool, seat: Seat) -> Result<(), Failure> {
+    let is_attended = seat == Seat::Interactive && stdin().is_terminal();
+    if seat != Seat::Looking && (insists || !is_attended) {
+        return Err(Failure::config(format!(
+            "enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still hold"
+        )));
+    }
+    // Also where little is to be said: from here on a command can do what the user can.
+    say(&escaped(&format!(
+        "agent: NO SANDBOX: commands that are allowed run as you, with all your files and the network: {why} \
+         (`--sandbox off` says that you know)"
+    )));
+    Ok(())
+}
+
+/// What somebody asked for by name is hidden, or nothing runs.
+fn check_hidden(sandbox: &Sandbox, asked: &[PathBuf]) -> Result<(), Failure> {
+    let open = sandbox.not_hidden();
+    let is_open = |asked: &&PathBuf| asked.canonicalize().is_ok_and(|asked| open.contains(&asked));
+    match asked.iter().find(is_open) {
+        Some(path) => Err(Failure::config(format!(
+            "hide {} (`sandbox_hidden`): it lies in what commands may write, and there {} hides nothing; install bubblewrap, or take it out",
+            path.display(),
+            sandbox.mechanism().name()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// What formatters run in where commands run in a sandbox: they write copies, and nothing of the workspace.
-pub(crate) fn for_formatters(user: &UserConfig, directory: &Path) -> Result<Sandbox, Failure> {
+pub(crate) fn for_formatters(
+    user: &UserConfig,
+    directory: &Path,
+    commands: Option<&Sandbox>,
+) -> Result<Sandbox, Failure> {
     // Nothing there can be written, so nothing has to be protected by name.
-    let policy = Policy {
+    let hidden = hidden::of(user, &[])?;
+    let mut policy = Policy {
         access: Access::ReadOnly,
         workspace: directory.to_path_buf(),
         protected: Vec::new(),
         kept: Vec::new(),
         placeholders: Vec::new(),
         writable: writable(user)?,
+        hidden: hidden.paths,
+        readable: hidden.readable,
     };
+    // What the repository hides, too.
+    if let Some(commands) = commands {
+        policy.hidden.clone_from(&commands.policy().hidden);
+    }
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
         .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
 }
@@ -76,12 +122,12 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
         git: git_settings(directory, &programs),
         protection: Protection::find(directory, &programs),
     };
-    let policy = policy(Access::WorkspaceWrite, &place, writable);
+    let policy = policy(Access::WorkspaceWrite, &place, writable, hidden::usual());
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
-fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>) -> Policy {
+fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
     let directory = place.directory;
     let mut kept = place.protection.kept();
     kept.extend(place.git.hooks.clone());
@@ -97,6 +143,8 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>) -> Policy {
         // Nobody else looks at it, so it is in nobody's way. A `.git` in which there is nothing would be.
         placeholders: vec![directory.join(".agent")],
         writable,
+        hidden: hidden.paths,
+        readable: hidden.readable,
     }
 }
 
@@ -121,13 +169,7 @@ pub(crate) struct Place<'a> {
 }
 
 fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {
-    match user.sandbox_writable.iter().find(|path| !path.is_absolute()) {
-        Some(path) => {
-            let path = path.display();
-            Err(Failure::config(format!("use `sandbox_writable`: `{path}` is not an absolute path")))
-        }
-        None => Ok(user.sandbox_writable.clone()),
-    }
+    hidden::absolute("sandbox_writable", &user.sandbox_writable)
 }
 
 /// `agent sandbox check`: exit code 0 when all of it is enforced, 1 when something is not, or there is no sandbox.
@@ -168,18 +210,21 @@ fn shown(report: &Report, options: &SandboxCheck) -> String {
         let mark = match finding.held {
             Held::Yes => "ok  ",
             Held::No => "OPEN",
+            Held::Known => "note",
             Held::Unknown => "?   ",
         };
-        let can = if finding.is_allowed { "can" } else { "cannot" };
+        let can = if finding.is_allowed || finding.held == Held::Known { "can" } else { "cannot" };
         let can = if finding.held == Held::No && !finding.is_allowed { "CAN" } else { can };
         let detail = escaped(&finding.detail).replace('\n', " ");
         text.push_str(&format!("{mark}  a command {can} {}: {detail}\n", finding.what));
     }
     let count = |held: Held| report.findings.iter().filter(|finding| finding.held == held).count();
     text.push_str(&format!(
-        "{} hold, {} do not, {} could not be tried here. What holds was seen to work without the sandbox.\n",
+        "{} hold, {} do not, {} no sandbox holds (see the documentation), {} could not be tried here. What holds was seen to work without \
+         the sandbox.\n",
         count(Held::Yes),
         count(Held::No),
+        count(Held::Known),
         count(Held::Unknown)
     ));
     text
@@ -200,7 +245,7 @@ struct Probed<'a> {
     id: &'static str,
     what: &'static str,
     expected: &'static str,
-    /// `held`, `open` or `unknown`.
+    /// `held`, `open`, `known` or `unknown`.
     result: &'static str,
     detail: &'a str,
 }
@@ -210,6 +255,7 @@ impl<'a> Probed<'a> {
         let result = match finding.held {
             Held::Yes => "held",
             Held::No => "open",
+            Held::Known => "known",
             Held::Unknown => "unknown",
         };
         let expected = if finding.is_allowed { "works" } else { "refused" };

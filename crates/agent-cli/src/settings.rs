@@ -53,6 +53,8 @@ pub(crate) struct Settings {
 pub(crate) enum Seat {
     Headless,
     Interactive,
+    /// As `Headless`, and nothing will run.
+    Looking,
 }
 
 impl Settings {
@@ -62,7 +64,7 @@ impl Settings {
         let (repository, trust) = repository_config(&directory)?;
         let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
         let mut limits = match seat {
-            Seat::Headless => Limits {
+            Seat::Headless | Seat::Looking => Limits {
                 max_model_calls: Some(500),
                 max_tool_calls: Some(2_000),
                 // Nobody is there to see that it gets nowhere.
@@ -86,7 +88,7 @@ impl Settings {
         let git_settings = git_settings(&directory, &programs);
         let protected = protection.repositories().into_iter().chain(git_settings.files.iter().cloned()).collect();
         let place = Place { directory: &directory, git: git_settings.clone(), protection };
-        let sandbox = sandbox::for_session(options, &user, repository.sandbox, place)?;
+        let sandbox = sandbox::for_session(options, &user, &repository, place, seat)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
         let mut formatters = Vec::new();
         if is_wanted(options.format_on_edit, user.format_on_edit) {

@@ -192,7 +192,7 @@ fn make(
     let repository = RepositoryHooks::new(hooks_config, Arc::new(own.clone()));
     let repository = match &settings.sandbox {
         Some(_) if !settings.formatters.is_empty() => {
-            let sandbox = sandbox::for_formatters(&settings.user, &settings.directory)?;
+            let sandbox = sandbox::for_formatters(&settings.user, &settings.directory, settings.sandbox.as_ref())?;
             let scratch = sandbox.scratch().to_path_buf();
             repository.formatting_with(Arc::new(own.in_sandbox(sandbox)), Some(scratch))
         }

@@ -124,8 +124,8 @@ pub(crate) struct SandboxReport {
     /// What enforces it.
     #[cfg_attr(test, schemars(extend("enum" = ["bubblewrap", "Landlock"])))]
     mechanism: &'static str,
-    /// What it does not do although the strongest one does.
-    weaknesses: &'static [&'static str],
+    /// What it does not hold on this machine although a sandbox can.
+    weaknesses: Vec<&'static str>,
 }
 
 impl SandboxReport {
@@ -135,7 +135,7 @@ impl SandboxReport {
             Access::WorkspaceWrite => "workspace-write",
         };
         let mechanism = sandbox.mechanism();
-        Self { access, mechanism: mechanism.name(), weaknesses: mechanism.weaknesses() }
+        Self { access, mechanism: mechanism.name(), weaknesses: sandbox.weaknesses() }
     }
 }
 

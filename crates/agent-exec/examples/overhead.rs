@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         kept: Vec::new(),
         placeholders: Vec::new(),
         writable: Vec::new(),
+        hidden: Vec::new(),
+        readable: Vec::new(),
     };
     for (name, mechanism) in [("bubblewrap", Mechanism::Bubblewrap), ("Landlock", Mechanism::Landlock)] {
         match Sandbox::with(mechanism, policy.clone(), Helper::own_program(), &Environment::inherited()) {

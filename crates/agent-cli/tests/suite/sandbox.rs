@@ -1,6 +1,6 @@
 //! The sandbox as users meet it: what is said, what is chosen, what is refused, and what commands can really do.
 
-use crate::support::{Ended, Model, Running, Scratch, eventually, lives};
+use crate::support::{Ended, Model, Running, Scratch, Wire, eventually, lives};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 use std::fs;
@@ -235,18 +235,188 @@ fn temporary_directories_of_killed_agents_are_removed() {
     assert_eq!(left(), 0);
 }
 
-/// Nothing can be enforced where there is no place for temporary files.
+/// Nothing can be enforced where there is no place for temporary files. A script has to say that it wants no sandbox; by a flag, or in the
+/// configuration.
 #[test]
-fn what_is_demanded_and_cannot_be_had_is_refused() {
-    for (arguments, code) in
-        [(&["--sandbox", "workspace-write"] as &[&str], 52), (&["--sandbox", "read-only"], 52), (&[], 0)]
-    {
-        let model = Model::script([Step::text("Done.")]);
+fn what_cannot_be_had_is_refused_unless_none_is_wanted() {
+    let without = |arguments: &[&str], configuration: &str, code: i32| {
+        let model = Model::always(Step::text("Done."));
         let scratch = repository();
+        scratch.configure(configuration);
         let mut command = scratch.run_command(&model, &[&BYPASS, arguments].concat());
         let ended = Running::start(command.env("TMPDIR", "/nowhere")).end();
-        ended.assert_code(code).assert_says("sandbox").assert_says("temporary directory");
-        assert_eq!(model.requests().len(), usize::from(code == 0));
+        ended.assert_code(code);
+        assert_eq!(ended.err.contains("enforce the sandbox") && ended.err.contains("temporary directory"), code == 52);
+        assert_eq!(model.requests().is_empty(), code == 52, "{arguments:?}");
+    };
+    for arguments in [&["--sandbox", "workspace-write"] as &[&str], &["--sandbox", "read-only"], &[], &["-q"]] {
+        without(arguments, "", 52);
+    }
+    without(&["--verify", "true"], "", 52);
+    without(&["--format-on-edit"], "", 52);
+    without(&["--sandbox", "off"], "", 0);
+    without(&[], "sandbox = \"off\"\n", 0);
+
+    let scratch = repository();
+    for (off, code) in [(&[][..], 52), (&["--sandbox", "off"], 0)] {
+        let model = Model::always(Step::text("Done."));
+        let mut job = scratch.agent(&["job", "run"]);
+        job.args(model.flags(Wire::Anthropic)).args(off).arg("do it").env("TMPDIR", "/nowhere");
+        let ended = Running::start(&mut job).end();
+        assert_eq!(ended.err.contains("enforce the sandbox"), code == 52, "{ended:?}");
+        assert_eq!(model.requests().is_empty(), code == 52, "{ended:?}");
+    }
+    // To look is not to run.
+    let mut show = scratch.agent(&["config", "show"]);
+    let shown = Running::start(show.env("TMPDIR", "/nowhere")).end();
+    assert!(shown.assert_code(0).out.contains("none: commands run as you"), "{shown:?}");
+}
+
+/// Where somebody reads it, commands run without one, and it is said, however quiet the rest is.
+#[test]
+fn at_the_prompt_it_is_said_loudly() {
+    for (quiet, temporary, is_said) in [("-q", "/nowhere", true), ("", "/nowhere", true), ("-q", "/tmp", false)] {
+        let scratch = repository();
+        let model = Model::always(Step::text("Hello."));
+        let line = format!("{} {quiet} {}", env!("CARGO_BIN_EXE_agent"), model.flags(Wire::Anthropic).join(" "));
+        let mut command = scratch.command("script");
+        command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TMPDIR", temporary);
+        if !std::process::Command::new("script").arg("--version").output().is_ok_and(|found| found.status.success()) {
+            println!("skipped: there is no `script`");
+            return;
+        }
+        let mut running = Running::start(&mut command);
+        running.wait_for("> ");
+        running.write("/quit\n");
+        let ended = running.end();
+        let said = format!("{}{}", ended.out, ended.err);
+        assert_eq!(said.contains("NO SANDBOX: commands that are allowed run as you"), is_said, "{said}");
+    }
+    // Nobody reads what is piped.
+    let scratch = repository();
+    let model = Model::always(Step::text("Hello."));
+    let mut prompt = scratch.agent(&[]);
+    prompt.args(model.flags(Wire::Anthropic)).env("TMPDIR", "/nowhere");
+    Running::start(&mut prompt).end().assert_code(52).assert_says("enforce the sandbox");
+}
+
+/// A home with keys in it.
+fn with_keys() -> Scratch {
+    let scratch = repository();
+    let keys = [".ssh/id", ".aws/credentials", ".config/gh/hosts.yml", ".netrc", ".cargo/credentials.toml", "mine/key"];
+    for name in keys.iter().chain(&[".gitconfig", ".cargo/config.toml"]) {
+        let path = scratch.path("home").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "[a]\nkey = 1\n").unwrap();
+    }
+    scratch
+}
+
+/// The files of [`with_keys`] that a command reads.
+fn read_in(scratch: &Scratch, arguments: &[&str]) -> Vec<String> {
+    let look =
+        "cd ~; for f in $(find . -type f | sort); do test -s $f && head -c 1 $f >/dev/null && echo read:$f; done; true";
+    let (ended, body) = run(scratch, look, arguments);
+    ended.assert_code(0);
+    let words = body.split("read:./").skip(1);
+    words.map(|word| word.split(['\\', '"', ' ', '\n']).next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn keys_are_hidden_from_commands_unless_the_user_shows_them() {
+    let all = [
+        ".aws/credentials",
+        ".cargo/config.toml",
+        ".cargo/credentials.toml",
+        ".config/gh/hosts.yml",
+        ".gitconfig",
+        ".netrc",
+        ".ssh/id",
+        "mine/key",
+    ];
+    assert_eq!(read_in(&with_keys(), &["--sandbox", "off"]), all, "without a sandbox");
+    if !has_any_sandbox() {
+        return;
+    }
+    assert_eq!(read_in(&with_keys(), &[]), [".cargo/config.toml", ".gitconfig", "mine/key"]);
+    assert_eq!(read_in(&with_keys(), &["--sandbox", "read-only"]), [".cargo/config.toml", ".gitconfig", "mine/key"]);
+    let scratch = with_keys();
+    scratch.configure("sandbox_hidden = [\"~/mine\"]\nsandbox_readable = [\"~/.ssh\"]\n");
+    assert_eq!(read_in(&scratch, &[]), [".cargo/config.toml", ".gitconfig", ".ssh/id"]);
+    // A repository shows nothing, and hides its own only.
+    let scratch = with_keys();
+    scratch.write(".agent/config.toml", "sandbox_readable = [\"~/.ssh\"]\n");
+    assert_eq!(read_in(&scratch, &[]), [".cargo/config.toml", ".gitconfig", "mine/key"]);
+    for wrong in ["/etc", "../home", "~/mine"] {
+        let scratch = with_keys();
+        scratch.write(".agent/config.toml", &format!("sandbox_hidden = [\"{wrong}\"]\n"));
+        let ended = scratch.run(&Model::always(Step::text("Done.")), &BYPASS);
+        assert_eq!(ended.code(), if wrong.starts_with('~') { 0 } else { 52 }, "{wrong}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_repository_hides_what_lies_in_it() {
+    for (settings, is_hidden) in [("", false), ("sandbox_hidden = [\".env\", \"deep/secrets\"]\n", true)] {
+        let scratch = repository();
+        scratch.write(".agent/config.toml", settings);
+        scratch.write(".env", "TOKEN=canary-1");
+        scratch.write("deep/secrets/key", "canary-2");
+        let look = "cat .env deep/secrets/key; mv deep d; cat d/secrets/key; true";
+        if is_hidden && !has_sandbox("bubblewrap") {
+            scratch.run(&Model::always(Step::text("Done.")), &BYPASS).assert_code(52).assert_says("hide");
+            return;
+        }
+        let (ended, body) = run(&scratch, look, &[]);
+        ended.assert_code(0);
+        for canary in ["canary-1", "canary-2"] {
+            assert_eq!(body.contains(canary), !is_hidden, "{canary}: {body}");
+        }
+    }
+}
+
+/// A command neither reads another session nor keeps it from being resumed.
+#[test]
+fn other_sessions_are_out_of_reach() {
+    for (sandbox, is_reached) in [("off", true), ("workspace-write", false)] {
+        if !is_reached && !has_any_sandbox() {
+            return;
+        }
+        let scratch = repository();
+        let first = Model::script([Step::text("The word is canary-word.")]);
+        scratch.run(&first, &["-p", "go", "--session-id", "one"]).assert_code(0);
+        let state = scratch.path("state").display().to_string();
+        let attempt = format!(
+            "grep -rho canary-word {state} | head -1 | tr a-z A-Z; f=$(find {state} -name 'one.lock'); flock -n \"$f\" echo locked | tr a-z A-Z; \
+             cat {}/config.toml; true",
+            scratch.path("config").display()
+        );
+        scratch.configure("# CONFIGURED\n");
+        let (ended, body) = run(&scratch, &attempt, &["--sandbox", sandbox]);
+        ended.assert_code(0);
+        for word in ["CANARY-WORD", "LOCKED", "CONFIGURED"] {
+            assert_eq!(body.contains(word), is_reached, "{sandbox} {word}: {body}");
+        }
+    }
+}
+
+/// What package managers link into a workspace is written through; nobody can hold that, so it is told.
+#[test]
+fn links_that_were_there_before_are_told() {
+    if !has_any_sandbox() {
+        return;
+    }
+    let scratch = repository();
+    fs::create_dir(scratch.path("store")).unwrap();
+    fs::write(scratch.path("store/x.js"), "old\n").unwrap();
+    fs::create_dir(scratch.work("node_modules")).unwrap();
+    let words = "a hard link to one elsewhere, such as `node_modules/x.js`";
+    assert!(!run(&scratch, "true", &[]).0.err.contains("hard link"));
+    fs::hard_link(scratch.path("store/x.js"), scratch.work("node_modules/x.js")).unwrap();
+    run(&scratch, "echo evil >> node_modules/x.js", &[]).0.assert_says(words);
+    assert_eq!(fs::read_to_string(scratch.path("store/x.js")).unwrap(), "old\nevil\n", "it is true");
+    for quiet in [&["-q"][..], &["--sandbox", "read-only"], &["--sandbox", "off"]] {
+        assert!(!run(&scratch, "true", quiet).0.err.contains("hard link"), "{quiet:?}");
     }
 }
 
@@ -331,6 +501,11 @@ fn the_check_says_what_holds() {
         let open = probes.iter().filter(|probe| probe["result"] == "open").count();
         assert_eq!(open == 0, report["good"] == true);
         assert_eq!(open == 0, kind == "bubblewrap", "{report:#}");
+        let result = |id: &str| probes.iter().find(|probe| probe["id"] == id).map(|probe| probe["result"].clone());
+        assert_eq!(result("link-made-before"), Some(json!("known")), "{report:#}");
+        for id in ["named-pipe", "set-id-file", "read-hidden", "lock-hidden", "limits", "priority"] {
+            assert_eq!(result(id), Some(json!("held")), "{id}: {report:#}");
+        }
         let text = scratch.ended(&["sandbox", "check", "--with", kind]);
         assert_eq!(text.code(), ended.code());
         assert_eq!(text.out.lines().count(), probes.len() + 2, "{}", text.out);

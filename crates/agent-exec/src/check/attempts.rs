@@ -1,13 +1,13 @@
 //! The attempts, each made in a process of its own.
 
-use super::canaries::{CANARY, SECRET, SHARED_PREFIX};
+use super::canaries::{CANARY, SECRET, SET_ID, SHARED_PREFIX};
 use crate::helper::arguments::Arguments;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
 use std::io::{self, Error, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,6 +23,10 @@ pub(super) struct Surroundings {
     udp_port: u16,
     /// The name of the abstract socket, and of files in `/tmp`.
     name: String,
+    /// Another terminal; empty where there is none.
+    terminal: PathBuf,
+    /// A piece of System V's shared memory; empty where there is none.
+    memory: String,
 }
 
 impl Surroundings {
@@ -35,7 +39,17 @@ impl Surroundings {
             tcp_port: arguments.parse()?,
             udp_port: arguments.parse()?,
             name: arguments.parse()?,
+            terminal: arguments.next()?.into(),
+            memory: arguments.parse()?,
         })
+    }
+
+    fn victim(&self) -> Option<Pid> {
+        Pid::from_raw(self.victim)
+    }
+
+    fn hidden(&self, name: &str) -> PathBuf {
+        self.outside.with_file_name("hidden").join(name)
     }
 
     fn outside_file(&self) -> PathBuf {
@@ -88,6 +102,49 @@ pub(super) fn hard_link(at: &Surroundings) -> io::Result<()> {
     let link = at.work.join("hard");
     fs::hard_link(at.outside_file(), &link)?;
     append(&link)
+}
+
+pub(super) fn hard_link_made_before(at: &Surroundings) -> io::Result<()> {
+    append(&at.work.join("linked"))
+}
+
+/// Somebody outside has it open for reading.
+pub(super) fn named_pipe(at: &Surroundings) -> io::Result<()> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().write(true).custom_flags(flags).open(at.outside.join("pipe"))?.write_all(b"x")
+}
+
+/// Each way in which a file can come to the bits; one is enough.
+pub(super) fn set_id_file(at: &Surroundings) -> io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let file = at.work.join("set-id");
+    let create = |mode| OpenOptions::new().write(true).create_new(true).mode(mode).open(&file).map(drop);
+    let tries: [&dyn Fn() -> io::Result<()>; 5] = [
+        &|| create(0o4755),
+        &|| create(0o2755),
+        &|| Ok(mknodat(CWD, &file, FileType::RegularFile, Mode::from_raw_mode(0o4755), 0)?),
+        &|| create(0o755).and_then(|()| fs::set_permissions(&file, Permissions::from_mode(0o4755))),
+        &|| create(0o755).and_then(|()| File::open(&file)?.set_permissions(Permissions::from_mode(0o2755))),
+    ];
+    let mut last = Ok(());
+    for attempt in tries {
+        last = attempt();
+        if last.is_ok() && fs::metadata(&file)?.permissions().mode() & SET_ID != 0 {
+            return Ok(());
+        }
+        let _ = fs::remove_file(&file);
+    }
+    last.and_then(|()| must_fail(false, "the bits are not set"))
+}
+
+pub(super) fn read_hidden(at: &Surroundings) -> io::Result<()> {
+    let found = [fs::read(at.hidden("key")), fs::read(at.outside.with_file_name("hidden-file"))];
+    must_fail(found.iter().any(|read| read.as_ref().is_ok_and(|text| !text.is_empty())), "nothing is there")
+}
+
+pub(super) fn lock_hidden(at: &Surroundings) -> io::Result<()> {
+    let lock = File::open(at.hidden("lock"))?;
+    must_fail(lock.try_lock().is_ok(), "it is locked by another")
 }
 
 pub(super) fn symbolic_link(at: &Surroundings) -> io::Result<()> {
@@ -144,6 +201,35 @@ pub(super) fn read_temporary(at: &Surroundings) -> io::Result<()> {
     fs::read(Path::new("/tmp").join(format!("{SHARED_PREFIX}read-{}", at.name))).map(drop)
 }
 
+pub(super) fn read_shared_memory(at: &Surroundings) -> io::Result<()> {
+    fs::read(Path::new("/dev/shm").join(format!("{SHARED_PREFIX}read-{}", at.name))).map(drop)
+}
+
+pub(super) fn other_terminal(at: &Surroundings) -> io::Result<()> {
+    // Not as the terminal of this session.
+    let flags = (rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(&at.terminal).map(drop)
+}
+
+pub(super) fn old_shared_memory(at: &Surroundings) -> io::Result<()> {
+    let removed = Command::new("ipcrm").args(["-m", &at.memory]).stdin(Stdio::null()).output()?;
+    must_fail(removed.status.success(), String::from_utf8_lossy(&removed.stderr).trim())
+}
+
+pub(super) fn limits(at: &Surroundings) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let lower = Rlimit { current: Some(3), maximum: Some(4) };
+    Ok(prlimit(at.victim(), Resource::Nofile, lower).map(drop)?)
+}
+
+pub(super) fn priority(at: &Surroundings) -> io::Result<()> {
+    use rustix::process::setpriority_process;
+    use rustix::thread::{sched_getaffinity, sched_setaffinity};
+    // One that is there already, so that nothing depends on how many processors there are.
+    let moved = sched_getaffinity(at.victim()).and_then(|set| sched_setaffinity(at.victim(), &set));
+    setpriority_process(at.victim(), 19).or(moved).map_err(Error::from)
+}
+
 pub(super) fn tcp(at: &Surroundings) -> io::Result<()> {
     TcpStream::connect((Ipv4Addr::LOCALHOST, at.tcp_port)).map(drop)
 }
@@ -179,7 +265,7 @@ pub(super) fn read_memory(at: &Surroundings) -> io::Result<()> {
 }
 
 pub(super) fn signal(at: &Surroundings) -> io::Result<()> {
-    let victim = Pid::from_raw(at.victim).ok_or_else(|| Error::other("no such process"))?;
+    let victim = at.victim().ok_or_else(|| Error::other("no such process"))?;
     Ok(kill_process(victim, Signal::KILL)?)
 }
 

@@ -1,11 +1,14 @@
 //! What must stay as it is: files, sockets, a process.
 
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
@@ -22,6 +25,12 @@ pub(super) struct Canaries {
     unix: UnixListener,
     in_abstract: UnixListener,
     victim: Child,
+    /// The reading end of the named pipe.
+    pipe: File,
+    /// The other end of a terminal, and its name.
+    terminal: Option<(OwnedFd, PathBuf)>,
+    /// A piece of System V's shared memory.
+    memory: Option<String>,
     /// The file outside, open and inheritable.
     _open: File,
     modified: SystemTime,
@@ -31,14 +40,14 @@ pub(super) struct Canaries {
 impl Canaries {
     /// Makes all of it anew.
     pub(super) fn lay(root: &Path) -> io::Result<Self> {
-        let (work, outside) = (root.join("work"), root.join("outside"));
-        for directory in [&work, &outside] {
+        let (work, outside, hidden) = (root.join("work"), root.join("outside"), root.join("hidden"));
+        for directory in [&work, &outside, &hidden] {
             match fs::remove_dir_all(directory) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 Ok(()) | Err(_) => {}
             }
         }
-        for directory in [work.join(".git/hooks"), work.join(".agent"), work.join("sub"), outside.clone()] {
+        for directory in [work.join(".git/hooks"), work.join(".agent"), work.join("sub"), outside.clone(), hidden] {
             fs::create_dir_all(directory)?;
         }
         for file in files(root) {
@@ -47,6 +56,9 @@ impl Canaries {
         }
         let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
         fs::write(shared("read", &name), UNTOUCHED)?;
+        // Not every machine has it.
+        let _ = fs::write(in_memory(&name), UNTOUCHED);
+        fs::hard_link(outside.join("linked"), work.join("linked"))?;
         let open = File::open(outside.join("file"))?;
         fcntl_setfd(&open, FdFlags::empty())?;
         let modified = open.metadata()?.modified()?;
@@ -56,6 +68,9 @@ impl Canaries {
             unix: UnixListener::bind(outside.join("socket"))?,
             in_abstract: UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?,
             victim: victim()?,
+            pipe: pipe(&outside.join("pipe"))?,
+            terminal: terminal(),
+            memory: memory(),
             _open: open,
             root: root.to_path_buf(),
             modified,
@@ -70,7 +85,7 @@ impl Canaries {
     }
 
     /// What an attempt has to know of them.
-    pub(super) fn arguments(&self) -> [OsString; 5] {
+    pub(super) fn arguments(&self) -> [OsString; 7] {
         let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         [
             self.root.clone().into(),
@@ -78,6 +93,8 @@ impl Canaries {
             port(self.tcp.local_addr()).to_string().into(),
             port(self.udp.local_addr()).to_string().into(),
             self.name.clone().into(),
+            self.terminal.as_ref().map(|(_, name)| name.clone().into()).unwrap_or_default(),
+            self.memory.clone().unwrap_or_default().into(),
         ]
     }
 
@@ -129,6 +146,12 @@ impl Canaries {
         if self.udp.recv(&mut [0; 8]).is_ok() {
             return Some("a datagram came".to_owned());
         }
+        if matches!(self.pipe.read(&mut [0; 8]), Ok(1..)) {
+            return Some("a named pipe was written".to_owned());
+        }
+        if fs::metadata(self.root.join("work/set-id")).is_ok_and(|file| file.permissions().mode() & SET_ID != 0) {
+            return Some("a file is there that gives the rights of its owner".to_owned());
+        }
         matches!(self.victim.try_wait(), Ok(Some(_))).then(|| "another process was ended".to_owned())
     }
 
@@ -144,6 +167,11 @@ impl Drop for Canaries {
         for kind in ["left", "read"] {
             let _ = fs::remove_file(shared(kind, &self.name));
         }
+        let _ = fs::remove_file(in_memory(&self.name));
+        if let Some(memory) = &self.memory {
+            // It may have been removed in the attempt.
+            let _ = Command::new("ipcrm").args(["-m", memory]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+        }
     }
 }
 
@@ -154,8 +182,43 @@ fn victim() -> io::Result<Child> {
     crate::tree::spawn_beside(|| command.spawn())
 }
 
-fn files(root: &Path) -> [PathBuf; 3] {
-    ["outside/file", "work/.git/config", "work/.agent/config.toml"].map(|file| root.join(file))
+/// Somebody reads it, so that whoever writes does not wait.
+fn pipe(path: &Path) -> io::Result<File> {
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?.into())
+}
+
+/// None where the system has no more of them.
+fn terminal() -> Option<(OwnedFd, PathBuf)> {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).ok()?;
+    grantpt(&controller).and_then(|()| unlockpt(&controller)).ok()?;
+    let name = ptsname(&controller, Vec::new()).ok()?;
+    Some((controller, PathBuf::from(OsString::from_vec(name.into_bytes()))))
+}
+
+/// None where there is no program that makes one.
+fn memory() -> Option<String> {
+    let made = Command::new("ipcmk").args(["-M", "64"]).env("LC_ALL", "C").stdin(Stdio::null()).output().ok()?;
+    let said = String::from_utf8(made.stdout).ok()?;
+    said.trim().rsplit(' ').next().filter(|number| number.parse::<u32>().is_ok()).map(str::to_owned)
+}
+
+fn files(root: &Path) -> [PathBuf; 7] {
+    let files = [
+        "outside/file",
+        "outside/linked",
+        "work/.git/config",
+        "work/.agent/config.toml",
+        "hidden/key",
+        "hidden/lock",
+        "hidden-file",
+    ];
+    files.map(|file| root.join(file))
+}
+
+fn in_memory(name: &str) -> PathBuf {
+    Path::new("/dev/shm").join(format!("{SHARED_PREFIX}read-{name}"))
 }
 
 fn shared(kind: &str, name: &str) -> PathBuf {
@@ -165,5 +228,7 @@ fn shared(kind: &str, name: &str) -> PathBuf {
 /// A variable that is not on the list of harmless ones.
 pub(super) const CANARY: &str = "AGENT_CHECK_CANARY";
 pub(super) const SECRET: &str = "a-secret-of-another-process";
+/// Set-user-id and set-group-id.
+pub(super) const SET_ID: u32 = 0o6000;
 pub(super) const SHARED_PREFIX: &str = "agent-check-";
 const UNTOUCHED: &[u8] = b"untouched\n";

@@ -49,6 +49,8 @@ pub enum Held {
     Yes,
     /// It does not.
     No,
+    /// It does not, and cannot: it is documented, and users are told when it matters.
+    Known,
     /// It cannot be tried here: the attempt fails without the sandbox, too.
     Unknown,
 }
@@ -139,6 +141,8 @@ impl Checker {
             placeholders: Vec::new(),
             workspace,
             writable: Vec::new(),
+            hidden: ["hidden", "hidden-file"].map(|name| root.join(name)).to_vec(),
+            readable: Vec::new(),
         };
         let sandbox = match mechanism {
             Some(mechanism) => {
@@ -156,12 +160,13 @@ impl Checker {
         let is_allowed = probe.expectation == Expectation::Works;
         let held = match (is_allowed, outside.got_through, inside.got_through) {
             (_, false, false) => Held::Unknown,
+            (_, _, true) if probe.expectation == Expectation::Known => Held::Known,
             (true, _, true) | (false, true, false) => Held::Yes,
             (true, true, false) | (false, _, true) => Held::No,
         };
         let detail = match held {
             Held::Unknown => format!("not without a sandbox either: {}", outside.said),
-            Held::Yes | Held::No => inside.said,
+            Held::Yes | Held::No | Held::Known => inside.said,
         };
         Ok(Finding { id: probe.id, what: probe.what, is_allowed, held, detail })
     }

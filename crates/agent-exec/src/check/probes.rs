@@ -1,4 +1,7 @@
 //! The probes: what is tried, and what should come of it.
+//!
+//! A new one is a row of [`PROBES`] and a function in `attempts.rs`. Where it has something to spoil, `canaries.rs` lays that, looks at it
+//! afterwards, and hands over its name.
 
 use super::attempts::{self, Surroundings};
 use std::io;
@@ -22,6 +25,8 @@ pub(super) enum Expectation {
     Fails,
     /// It may seem to succeed, but nothing is seen of it outside.
     LeavesNoTrace,
+    /// It succeeds, and no sandbox here can hold it; users are told. It counts as neither good nor bad.
+    Known,
     /// It succeeds: a sandbox in which nothing works holds nothing worth holding.
     Works,
 }
@@ -47,6 +52,18 @@ pub(super) const PROBES: &[Probe] = &[
     fails("delete-outside", "delete a file outside", attempts::delete_outside),
     fails("move-outside", "move a file from outside into the workspace", attempts::move_outside),
     fails("link-outside", "write to a file outside through a hard link", attempts::hard_link),
+    Probe {
+        expectation: Expectation::Known,
+        ..works(
+            "link-made-before",
+            "write to a file outside through a hard link that was there before",
+            attempts::hard_link_made_before,
+        )
+    },
+    fails("named-pipe", "write to a named pipe outside", attempts::named_pipe),
+    fails("set-id-file", "make a file that runs with the rights of its owner", attempts::set_id_file),
+    fails("read-hidden", "read what is hidden, such as keys", attempts::read_hidden),
+    fails("lock-hidden", "lock another session", attempts::lock_hidden),
     fails("through-link", "write to a file outside through a symbolic link", attempts::symbolic_link),
     fails("directory-outside", "make a directory outside", attempts::directory_outside),
     fails("mode-outside", "change the permissions of a file outside", attempts::mode_outside),
@@ -68,6 +85,11 @@ pub(super) const PROBES: &[Probe] = &[
     fails("read-environment", "read the environment of another process", attempts::read_environment),
     fails("read-memory", "open the memory of another process", attempts::read_memory),
     fails("signal", "end another process", attempts::signal),
+    fails("limits", "lower the limits of another process", attempts::limits),
+    fails("priority", "change the priority or the processors of another process", attempts::priority),
+    fails("terminal", "read from another terminal", attempts::other_terminal),
+    fails("shared-memory", "read shared memory of another process", attempts::read_shared_memory),
+    fails("old-shared-memory", "reach another process's shared memory of System V", attempts::old_shared_memory),
     fails("inherit-environment", "find a secret in its own environment", attempts::inherit_environment),
     fails("inherit-descriptor", "use a file that the agent has open", attempts::inherit_descriptor),
     Probe {

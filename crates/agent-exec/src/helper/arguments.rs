@@ -35,13 +35,22 @@ impl Arguments {
     }
 }
 
+/// What [`Arguments::list`] reads.
+pub(crate) fn put_list(line: &mut Vec<OsString>, list: &[OsString]) {
+    line.push(list.len().to_string().into());
+    line.extend_from_slice(list);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn arguments_are_taken_in_order_and_end() {
-        let mut arguments = Arguments::new(["7", "2", "a", "b", "3", "c"].map(OsString::from).to_vec());
+        let mut line = vec![OsString::from("7")];
+        put_list(&mut line, &["a".into(), "b".into()]);
+        line.extend(["3", "c"].map(OsString::from));
+        let mut arguments = Arguments::new(line);
         assert_eq!(arguments.parse(), Some(7));
         assert_eq!(arguments.list(), Some(vec!["a".into(), "b".into()]));
         assert_eq!(arguments.list(), None);

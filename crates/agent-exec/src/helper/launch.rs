@@ -1,55 +1,75 @@
 //! Becomes a program, prepared as a sandbox asks.
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, put_list};
 use crate::limits;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 use std::ffi::OsString;
+#[cfg(target_os = "linux")]
+use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 /// What is done before the program is started, besides what always is: a session of its own, limits, no descriptor of ours, an end with
 /// the host's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Preparation {
-    /// Nothing.
-    None,
-    /// The program is `bwrap`: it gets the filters of system calls as descriptors.
-    Bubblewrap,
+    /// The program is started by `bwrap`, which gets the filters of system calls as descriptors.
+    Bubblewrap {
+        /// `bwrap` and its arguments.
+        outer: Vec<OsString>,
+        /// The helper's arguments where it prepares the program within; nothing where there is nothing to prepare.
+        inner: Vec<OsString>,
+    },
     /// Landlock and a filter.
-    Landlock,
+    Landlock {
+        /// What may be written.
+        writable: Vec<OsString>,
+        /// What may be read although it lies in something hidden.
+        readable: Vec<OsString>,
+        /// What may not be read.
+        hidden: Vec<OsString>,
+    },
 }
 
 impl Preparation {
-    const ALL: [Self; 3] = [Self::None, Self::Bubblewrap, Self::Landlock];
+    fn put(&self, line: &mut Vec<OsString>) {
+        let (word, lists) = match self {
+            Self::Bubblewrap { outer, inner } => (BUBBLEWRAP, vec![outer, inner]),
+            Self::Landlock { writable, readable, hidden } => (LANDLOCK, vec![writable, readable, hidden]),
+        };
+        line.push(word.into());
+        lists.into_iter().for_each(|list| put_list(line, list));
+    }
 
-    const fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Bubblewrap => "bubblewrap",
-            Self::Landlock => "landlock",
-        }
+    fn read(arguments: &mut Arguments) -> Option<Self> {
+        Some(match arguments.parse::<String>()?.as_str() {
+            BUBBLEWRAP => Self::Bubblewrap { outer: arguments.list()?, inner: arguments.list()? },
+            LANDLOCK => {
+                Self::Landlock { writable: arguments.list()?, readable: arguments.list()?, hidden: arguments.list()? }
+            }
+            _ => return None,
+        })
     }
 }
 
 /// Completes a command of the helper. What follows is the program and its arguments.
-pub(crate) fn add_arguments(command: &mut Command, preparation: Preparation, writable: &[OsString]) {
-    command.arg(std::process::id().to_string()).arg(preparation.word());
-    command.arg(writable.len().to_string()).args(writable);
+pub(crate) fn add_arguments(command: &mut Command, preparation: &Preparation) {
+    let mut line = vec![std::process::id().to_string().into()];
+    preparation.put(&mut line);
+    command.args(line);
 }
 
 /// Returns only when the program could not be started, with what a shell would say.
 pub(crate) fn run(mut arguments: Arguments) -> ExitCode {
     let read = |arguments: &mut Arguments| {
         let parent: i32 = arguments.parse()?;
-        let word: String = arguments.parse()?;
-        let preparation = Preparation::ALL.into_iter().find(|known| known.word() == word)?;
-        Some((parent, preparation, arguments.list()?, arguments.next()?))
+        Some((parent, Preparation::read(arguments)?, arguments.next()?))
     };
-    let Some((parent, preparation, writable, program)) = read(&mut arguments) else {
+    let Some((parent, preparation, program)) = read(&mut arguments) else {
         return failed("the helper was called wrongly");
     };
-    match become_program(parent, preparation, &writable, &program, arguments.rest()) {
+    match become_program(parent, &preparation, &program, arguments.rest()) {
         Err(what) => failed(&what),
         Ok(never) => match never {},
     }
@@ -57,8 +77,7 @@ pub(crate) fn run(mut arguments: Arguments) -> ExitCode {
 
 fn become_program(
     parent: i32,
-    preparation: Preparation,
-    writable: &[OsString],
+    preparation: &Preparation,
     program: &OsString,
     arguments: Vec<OsString>,
 ) -> Result<std::convert::Infallible, String> {
@@ -71,42 +90,71 @@ fn become_program(
     setsid().map_err(failed("begin a session"))?;
     limits::limit_this_process();
     #[cfg(target_os = "linux")]
-    let _descriptors = prepare(preparation, writable)?;
+    let (mut command, _descriptors) = prepare(preparation, program)?;
     #[cfg(not(target_os = "linux"))]
-    if preparation != Preparation::None || !writable.is_empty() {
-        return Err("there is no sandbox on this system".to_owned());
-    }
-    let mut command = Command::new(program);
-    #[cfg(target_os = "linux")]
-    for descriptor in &_descriptors {
-        use std::os::fd::AsRawFd as _;
-        command.arg("--add-seccomp-fd").arg(descriptor.as_raw_fd().to_string());
-    }
+    let mut command = match preparation {
+        Preparation::Bubblewrap { .. } | Preparation::Landlock { .. } => {
+            return Err("there is no sandbox on this system".to_owned());
+        }
+    };
     let error = command.args(arguments).exec();
     Err(format!("start {}: {error}", program.display()))
 }
 
-/// The descriptors that the program is to have, the filters for `bwrap`.
+/// What is to be started, but for the program's arguments, and the descriptors that it is to have.
 #[cfg(target_os = "linux")]
-fn prepare(preparation: Preparation, writable: &[OsString]) -> Result<Vec<std::fs::File>, String> {
-    use crate::sandbox::{landlock, seccomp};
+fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Vec<File>), String> {
+    use crate::sandbox::landlock::{self, Reach};
+    use crate::sandbox::seccomp;
     let filters = |surroundings| seccomp::programs(surroundings).map_err(|error| format!("make the filter: {error}"));
     close_fds::set_fds_cloexec(3, &[]);
     match preparation {
-        Preparation::None => Ok(Vec::new()),
-        Preparation::Bubblewrap => {
+        Preparation::Bubblewrap { outer, inner } => {
             let programs = filters(seccomp::Surroundings::Namespaces)?;
-            programs.iter().map(|program| in_memory(&seccomp::bytes(program))).collect()
+            let filters: Result<Vec<File>, String> =
+                programs.iter().map(|program| in_memory(&seccomp::bytes(program))).collect();
+            bubblewrapped(outer, inner, program, filters?)
         }
-        Preparation::Landlock => {
-            landlock::confine(writable)?;
+        Preparation::Landlock { writable, readable, hidden } => {
+            landlock::confine(&Reach::Alone { writable, readable, hidden })?;
             drop_capabilities().map_err(|error| format!("give up capabilities: {error}"))?;
             for program in filters(seccomp::Surroundings::Landlock)? {
                 seccompiler::apply_filter(&program).map_err(|error| format!("install the filter: {error}"))?;
             }
-            Ok(Vec::new())
+            Ok((Command::new(program), Vec::new()))
         }
     }
+}
+
+/// `bwrap`, and in it the helper once more where there is something to prepare.
+#[cfg(target_os = "linux")]
+fn bubblewrapped(
+    outer: &[OsString],
+    inner: &[OsString],
+    program: &OsString,
+    mut descriptors: Vec<File>,
+) -> Result<(Command, Vec<File>), String> {
+    use std::os::fd::AsRawFd as _;
+    let (bwrap, options) = outer.split_first().ok_or("the helper was called wrongly")?;
+    let mut command = Command::new(bwrap);
+    for filter in &descriptors {
+        command.arg("--add-seccomp-fd").arg(filter.as_raw_fd().to_string());
+    }
+    command.args(options).arg("--");
+    if !inner.is_empty() {
+        let own = own_program().map_err(|error| format!("hand over the helper: {error}"))?;
+        command.arg(format!("/proc/self/fd/{}", own.as_raw_fd())).args(inner);
+        descriptors.push(own);
+    }
+    command.arg(program);
+    Ok((command, descriptors))
+}
+
+/// This very program, as a descriptor that the next one inherits.
+#[cfg(target_os = "linux")]
+fn own_program() -> rustix::io::Result<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    open("/proc/self/exe", OFlags::PATH, Mode::empty()).map(File::from)
 }
 
 /// Root's power over files and processes of others. It does not come back with the next program, because privileges cannot be gained any
@@ -120,11 +168,11 @@ fn drop_capabilities() -> rustix::io::Result<()> {
 
 /// A file without a name that the next program inherits.
 #[cfg(target_os = "linux")]
-fn in_memory(content: &[u8]) -> Result<std::fs::File, String> {
+fn in_memory(content: &[u8]) -> Result<File, String> {
     use rustix::fs::{MemfdFlags, memfd_create};
     use std::io::Seek as _;
     let fill = || {
-        let mut file = std::fs::File::from(memfd_create("filter", MemfdFlags::empty())?);
+        let mut file = File::from(memfd_create("filter", MemfdFlags::empty())?);
         file.write_all(content)?;
         file.rewind()?;
         Ok(file)
@@ -133,7 +181,7 @@ fn in_memory(content: &[u8]) -> Result<std::fs::File, String> {
 }
 
 /// As a shell reports a program that it cannot start. It goes where the program's errors would have gone.
-fn failed(what: &str) -> ExitCode {
+pub(super) fn failed(what: &str) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "{NOT_STARTED_WORDS}{what}");
     ExitCode::from(NOT_STARTED)
 }
@@ -144,5 +192,7 @@ pub(crate) fn not_started(code: i32, errors: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(words).trim_end().to_owned())
 }
 
+const BUBBLEWRAP: &str = "bubblewrap";
+const LANDLOCK: &str = "landlock";
 const NOT_STARTED: u8 = 126;
 const NOT_STARTED_WORDS: &str = "agent: not started: ";

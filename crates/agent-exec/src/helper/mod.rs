@@ -6,12 +6,15 @@
 //!
 //! ```text
 //! launch   prepares itself as a sandbox asks, and becomes the program          helper/launch.rs
+//! confine  the same within bubblewrap, for what can only be done there         helper/confine.rs
 //! keep     starts a command and adopts its orphans, so that all of it is known  helper/keep.rs
 //! watch    waits for the end of the host, however it ends, and ends its commands   helper/watch.rs
 //! probe    tries something that a sandbox should refuse                         check/probes.rs
 //! ```
 
 pub(crate) mod arguments;
+#[cfg(target_os = "linux")]
+mod confine;
 #[cfg(target_os = "linux")]
 pub(crate) mod keep;
 pub(crate) mod launch;
@@ -54,6 +57,14 @@ impl Helper {
         command
     }
 
+    /// Its arguments where it starts a program within bubblewrap. The program follows.
+    pub(crate) fn within(&self, writable: &[OsString]) -> Vec<OsString> {
+        let mut line = self.arguments.clone();
+        line.extend([WORD.into(), CONFINE.into()]);
+        arguments::put_list(&mut line, writable);
+        line
+    }
+
     /// Whether it can be found: this program's own file is named by way of `/proc`, which some places do not have.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_there(&self) -> bool {
@@ -87,6 +98,8 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
         Some(LAUNCH) => launch::run(arguments),
         Some(WATCH) => watch::run(arguments),
         #[cfg(target_os = "linux")]
+        Some(CONFINE) => confine::run(arguments),
+        #[cfg(target_os = "linux")]
         Some(KEEP) => keep::run(arguments),
         #[cfg(target_os = "linux")]
         Some(PROBE) => crate::check::probe(arguments),
@@ -97,6 +110,7 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
 /// The first argument of a helper. Nobody types it.
 pub(crate) const WORD: &str = "agent-exec-helper";
 pub(crate) const LAUNCH: &str = "launch";
+const CONFINE: &str = "confine";
 pub(crate) const WATCH: &str = "watch";
 #[cfg(target_os = "linux")]
 pub(crate) const KEEP: &str = "keep";

@@ -1,5 +1,7 @@
 //! The arguments of `bwrap`, which makes the namespaces.
 
+use super::mounts::Mounts;
+use super::scratch::Scratch;
 use super::{Access, Policy};
 use crate::environment::Environment;
 use crate::program;
@@ -25,28 +27,35 @@ impl Bubblewrap {
         &self.program
     }
 
-    /// Everything before the program. Later mounts lie over earlier ones.
-    pub(crate) fn arguments(&self, policy: &Policy, scratch: &Path, run: Run<'_>) -> Vec<OsString> {
-        let mut line = Line(OPTIONS.iter().map(OsString::from).collect());
-        line.mount("--bind", scratch, Path::new("/tmp"));
-        for path in hidden_but_named(run) {
-            line.mount("--ro-bind", &path, &path);
+    /// Everything between `bwrap` and the program.
+    pub(crate) fn arguments(
+        &self,
+        policy: &Policy,
+        hidden: Vec<PathBuf>,
+        scratch: &Scratch,
+        run: Run<'_>,
+    ) -> Vec<OsString> {
+        let mut line: Vec<OsString> = OPTIONS.iter().map(OsString::from).collect();
+        line.extend(["--bind".into(), scratch.path().into(), "/tmp".into()]);
+        let mut mounts = Mounts::default();
+        mounts.named(covered_but_named(run.program, run.environment));
+        mounts.readable(policy.readable.iter().filter_map(|path| path.canonicalize().ok()));
+        if policy.access == Access::WorkspaceWrite {
+            mounts.writable(policy.writable.iter().filter(|path| path.exists()).cloned());
+            mounts.writable([policy.workspace.clone()]);
+        } else {
+            mounts.readable([policy.workspace.clone()]);
         }
-        let writes = policy.access == Access::WorkspaceWrite;
-        for path in policy.writable.iter().filter(|path| writes && path.exists()) {
-            line.mount("--bind", path, path);
-        }
-        line.mount(if writes { "--bind" } else { "--ro-bind" }, &policy.workspace, &policy.workspace);
-        line.mount("--bind", scratch, scratch);
-        for path in protected(policy, run.found) {
-            line.mount("--ro-bind", &path, &path);
-        }
+        mounts.writable([scratch.path().to_path_buf()]);
+        mounts.protected(protected(policy, run.found));
+        mounts.hidden(hidden);
+        line.extend(mounts.arguments(scratch.empty_file(), &COVERED));
         // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
         for path in ["/proc", "/run"] {
-            line.0.extend(["--remount-ro".into(), path.into()]);
+            line.extend(["--remount-ro".into(), path.into()]);
         }
-        line.0.extend(["--chdir".into(), run.directory.into()]);
-        line.0
+        line.extend(["--chdir".into(), run.directory.into()]);
+        line
     }
 }
 
@@ -58,14 +67,6 @@ pub(crate) struct Run<'a> {
     pub(crate) environment: &'a Environment,
     /// What is protected besides: it was found after the policy was made.
     pub(crate) found: &'a [PathBuf],
-}
-
-struct Line(Vec<OsString>);
-
-impl Line {
-    fn mount(&mut self, kind: &str, from: &Path, to: &Path) {
-        self.0.extend([kind.into(), from.into(), to.into()]);
-    }
 }
 
 /// What is there of the protected paths, and where links among them lead.
@@ -84,23 +85,21 @@ fn protected(policy: &Policy, more: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// What is named and the sandbox's own `/tmp` and `/run` would hide: the program, a home in a test's directory, programs of a system that
+/// What is named and the sandbox's own `/tmp` and `/run` would cover: the program, a home in a test's directory, programs of a system that
 /// keeps them there.
-fn hidden_but_named(run: Run<'_>) -> Vec<PathBuf> {
-    let values = run.environment.iter().filter(|(name, _)| *name != "TMPDIR" && *name != "XDG_RUNTIME_DIR");
+pub(super) fn covered_but_named(program: &Path, environment: &Environment) -> Vec<PathBuf> {
+    let values = environment.iter().filter(|(name, _)| *name != "TMPDIR" && *name != "XDG_RUNTIME_DIR");
     let paths = values.flat_map(|(_, value)| std::env::split_paths(value));
-    let is_hidden = |path: &PathBuf| HIDDEN.iter().any(|hidden| path.starts_with(hidden) && path != Path::new(hidden));
-    let mut found: Vec<PathBuf> = paths.filter(|path| is_hidden(path) && path.is_dir()).collect();
-    found.extend(Some(run.program.to_path_buf()).filter(is_hidden));
-    // A directory before what lies in it.
-    found.sort();
-    found.dedup();
+    let is_covered =
+        |path: &PathBuf| COVERED.iter().any(|covered| path.starts_with(covered) && path != Path::new(covered));
+    let mut found: Vec<PathBuf> = paths.filter(|path| is_covered(path) && path.is_dir()).collect();
+    found.extend(Some(program.to_path_buf()).filter(is_covered));
     found
 }
 
 const NAME: &str = "bwrap";
 const SYSTEM_PATH: &str = "/usr/bin:/usr/local/bin:/bin";
-const HIDDEN: [&str; 2] = ["/tmp", "/run"];
+const COVERED: [&str; 2] = ["/tmp", "/run"];
 /// Nothing is shared but the file system, which is read only; the daemons' sockets in `/run` and the files of others in `/tmp` are not seen.
 const OPTIONS: &[&str] = &[
     "--unshare-user",
@@ -144,13 +143,16 @@ mod tests {
             kept: Vec::new(),
             placeholders: Vec::new(),
             writable: vec![PathBuf::from("/absent/at/all")],
+            hidden: Vec::new(),
+            readable: Vec::new(),
         };
+        let scratch = Scratch::new().unwrap();
         let bubblewrap = Bubblewrap { program: NAME.into() };
         let arguments = |access| {
             let environment = Environment::filtered([]);
             let program = Path::new("/tmp/program");
             let run = Run { program, directory: &workspace, environment: &environment, found: &[] };
-            let arguments = bubblewrap.arguments(&policy(access), Path::new("/tmp/x"), run);
+            let arguments = bubblewrap.arguments(&policy(access), Vec::new(), &scratch, run);
             arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
         let (workspace, git) = (workspace.display(), git.display());

@@ -1,53 +1,114 @@
-//! Landlock: the weaker fallback. It cannot take back a part of what it gives, so `.git` stays writable inside of the workspace, and it knows
-//! nothing of permissions, owners and times of files.
+//! Landlock: within bubblewrap what mounts cannot hold, and where there is no bubblewrap the weaker fallback.
+//!
+//! It cannot take back a part of what it gives, so by itself it leaves `.git` writable inside of the workspace, and it knows nothing of
+//! permissions, owners and times of files. What it does hold is the opening for writing of what is not a file: a named pipe outside can be
+//! written in spite of a mount that is read only, because nothing on the disk is written then.
 
+use super::carve;
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreated,
-    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What a process may open.
+#[derive(Debug)]
+pub(crate) enum Reach<'a> {
+    /// Everything may be read, and what the namespaces show is all there is.
+    InNamespaces {
+        /// What may be written, with what is beneath.
+        writable: &'a [OsString],
+    },
+    /// Nothing divides this process from others.
+    Alone {
+        /// What may be written and read, with what is beneath.
+        writable: &'a [OsString],
+        /// What may be read although it lies in something hidden.
+        readable: &'a [OsString],
+        /// What may not be read; without links.
+        hidden: &'a [OsString],
+    },
+}
 
 /// Whether this kernel has as much of it as a sandbox needs.
 ///
 /// # Errors
 /// Why not, as words.
 pub(crate) fn available() -> Result<(), String> {
-    create().map(drop).map_err(|_| "this kernel has no Landlock, or one older than Linux 6.2".to_owned())
+    create(Around::Nothing).map(drop).map_err(|_| "this kernel has no Landlock, or one older than Linux 6.2".to_owned())
 }
 
-/// Confines this process and what it starts: reading and running everywhere, writing beneath these paths.
+/// Whether it keeps signals to the processes of the sandbox (from Linux 6.12 on).
+pub(crate) fn keeps_signals() -> bool {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    ruleset.scope(Scope::Signal).and_then(Ruleset::create).is_ok()
+}
+
+/// Confines this process and what it starts.
 ///
 /// # Errors
 /// Why it could not, as words; then nothing may be started.
-pub(crate) fn confine(writable: &[OsString]) -> Result<(), String> {
-    let restrict = || {
-        let devices = path_beneath_rules(HARMLESS_DEVICES, AccessFs::from_file(NEWEST));
-        let status = create()?
-            .add_rules(path_beneath_rules(["/"], AccessFs::from_read(NEWEST)))?
-            .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
-            .add_rules(devices)?
-            .restrict_self()?;
-        Ok::<_, RulesetError>(status.ruleset)
+pub(crate) fn confine(reach: &Reach<'_>) -> Result<(), String> {
+    let restricted = match reach {
+        Reach::InNamespaces { writable } => within(writable),
+        Reach::Alone { writable, readable, hidden } => alone(writable, readable, hidden),
     };
-    match restrict() {
+    match restricted {
         Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) => Ok(()),
         Ok(RulesetStatus::NotEnforced) => Err("Landlock is there and does not act".to_owned()),
         Err(error) => Err(format!("Landlock: {error}")),
     }
 }
 
+fn within(writable: &[OsString]) -> Result<RulesetStatus, RulesetError> {
+    let status = create(Around::Namespaces)?
+        .add_rules(path_beneath_rules(["/"], AccessFs::from_read(NEWEST)))?
+        .add_rules(path_beneath_rules(OWN, AccessFs::from_all(NEWEST)))?
+        .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
+        .restrict_self()?;
+    Ok(status.ruleset)
+}
+
+fn alone(writable: &[OsString], readable: &[OsString], hidden: &[OsString]) -> Result<RulesetStatus, RulesetError> {
+    // Names may be listed everywhere: a right to list a directory is one to list all beneath it, and `ls /` has to work.
+    let mut ruleset = create(Around::Nothing)?
+        .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
+        .add_rules(path_beneath_rules(readable, AccessFs::from_read(NEWEST)))?
+        .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
+        .add_rules(path_beneath_rules(HARMLESS_DEVICES, AccessFs::from_file(NEWEST)))?;
+    let hidden: Vec<PathBuf> = hidden.iter().map(PathBuf::from).chain(ELSEWHERE.map(PathBuf::from)).collect();
+    let content: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
+    carve::around(&hidden, |file| (&mut ruleset).add_rule(PathBeneath::new(file, content)).map(drop))?;
+    Ok(ruleset.restrict_self()?.ruleset)
+}
+
+/// What holds a process besides Landlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    /// A network of its own: what is reached there is its own, too.
+    Namespaces,
+    Nothing,
+}
+
 /// Everything that this kernel can handle, but at least the rights of [`OLDEST`]: an older one lets files outside be emptied.
-fn create() -> Result<RulesetCreated, RulesetError> {
-    Ruleset::default()
+fn create(around: Around) -> Result<RulesetCreated, RulesetError> {
+    let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(OLDEST))?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
-        .handle_access(AccessNet::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?
-        .create()
+        .scope(Scope::from_all(NEWEST))?;
+    match around {
+        Around::Namespaces => ruleset.create(),
+        Around::Nothing => ruleset.handle_access(AccessNet::from_all(NEWEST))?.create(),
+    }
 }
 
 const OLDEST: ABI = ABI::V3;
 const NEWEST: ABI = ABI::V9;
+/// What `bwrap` makes for the sandbox alone.
+const OWN: [&str; 2] = ["/dev", "/tmp"];
 const HARMLESS_DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// Devices, among them other terminals; shared memory; files that others have made for a while.
+const ELSEWHERE: [&str; 3] = ["/dev", "/run", "/tmp"];

@@ -3,23 +3,31 @@
 //! | | bubblewrap and a filter | Landlock and a filter |
 //! |---|---|---|
 //! | writes outside of the workspace | no | no |
+//! | writes to named pipes outside | no, by Landlock | no |
 //! | permissions and times of files outside | no | **yes** |
+//! | makes set-user-id files | no | no |
+//! | reads what is hidden | no | no, but in the workspace |
 //! | writes to `.git` and the configuration | no | **yes** |
 //! | makes or replaces them | not for longer than it runs | as on the left |
 //! | network | none; a loopback of its own | no socket at all |
 //! | sees the agent's processes, and others | no | **yes**, but not their environment or memory |
+//! | limits, priorities, shared memory, terminals of others | no | no |
 //! | outlives its end, or the agent's | no | **yes**, what it detached: the agent looks for it |
 //! | `/tmp` | its own | cannot be written; `TMPDIR` can |
 
 pub(crate) mod attempt;
 mod bubblewrap;
+#[cfg(target_os = "linux")]
+mod carve;
 mod guard;
+mod hidden;
 #[cfg(target_os = "linux")]
 mod kept;
 #[cfg(not(target_os = "linux"))]
 mod kept_elsewhere;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
+mod mounts;
 mod placeholder;
 mod scratch;
 #[cfg(target_os = "linux")]
@@ -29,10 +37,11 @@ use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
 use crate::search_path::SearchPath;
-use bubblewrap::{Bubblewrap, Run};
+use bubblewrap::{Bubblewrap, Run, covered_but_named};
 use guard::Guard;
 pub(crate) use guard::Guarded;
 pub use guard::Watch;
+use hidden::Hidden;
 use placeholder::Placeholder;
 use scratch::Scratch;
 use std::ffi::OsString;
@@ -41,7 +50,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// What commands may touch. They may read everything that the user may, but not the temporary files of others.
+/// What commands may touch. They may read what the user may, but not the temporary files of others, and nothing hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// What may be written.
@@ -57,6 +66,11 @@ pub struct Policy {
     pub placeholders: Vec<PathBuf>,
     /// Directories outside of the workspace that may be written, such as a compiler's cache.
     pub writable: Vec<PathBuf>,
+    /// Files and directories that cannot be read, such as keys; those that are not there yet are hidden when they are. A link hides what it leads
+    /// to. The workspace, and what is writable or readable by its own name, is never hidden; what of them lies in something hidden can be seen.
+    pub hidden: Vec<PathBuf>,
+    /// What can be read although it lies in something hidden.
+    pub readable: Vec<PathBuf>,
 }
 
 /// What a command may write.
@@ -87,20 +101,6 @@ impl Mechanism {
             Self::Landlock => "Landlock",
         }
     }
-
-    /// What it does not do although the other one does, for people.
-    #[must_use]
-    pub const fn weaknesses(self) -> &'static [&'static str] {
-        match self {
-            Self::Bubblewrap => &[],
-            Self::Landlock => &[
-                "commands can write .git and the configuration in the workspace",
-                "commands can change permissions and times of files outside",
-                "commands can read files of others in /tmp, and see other processes",
-                "what a command detaches may outlive an agent that is killed",
-            ],
-        }
-    }
 }
 
 /// Why no sandbox can be enforced on this machine.
@@ -123,7 +123,11 @@ struct Parts {
     helper: Helper,
     bubblewrap: Option<Bubblewrap>,
     scratch: Scratch,
+    hidden: Hidden,
     guard: Option<Guard>,
+    /// What the kernel can do besides.
+    has_landlock: bool,
+    keeps_signals: bool,
     /// Made before it was tried, and gone with it.
     _placeholders: Vec<Placeholder>,
 }
@@ -171,7 +175,25 @@ impl Sandbox {
         let wanted = policy.placeholders.iter().filter(|_| writes && bubblewrap.is_some());
         let placeholders = wanted.filter_map(|path| Placeholder::at(path)).collect();
         let guard = writes.then(|| Guard::new(&policy.workspace, &policy.kept));
-        let parts = Parts { policy, mechanism, helper, bubblewrap, scratch, guard, _placeholders: placeholders };
+        let hidden = Hidden::new(&policy.hidden);
+        let parts = Parts {
+            policy,
+            mechanism,
+            helper,
+            bubblewrap,
+            scratch,
+            hidden,
+            guard,
+            #[cfg(target_os = "linux")]
+            has_landlock: landlock::available().is_ok(),
+            #[cfg(not(target_os = "linux"))]
+            has_landlock: false,
+            #[cfg(target_os = "linux")]
+            keeps_signals: landlock::keeps_signals(),
+            #[cfg(not(target_os = "linux"))]
+            keeps_signals: false,
+            _placeholders: placeholders,
+        };
         let sandbox = Self(Arc::new(parts));
         sandbox.attempt(environment, &programs)?;
         Ok(sandbox)
@@ -204,26 +226,70 @@ impl Sandbox {
         self.0.scratch.path()
     }
 
+    /// What it does not hold on this machine although a sandbox can, for people.
+    #[must_use]
+    pub fn weaknesses(&self) -> Vec<&'static str> {
+        let Parts { mechanism, has_landlock, keeps_signals, .. } = &*self.0;
+        let mut found = Vec::new();
+        match mechanism {
+            Mechanism::Bubblewrap if *has_landlock => {}
+            Mechanism::Bubblewrap => {
+                found.push("commands can write to named pipes outside: this kernel has no Landlock");
+            }
+            Mechanism::Landlock => {
+                found.extend(WITHOUT_NAMESPACES);
+                found.extend(
+                    (!keeps_signals)
+                        .then_some("commands can end your other processes: this kernel is older than Linux 6.12"),
+                );
+                found.extend((!self.not_hidden().is_empty()).then_some("what is hidden in the workspace can be read"));
+            }
+        }
+        found
+    }
+
+    /// What should be hidden and is not: Landlock takes nothing out of what may be written.
+    #[must_use]
+    pub fn not_hidden(&self) -> Vec<PathBuf> {
+        let Parts { mechanism, hidden, .. } = &*self.0;
+        if *mechanism == Mechanism::Bubblewrap {
+            return Vec::new();
+        }
+        let shown = self.shown();
+        hidden
+            .now()
+            .into_iter()
+            .filter(|hidden| shown.iter().any(|shown| hidden != shown && hidden.starts_with(shown)))
+            .collect()
+    }
+
     /// A command that starts a program in it. Environment, pipes and working directory are still to be set: `directory` is where the
     /// program will be.
     pub(crate) fn command(&self, program: &Path, directory: &Path, environment: &Environment) -> Command {
-        let Parts { policy, helper, bubblewrap, scratch, .. } = &*self.0;
+        let Parts { policy, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
         let mut command = helper.command(LAUNCH);
-        match bubblewrap {
+        let preparation = match bubblewrap {
             Some(bubblewrap) => {
-                launch::add_arguments(&mut command, Preparation::Bubblewrap, &[]);
-                command.arg(bubblewrap.program());
                 let found = self.guard().map(Guard::protected).unwrap_or_default();
                 let run = Run { program, directory, environment, found: &found };
-                command.args(bubblewrap.arguments(policy, scratch.path(), run));
-                command.arg("--").arg(program);
+                let mut outer = vec![bubblewrap.program().as_os_str().to_owned()];
+                outer.extend(bubblewrap.arguments(policy, hidden.now(), scratch, run));
+                let inner = if *has_landlock { helper.within(&os_strings(self.writable())) } else { Vec::new() };
+                Preparation::Bubblewrap { outer, inner }
             }
             None => {
-                let writable: Vec<OsString> = self.writable().into_iter().map(OsString::from).collect();
-                launch::add_arguments(&mut command, Preparation::Landlock, &writable);
-                command.arg(program);
+                let named = covered_but_named(program, environment);
+                let readable = policy.readable.iter().chain([&policy.workspace]).cloned().chain(named);
+                let shown = self.shown();
+                Preparation::Landlock {
+                    writable: os_strings(self.writable()),
+                    readable: os_strings(readable.collect()),
+                    hidden: os_strings(hidden.now().into_iter().filter(|path| !shown.contains(path)).collect()),
+                }
             }
-        }
+        };
+        launch::add_arguments(&mut command, &preparation);
+        command.arg(program);
         command
     }
 
@@ -245,6 +311,14 @@ impl Sandbox {
             writable.extend(policy.writable.iter().cloned());
         }
         writable
+    }
+
+    /// What is never hidden as a whole.
+    fn shown(&self) -> Vec<PathBuf> {
+        let policy = &self.0.policy;
+        let mut shown = self.writable();
+        shown.extend(policy.readable.iter().chain([&policy.workspace]).cloned());
+        shown
     }
 
     /// Starts a program that does nothing.
@@ -278,9 +352,22 @@ impl fmt::Display for Sandbox {
         };
         let name = self.0.mechanism.name();
         write!(f, "{writes}, and have no network ({name})")?;
-        match self.0.mechanism.weaknesses() {
+        match self.weaknesses().as_slice() {
             [] => Ok(()),
-            weaknesses => write!(f, "; weaker than with bubblewrap: {}", weaknesses.join("; ")),
+            weaknesses => write!(f, "; it is weaker than it can be: {}", weaknesses.join("; ")),
         }
     }
 }
+
+fn os_strings(paths: Vec<PathBuf>) -> Vec<OsString> {
+    paths.into_iter().map(OsString::from).collect()
+}
+
+/// What Landlock and a filter leave open.
+const WITHOUT_NAMESPACES: [&str; 5] = [
+    "commands can write .git and the configuration in the workspace",
+    "commands can change permissions, times and attributes of files outside",
+    "commands can list the names of files everywhere",
+    "commands can see other processes",
+    "what a command detaches may outlive an agent that is killed",
+];

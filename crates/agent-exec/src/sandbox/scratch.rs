@@ -5,6 +5,7 @@
 //! /tmp/agent-sandbox-Ab3xYz   nobody else's
 //!   lock                      locked for as long as the program lives that made it; commands do not see it
 //!   tmp                       what commands have as their temporary directory
+//!   empty                     what commands see in the place of a hidden file
 //! ```
 
 use rustix::process::geteuid;
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
+    empty_file: PathBuf,
     // The order matters: it is locked until it is gone.
     _directory: TempDir,
     _lock: File,
@@ -48,12 +50,19 @@ impl Scratch {
         fs::rename(&unnamed, directory.path().join(LOCK))?;
         let path = directory.path().join(INSIDE);
         fs::create_dir(&path)?;
-        Ok(Self { path, _directory: directory, _lock: lock })
+        let empty_file = directory.path().join(EMPTY);
+        OpenOptions::new().write(true).create_new(true).mode(0o444).open(&empty_file)?;
+        Ok(Self { path, empty_file, _directory: directory, _lock: lock })
     }
 
     /// What commands may write.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What they see in the place of a hidden file.
+    pub(super) fn empty_file(&self) -> &Path {
+        &self.empty_file
     }
 }
 
@@ -91,6 +100,7 @@ fn take_over(directory: &Path) -> Option<File> {
 const PREFIX: &str = "agent-sandbox-";
 const LOCK: &str = "lock";
 const INSIDE: &str = "tmp";
+const EMPTY: &str = "empty";
 
 #[cfg(test)]
 mod tests {

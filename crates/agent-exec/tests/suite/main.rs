@@ -3,6 +3,7 @@
 
 mod apart;
 mod containers;
+mod depth;
 mod hostile;
 mod naive;
 mod running;

@@ -24,16 +24,25 @@ impl Place {
         Self { root }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    fn policy(&self, access: Access) -> Policy {
+    pub(crate) fn policy(&self, access: Access) -> Policy {
         let workspace = self.path("work");
         let git = workspace.join(".git");
         let kept = vec![git.clone(), workspace.join("sub/.git"), workspace.join(".agent")];
         let (placeholders, protected) = (vec![workspace.join(".agent")], vec![git, workspace.join(".agent")]);
-        Policy { access, protected, kept, placeholders, workspace, writable: Vec::new() }
+        Policy {
+            access,
+            protected,
+            kept,
+            placeholders,
+            workspace,
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            readable: Vec::new(),
+        }
     }
 
     pub(crate) fn command(&self, command: &str) -> Command {
@@ -60,7 +69,7 @@ pub(crate) fn everywhere(access: Access) -> Vec<(Mechanism, Place, Processes)> {
     found
 }
 
-async fn run(processes: &Processes, command: &Command) -> Finished {
+pub(crate) async fn run(processes: &Processes, command: &Command) -> Finished {
     processes.run_streaming(command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap()
 }
 
@@ -178,7 +187,6 @@ fn the_check_finds_what_is_enforced() {
                     "git-hook",
                     "git-replaced",
                     "agent-config",
-                    "read-temporary",
                     "see-processes",
                     "outlive",
                 ];
@@ -187,6 +195,10 @@ fn the_check_finds_what_is_enforced() {
             }
         }
         assert!(with(Held::Yes).count() >= 20, "{report:?}");
+        assert_eq!(with(Held::Known).collect::<Vec<_>>(), ["link-made-before"], "{report:?}");
+        let must_hold = ["named-pipe", "set-id-file", "read-hidden", "lock-hidden", "limits", "priority"];
+        let held: Vec<_> = with(Held::Yes).collect();
+        assert!(must_hold.iter().all(|id| held.contains(id)), "{report:?}");
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left of it");
 }

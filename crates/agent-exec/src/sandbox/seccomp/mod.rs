@@ -1,7 +1,11 @@
 //! System calls that a sandboxed command is refused, whatever namespaces it is in.
 //!
 //! Two programs, because a filter has one answer: `EPERM` where a program should see that it may not, `ENOSYS` where it should take another
-//! way (`clone3` hides its flags from a filter, and every C library falls back to `clone`; `io_uring` would do the rest behind our back).
+//! way (`clone3` and `openat2` hide their flags from a filter, and every C library falls back to `clone` and `openat`; `io_uring` would do
+//! the rest behind our back).
+
+mod modes;
+mod others;
 
 use libc::c_long;
 use seccompiler::SeccompCmpArgLen::{Dword, Qword};
@@ -25,7 +29,11 @@ pub(crate) fn programs(surroundings: Surroundings) -> Result<Vec<BpfProgram>, Er
     refused.insert(libc::SYS_clone, namespace_flags(0)?);
     refused.insert(libc::SYS_unshare, namespace_flags(0)?);
     let is = |request: u64| SeccompRule::new(vec![SeccompCondition::new(1, Dword, Eq, request)?]);
-    refused.insert(libc::SYS_ioctl, vec![is(libc::TIOCSTI)?, is(libc::TIOCLINUX)?]);
+    refused.insert(libc::SYS_ioctl, vec![is(libc::TIOCSTI)?, is(libc::TIOCLINUX)?, is(libc::TIOCSETD)?]);
+    refused.extend(modes::rules()?);
+    if surroundings == Surroundings::Landlock {
+        refused.extend(others::rules()?);
+    }
     let hidden: Rules = HIDDEN.iter().map(|&call| (call, Vec::new())).collect();
     Ok(vec![compile(refused, libc::EPERM)?, compile(hidden, libc::ENOSYS)?])
 }
@@ -121,8 +129,13 @@ const REFUSED: &[c_long] = &[
     libc::SYS_syslog,
     libc::SYS_vhangup,
 ];
-const HIDDEN: &[c_long] =
-    &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+const HIDDEN: &[c_long] = &[
+    libc::SYS_clone3,
+    libc::SYS_openat2,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+];
 
 #[cfg(test)]
 mod tests {

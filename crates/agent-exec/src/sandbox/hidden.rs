@@ -1,0 +1,62 @@
+//! Finds what is to be hidden, under the names that it has in the end.
+
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+/// Paths that commands must not read.
+#[derive(Debug)]
+pub(super) struct Hidden {
+    paths: Vec<PathBuf>,
+    /// Where they led when the sandbox was made. A link in a writable directory can be put in another place by a command; what it led to stays
+    /// hidden.
+    at_first: Vec<PathBuf>,
+}
+
+impl Hidden {
+    pub(super) fn new(paths: &[PathBuf]) -> Self {
+        let at_first = paths.iter().filter_map(|path| real(path)).collect();
+        Self { paths: paths.to_vec(), at_first }
+    }
+
+    /// What of it is there now, without links. What came into being since the last command is there, too.
+    pub(super) fn now(&self) -> Vec<PathBuf> {
+        let first = self.at_first.iter().filter(|path| path.symlink_metadata().is_ok()).cloned();
+        let mut found: Vec<PathBuf> = first.chain(self.paths.iter().filter_map(|path| real(path))).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+/// Most of a list of usual places is not there, which one look tells. A device is none of what is kept secret, but may be where a link leads
+/// that stands for nothing.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.symlink_metadata().ok()?;
+    let real = path.canonicalize().ok()?;
+    let kind = real.metadata().ok()?.file_type();
+    (!kind.is_char_device() && !kind.is_block_device()).then_some(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_followed_and_what_they_led_to_stays_hidden() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let [keys, other, link, later] = ["keys", "other", "link", "later"].map(|name| root.join(name));
+        fs::create_dir(&keys).unwrap();
+        fs::create_dir(&other).unwrap();
+        symlink(&keys, &link).unwrap();
+        symlink("/dev/null", root.join("none")).unwrap();
+        let hidden = Hidden::new(&[link.clone(), later.clone(), root.join("absent"), root.join("none")]);
+        assert_eq!(hidden.now(), std::slice::from_ref(&keys));
+        fs::write(&later, "").unwrap();
+        fs::remove_file(&link).unwrap();
+        symlink(&other, &link).unwrap();
+        assert_eq!(hidden.now(), [keys, later, other]);
+    }
+}

@@ -1,0 +1,199 @@
+//! What lies over what: the order of a sandbox's mounts.
+//!
+//! 1. The deeper path counts: what is shown within something hidden can be seen, what is hidden within something shown cannot.
+//! 2. Of one path protected wins over writable, and hidden over protected. What is shown by name (the workspace, a writable or a readable
+//!    directory) cannot be hidden as a whole.
+//! 3. A directory between something writable and something hidden in it is a mount of its own. A mount cannot be renamed, so no command can
+//!    move what is hidden to a place where the next command would see it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What a sandbox has at some paths, besides the file system that is read only.
+#[derive(Debug, Default)]
+pub(super) struct Mounts(Vec<Mount>);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Mount {
+    path: PathBuf,
+    kind: Kind,
+}
+
+/// In the order in which they win over each other on one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// It is named, so it is there, also in what the sandbox has for itself.
+    Named,
+    /// It can be read.
+    Readable,
+    /// It can be written.
+    Writable,
+    /// It lies in what can be written, and can be read only.
+    Protected,
+    /// It cannot be read.
+    Hidden,
+}
+
+impl Mounts {
+    pub(super) fn named(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.add(Kind::Named, paths);
+    }
+
+    pub(super) fn readable(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.add(Kind::Readable, paths);
+    }
+
+    pub(super) fn writable(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.add(Kind::Writable, paths);
+    }
+
+    pub(super) fn protected(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.add(Kind::Protected, paths);
+    }
+
+    /// After all the others: what is shown is not hidden.
+    pub(super) fn hidden(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let paths: Vec<PathBuf> = paths.into_iter().filter(|path| !self.shows(path)).collect();
+        self.add(Kind::Hidden, paths);
+    }
+
+    /// The arguments of `bwrap` for them. The empty file is seen in the place of hidden ones. `own` are the directories that the sandbox has for
+    /// itself, in which nothing is seen that is not shown.
+    pub(super) fn arguments(mut self, empty_file: &Path, own: &[&str]) -> Vec<OsString> {
+        self.0.sort();
+        // Of equal paths the last, which is the stronger.
+        self.0.reverse();
+        self.0.dedup_by(|weaker, stronger| weaker.path == stronger.path);
+        self.0.reverse();
+        self.drop_covered(own);
+        self.pin();
+        let mut line = Vec::new();
+        for Mount { path, kind } in &self.0 {
+            let (option, from) = match kind {
+                Kind::Writable => ("--bind", path.as_path()),
+                Kind::Named | Kind::Readable | Kind::Protected => ("--ro-bind", path.as_path()),
+                Kind::Hidden if !path.is_dir() => ("--ro-bind", empty_file),
+                Kind::Hidden => {
+                    // One of its own has room for what is shown within; and a bind costs ten times as much.
+                    line.extend(["--perms", "0555", "--tmpfs"].map(OsString::from));
+                    line.push(path.into());
+                    continue;
+                }
+            };
+            line.extend([option.into(), from.into(), path.into()]);
+        }
+        line
+    }
+
+    fn add(&mut self, kind: Kind, paths: impl IntoIterator<Item = PathBuf>) {
+        self.0.extend(paths.into_iter().map(|path| Mount { path, kind }));
+    }
+
+    fn shows(&self, path: &Path) -> bool {
+        self.0.iter().any(|mount| mount.path == path && matches!(mount.kind, Kind::Readable | Kind::Writable))
+    }
+
+    /// What is protected or hidden in something hidden is not there, and neither is what is hidden in the sandbox's own.
+    fn drop_covered(&mut self, own: &[&str]) {
+        let all = self.0.clone();
+        self.0.retain(|mount| {
+            if !matches!(mount.kind, Kind::Protected | Kind::Hidden) {
+                return true;
+            }
+            match nearest_above(&all, &mount.path) {
+                Some(above) => above.kind != Kind::Hidden,
+                None => !own.iter().any(|own| mount.path.starts_with(own)),
+            }
+        });
+    }
+
+    fn pin(&mut self) {
+        let mut pins = Vec::new();
+        for hidden in self.0.iter().filter(|mount| mount.kind == Kind::Hidden) {
+            let Some(above) = nearest_above(&self.0, &hidden.path) else { continue };
+            if above.kind == Kind::Writable {
+                let between = hidden.path.ancestors().skip(1).take_while(|path| *path != above.path);
+                pins.extend(between.map(|path| Mount { path: path.to_path_buf(), kind: Kind::Writable }));
+            }
+        }
+        self.0.extend(pins);
+        self.0.sort();
+        self.0.dedup();
+    }
+}
+
+/// What a path lies in.
+fn nearest_above<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let above = mounts.iter().filter(|mount| mount.path != path && path.starts_with(&mount.path));
+    above.max_by_key(|mount| mount.path.components().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The arguments for paths below a directory, with `R` in its place. Those that end in `/` are made.
+    fn arguments(build: impl FnOnce(&mut Mounts, &dyn Fn(&str) -> Vec<PathBuf>)) -> String {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for directory in ["user/.ssh", "user/.config/gh", "user/ws/.git", "user/ws/secret"] {
+            std::fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        std::fs::write(root.join("user/.netrc"), "").unwrap();
+        let mut mounts = Mounts::default();
+        build(&mut mounts, &|name| vec![root.join(name)]);
+        let line = mounts.arguments(Path::new("F"), &["/run"]);
+        let words: Vec<String> = line.into_iter().map(|word| word.into_string().unwrap()).collect();
+        words.join(" ").replace("--perms 0555 --tmpfs", "--hide").replace(root.to_str().unwrap(), "R")
+    }
+
+    #[test]
+    fn what_is_hidden_lies_over_what_is_shown_and_the_other_way_round() {
+        let beside = arguments(|mounts, at| {
+            mounts.writable(at("user/ws"));
+            mounts.protected(at("user/ws/.git"));
+            mounts.hidden([at("user/.ssh"), at("user/.netrc"), at("user/ws/secret")].concat());
+        });
+        let expected = "--ro-bind F R/user/.netrc --hide R/user/.ssh --bind R/user/ws R/user/ws \
+                        --ro-bind R/user/ws/.git R/user/ws/.git --hide R/user/ws/secret";
+        assert_eq!(beside, expected);
+        let within = arguments(|mounts, at| {
+            mounts.writable(at("user/ws"));
+            mounts.protected(at("user/.ssh"));
+            mounts.hidden(at("user"));
+        });
+        assert_eq!(within, "--hide R/user --bind R/user/ws R/user/ws");
+    }
+
+    #[test]
+    fn the_workspace_is_never_hidden_and_what_is_hidden_in_it_cannot_be_moved() {
+        let whole = arguments(|mounts, at| {
+            mounts.writable(at("user"));
+            mounts.hidden(at("user"));
+        });
+        assert_eq!(whole, "--bind R/user R/user");
+        let deep = arguments(|mounts, at| {
+            mounts.writable(at("user"));
+            mounts.hidden(at("user/.config/gh"));
+        });
+        let expected = "--bind R/user R/user --bind R/user/.config R/user/.config --hide R/user/.config/gh";
+        assert_eq!(deep, expected);
+        let protected = arguments(|mounts, at| {
+            mounts.writable(at("user"));
+            mounts.protected([at("user/.config"), at("user/.ssh")].concat());
+            mounts.hidden([at("user/.config/gh"), at("user/.ssh")].concat());
+        });
+        let expected = "--bind R/user R/user --ro-bind R/user/.config R/user/.config --hide R/user/.config/gh \
+                        --hide R/user/.ssh";
+        assert_eq!(protected, expected);
+    }
+
+    #[test]
+    fn nothing_is_hidden_where_nothing_is_seen() {
+        let own = arguments(|mounts, _| {
+            mounts.named([PathBuf::from("/run/bin")]);
+            mounts.hidden(["/run/secrets", "/run/bin/key"].map(PathBuf::from));
+        });
+        assert_eq!(own, "--ro-bind /run/bin /run/bin --ro-bind F /run/bin/key");
+    }
+}
