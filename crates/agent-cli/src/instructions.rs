@@ -5,7 +5,10 @@ use crate::args::Options;
 use crate::config_file::read_capped;
 use crate::project;
 use crate::terminal::say;
+use agent_core::protected::is_instructions;
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// The system prompt of a session in this directory.
@@ -30,14 +33,31 @@ pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
     prompt
 }
 
-/// A repository must not send files from elsewhere to the provider by a link.
+/// A repository must not send other files to the provider by a link, from elsewhere or its own: a link may only lead to instructions of another
+/// name. Nor do others speak in the user's prompt.
 fn read_inside(root: &Path, path: &Path) -> io::Result<Option<String>> {
-    match path.canonicalize() {
-        Ok(real) if real.starts_with(root) => read_capped(&real),
-        Ok(_) => Err(io::Error::other("it is a link out of the project")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    let real = match path.canonicalize() {
+        Ok(real) => real,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    if !real.starts_with(root) {
+        return Err(io::Error::other("it is a link out of the project"));
     }
+    if !is_instructions(&name) {
+        return Err(io::Error::other(format!("it is a link to `{name}`, which holds no instructions by its name")));
+    }
+    if !may_instruct(&real.metadata()?, root) {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    read_capped(&real)
+}
+
+/// The user, and in a repository of another user that the user told git to work with, that one.
+fn may_instruct(file: &Metadata, root: &Path) -> bool {
+    let is_of_root = || root.metadata().is_ok_and(|root| root.uid() == file.uid());
+    project::belongs_to_user(file) || project::repository(root).is_some() && is_of_root()
 }
 
 fn built_in(directory: &Path) -> String {

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 /// The directories of `PATH` in which neither the repository nor a command in the sandbox can have put a program. To be taken once, when a session
 /// begins.
 pub(crate) fn of(directory: &Path, user: &UserConfig) -> SearchPath {
-    let places = [directory.to_path_buf(), project::root(directory)];
-    let untrusted: Vec<PathBuf> = places.into_iter().chain(user.sandbox_writable.iter().cloned()).collect();
+    let repository = project::repository(directory).map(Path::to_path_buf);
+    let places = [directory.to_path_buf()].into_iter().chain(repository);
+    let untrusted: Vec<PathBuf> = places.chain(user.sandbox_writable.iter().cloned()).collect();
     SearchPath::outside(std::env::var_os("PATH").as_deref(), untrusted)
 }
 

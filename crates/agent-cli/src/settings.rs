@@ -13,6 +13,7 @@ use crate::search_path;
 use crate::tape::Tape;
 use crate::terminal::{inline, say};
 use crate::trust::{self, Trust};
+use crate::whole_home;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
@@ -62,27 +63,8 @@ impl Settings {
         let directory = working_directory(options.directory.as_deref())?;
         let user = users_config()?;
         let (repository, trust) = repository_config(&directory)?;
-        let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
-        let mut limits = match seat {
-            Seat::Headless | Seat::Looking => Limits {
-                max_model_calls: Some(500),
-                max_tool_calls: Some(2_000),
-                // Nobody is there to see that it gets nowhere.
-                max_failures_in_row: Some(30),
-                // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.
-                max_repetitions: Some(500),
-                ..Limits::default()
-            },
-            Seat::Interactive => Limits::default(),
-        };
-        overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
-        overlay(&mut limits, &from_options(options));
-        // A repository may narrow what everybody else said, and nothing else.
-        looser(&repository, options, &user, &limits).iter().for_each(|key| {
-            say(&format!("agent: not used: `{key}` of the repository: it is looser than what holds without it"));
-        });
-        repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
-
+        whole_home::check(&directory, options, seat)?;
+        let limits = effective_limits(options, seat, &user, &repository)?;
         let programs = search_path::of(&directory, &user);
         let protection = Protection::find(&directory, &programs);
         let git_settings = git_settings(&directory, &programs);
@@ -134,6 +116,36 @@ impl Settings {
     }
 }
 
+/// Those of the seat, then the user's, the flags', and what the repository narrows.
+fn effective_limits(
+    options: &Options,
+    seat: Seat,
+    user: &UserConfig,
+    repository: &RepositoryConfig,
+) -> Result<Limits, Failure> {
+    let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
+    let mut limits = match seat {
+        Seat::Headless | Seat::Looking => Limits {
+            max_model_calls: Some(500),
+            max_tool_calls: Some(2_000),
+            // Nobody is there to see that it gets nowhere.
+            max_failures_in_row: Some(30),
+            // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.
+            max_repetitions: Some(500),
+            ..Limits::default()
+        },
+        Seat::Interactive => Limits::default(),
+    };
+    overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
+    overlay(&mut limits, &from_options(options));
+    // A repository may narrow what everybody else said, and nothing else.
+    looser(repository, options, user, &limits).iter().for_each(|key| {
+        say(&format!("agent: not used: `{key}` of the repository: it is looser than what holds without it"));
+    });
+    repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
+    Ok(limits)
+}
+
 /// The user's hooks, and then those of a trusted repository. What does not run is said, whoever wants it quiet: it was to guard something.
 fn hooks(
     repository: &RepositoryConfig,
@@ -173,6 +185,13 @@ fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Fail
     config.check()?;
     for refused in &config.refused {
         say(&format!("agent: not used: {}", inline(refused)));
+    }
+    if let Some(root) = project::of_another_user(directory) {
+        let root = inline(&root.display().to_string());
+        say(&format!(
+            "agent: not used: instructions and configuration of {root}: it belongs to another user \
+             (`git config --global --add safe.directory {root}` lets git and this program work with it)"
+        ));
     }
     let trust = trust::of(directory, &config)?;
     trust.told.iter().for_each(|told| say(&format!("agent: not used: {}", inline(told))));

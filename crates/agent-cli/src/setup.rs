@@ -2,10 +2,11 @@
 
 use crate::args::Options;
 use crate::config_file::{Author, check_places, config_home, state_home};
+use crate::differences::{say_differences, stay_denied};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
-use crate::limits;
+use crate::own_git::OwnGit;
 use crate::provider::Chosen;
 use crate::sandbox;
 use crate::search_path;
@@ -14,9 +15,9 @@ use crate::terminal::say;
 use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
-use agent_core::journal::{Begun, Rebuilt, ToolPrint};
-use agent_core::link::{Agent, SIGNAL_TOOL};
-use agent_core::permission::{Permissions, Rule, RuleSource};
+use agent_core::journal::{Begun, Rebuilt};
+use agent_core::link::Agent;
+use agent_core::permission::{Rule, RuleSource};
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
 use agent_exec::Processes;
@@ -188,8 +189,9 @@ fn make(
     };
     let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     let hooks_config = hooks_config(settings);
-    // Git runs nothing of the repository and writes in `.git`; a formatter may run whatever it finds.
-    let repository = RepositoryHooks::new(hooks_config, Arc::new(own.clone()));
+    // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
+    let git = OwnGit::new(&settings.directory, own.clone(), settings.programs.clone());
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(git));
     let repository = match &settings.sandbox {
         Some(_) if !settings.formatters.is_empty() => {
             let sandbox = sandbox::for_formatters(&settings.user, &settings.directory, settings.sandbox.as_ref())?;
@@ -262,72 +264,6 @@ fn check_rules(settings: &Settings, tool_names: &[String]) -> Result<(), Failure
         say(&format!("agent: {text}"));
     }
     Ok(())
-}
-
-/// Tells what is different from when the session was last used, where that changes what may happen.
-fn say_differences(old: &SessionConfig, new: &SessionConfig) {
-    let id = |config: &SessionConfig| config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
-    if id(old) != id(new) {
-        let text = format!("agent: going on with the model {} (before: {})", id(new), id(old));
-        say(&text);
-    }
-    let changed = ToolChanges::between(old, new);
-    for (word, mut names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
-        // It comes and goes with whoever sits in front.
-        names.retain(|name| name != SIGNAL_TOOL);
-        if !names.is_empty() {
-            say(&format!("agent: tools that are {word} since: {}", names.join(", ")));
-        }
-    }
-    for text in limits::changed(&old.limits, &new.limits) {
-        say(&format!("agent: {text}"));
-    }
-    for rule in old.permissions.deny.iter().filter(|rule| !is_among(&new.permissions.deny, rule)) {
-        say(&format!("agent: no longer denied: `{rule}`, a rule{} before", rule.source().phrase()));
-    }
-    if old.permissions.mode != new.permissions.mode {
-        say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
-    }
-}
-
-/// What the command line of an earlier run forbade stays forbidden in its session: nobody takes a word back by not repeating it. A rule that
-/// is gone from a file was taken out by somebody.
-fn stay_denied(old: &Permissions, new: &mut Permissions) {
-    for rule in old.deny.iter().filter(|rule| rule.source() == RuleSource::CommandLine) {
-        if !is_among(&new.deny, rule) {
-            say(&format!("agent: still denied in this session: `{rule}`"));
-            new.deny.push(rule.clone());
-        }
-    }
-}
-
-/// Whether the rule is there, whoever said it.
-fn is_among(rules: &[Rule], rule: &Rule) -> bool {
-    let said = rule.to_string();
-    rules.iter().any(|other| other.to_string() == said)
-}
-
-/// Which tools are not what they were.
-struct ToolChanges {
-    new: Vec<String>,
-    gone: Vec<String>,
-    other: Vec<String>,
-}
-
-impl ToolChanges {
-    fn between(old: &SessionConfig, new: &SessionConfig) -> Self {
-        let prints = |config: &SessionConfig| config.tools.iter().map(ToolPrint::of).collect::<Vec<_>>();
-        let (before, now) = (prints(old), prints(new));
-        let lacks = |tools: &[ToolPrint], tool: &ToolPrint| tools.iter().all(|other| other.name != tool.name);
-        let names = |tools: &[ToolPrint], differs: &dyn Fn(&ToolPrint) -> bool| {
-            tools.iter().filter(|tool| differs(tool)).map(|tool| tool.name.clone()).collect()
-        };
-        Self {
-            new: names(&now, &|tool| lacks(&before, tool)),
-            gone: names(&before, &|tool| lacks(&now, tool)),
-            other: names(&now, &|tool| !lacks(&before, tool) && !before.contains(tool)),
-        }
-    }
 }
 
 /// Where the session is kept.

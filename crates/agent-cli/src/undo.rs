@@ -3,12 +3,12 @@
 use crate::args::Undo;
 use crate::config_file::{config_home, state_home};
 use crate::failure::Failure;
+use crate::own_git::OwnGit;
 use crate::protected::{Protection, git_settings};
 use crate::search_path;
 use crate::settings::users_config;
 use crate::terminal::{inline, print, say};
 use agent_core::ports::NeverCancelled;
-use agent_exec::Processes;
 use agent_hooks::{HooksConfig, UndoError, Undone, undo, undo_begun};
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
         .canonicalize()
         .map_err(|error| Failure::input(format!("undo in {}: {error}", directory.display())))?;
     let turns = usize::try_from(arguments.turns).unwrap_or(usize::MAX);
-    let (config, processes) = config(directory)?;
-    let undone = undo(&config, &processes, turns, &NeverCancelled).await;
+    let (config, git) = config(directory)?;
+    let undone = undo(&config, &git, turns, &NeverCancelled).await;
     let undone = undone.map_err(|error| failed(&error))?;
     tell(&undone, turns).map_err(|error| Failure::internal(format!("say what was undone: {error}")))?;
     Ok(u8::from(!undone.left.is_empty()))
@@ -35,8 +35,8 @@ pub(crate) async fn begun(
     is_meant: &(dyn Fn(u64) -> bool + Sync),
     only_look: bool,
 ) -> Result<Option<Undone>, Failure> {
-    let (config, processes) = config(directory.to_owned())?;
-    match undo_begun(&config, &processes, is_meant, only_look, &NeverCancelled).await {
+    let (config, git) = config(directory.to_owned())?;
+    match undo_begun(&config, &git, is_meant, only_look, &NeverCancelled).await {
         Ok(undone) => Ok(Some(undone)),
         Err(UndoError::NoTurn) => Ok(None),
         Err(error) => Err(failed(&error)),
@@ -44,14 +44,15 @@ pub(crate) async fn begun(
 }
 
 /// What is not restored, and how git is called.
-fn config(directory: PathBuf) -> Result<(HooksConfig, Processes), Failure> {
+fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let user = users_config()?;
     let programs = search_path::of(&directory, &user);
     let own = [config_home(), state_home()].into_iter().flatten();
     let git = git_settings(&directory, &programs);
     let repositories = Protection::find(&directory, &programs).repositories();
     let protected = own.chain(git.paths().cloned()).chain(repositories).collect();
-    Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, search_path::own_processes(&programs)))
+    let git = OwnGit::new(&directory, search_path::own_processes(&programs), programs);
+    Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, git))
 }
 
 fn failed(error: &UndoError) -> Failure {

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 ///
 /// ```
 /// use agent_core::protected;
-/// assert_eq!(protected::reason("sub/.git/config"), Some("belongs to version control"));
+/// assert_eq!(protected::reason("sub/.git/config"), Some("belongs to git's own data"));
 /// assert_eq!(protected::reason("src/main.rs"), None);
 /// ```
 #[must_use]
@@ -93,7 +93,8 @@ const SHELL: &str = "is run by a shell, a desktop or a debugger when it starts";
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    Kind { reason: "belongs to version control", are_directories: true, names: &[".git", ".hg", ".jj", ".sl", ".bzr", "_darcs", ".pijul"] },
+    Kind { reason: "belongs to git's own data", are_directories: true, names: &[".git"] },
+    Kind { reason: "belongs to version control", are_directories: true, names: &[".hg", ".jj", ".sl", ".bzr", "_darcs", ".pijul"] },
     Kind { reason: "belongs to the agent's own configuration", are_directories: true, names: &[".agent"] },
     Kind { reason: EDITOR, are_directories: true, names: &[
         ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d",

@@ -139,7 +139,7 @@ impl Processes {
         };
         // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at
         // after that.
-        let guarded = Guarded::begin(self.sandbox.as_ref()).await;
+        let guarded = Guarded::begin(self.sandbox.as_ref());
         let Started { mut pump, mut child, mut tree, program } = start(command, surroundings, streams, on_output)?;
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);

@@ -96,6 +96,10 @@ impl<'a> Git<'a> {
         for (name, place) in places.into_iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
             environment.push((name.to_owned(), place.to_string_lossy().into_owned()));
         }
+        // Where `.git` is gone in this moment, no repository above is taken instead.
+        if let Some(above) = self.directory.parent().filter(|_| self.directory.is_absolute()) {
+            environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), above.to_string_lossy().into_owned()));
+        }
         environment.extend(self.environment.iter().cloned());
         let command = Command {
             program: self.config.git_program.clone(),

@@ -32,6 +32,7 @@ mod format;
 mod formatting;
 mod gather;
 mod git;
+mod git_directories;
 mod hooks;
 mod ignored;
 mod image;
@@ -54,6 +55,7 @@ mod user;
 mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, SettingsFile};
+pub use git_directories::{GitDirectories, git_directories};
 pub use hooks::RepositoryHooks;
 pub use recipes::{recipe_programs, recipes};
 pub use submodules::submodules;

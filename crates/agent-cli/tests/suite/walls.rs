@@ -224,3 +224,29 @@ fn the_agent_does_not_commit_where_a_command_made_a_repository() {
         assert_eq!(home, 2, "no record of a turn was written: {ended:?}");
     }
 }
+
+/// Git writes a trace where the user's configuration says, as a stand-in for whatever leads it out of its directory.
+#[test]
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn the_agents_git_writes_in_its_directory_only() {
+    let report = Scratch::new().ended(&["sandbox", "check", "--json"]);
+    if report.out.contains("\"mechanism\": null") {
+        println!("skipped: no sandbox can be had");
+        return;
+    }
+    let scratch = Scratch::repository_in("/var/tmp");
+    let trace = scratch.path("trace");
+    let config = format!("[trace2]\nnormalTarget = {}\n", trace.display());
+    fs::write(scratch.path("home/.gitconfig"), config).unwrap();
+    let steps = [Step::call("write_file", json!({ "path": "b.txt", "content": "two\n" })), Step::text("Done.")];
+    let model = Model::script(steps);
+    let arguments = ["-p", "x", "--permission-mode", "bypass", "--auto-commit", "--sandbox", "off"];
+    // What is asked at the start is asked without a sandbox; it reads.
+    let asked = scratch.run(&model, &arguments);
+    assert!(asked.err.contains("\ncommitted "), "{asked:?}");
+    let traced = fs::read_to_string(&trace).unwrap_or_default();
+    assert!(!traced.contains("fast-import") && !traced.contains("update-ref"), "{traced}");
+    // The control: the user's own.
+    scratch.git(&["update-ref", "refs/heads/x", "HEAD"]);
+    assert!(fs::read_to_string(&trace).unwrap().contains("update-ref"));
+}

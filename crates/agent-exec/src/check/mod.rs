@@ -185,7 +185,7 @@ impl Checker {
         };
         command.args(&self.leading).args([crate::helper::WORD, PROBE, probe.id]).current_dir(&workspace);
         command.args(canaries.arguments());
-        let guarded = is_sandboxed.then(|| Guarded::begin_blocking(&self.sandbox));
+        let guarded = Guarded::begin(Some(&self.sandbox).filter(|_| is_sandboxed));
         let output = output(command)?;
         drop(guarded);
         let touched = canaries.touched(probe.patience);

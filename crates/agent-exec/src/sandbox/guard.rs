@@ -14,8 +14,8 @@ use std::time::{Duration, SystemTime};
 
 /// Finds what other programs act on by themselves, for a host that wants to know when commands make such a thing.
 pub trait Watch: Send + Sync {
-    /// What of it is in the workspace now, as absolute paths. Called before and after every command that may write there, on a thread that may
-    /// block.
+    /// What of it is in the workspace now, as absolute paths. Called before and after every command that may write there, so it must be
+    /// quick where nothing changed.
     fn find(&self) -> Vec<PathBuf>;
 
     /// What commands must not write once something was found at a path; that path itself, for instance. Where mounts hold commands back, this counts
@@ -109,17 +109,11 @@ impl Guard {
 pub(crate) struct Guarded(Option<Sandbox>);
 
 impl Guarded {
-    /// A command is about to begin.
-    pub(crate) async fn begin(sandbox: Option<&Sandbox>) -> Self {
-        let Some(guarded) = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned() else { return Self(None) };
-        // Where the runtime is shutting down nothing is started any more.
-        tokio::task::spawn_blocking(move || Self::begin_blocking(&guarded)).await.unwrap_or(Self(None))
-    }
-
-    /// The same on a thread that may block.
-    pub(crate) fn begin_blocking(sandbox: &Sandbox) -> Self {
-        sandbox.guard().into_iter().for_each(Guard::begin);
-        Self(Some(sandbox.clone()))
+    /// A command is about to begin. What is looked at was looked at before, so this takes milliseconds in the largest workspace.
+    pub(crate) fn begin(sandbox: Option<&Sandbox>) -> Self {
+        let guarded = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned();
+        guarded.as_ref().and_then(Sandbox::guard).into_iter().for_each(Guard::begin);
+        Self(guarded)
     }
 
     /// It has ended, and all it started. What there is to say about what it made, as sentences.

@@ -1,0 +1,37 @@
+//! A workspace that is the home directory, or holds it: there commands may write what every shell, desktop and service of the user runs, and no
+//! list of names covers that.
+
+use crate::args::Options;
+use crate::failure::Failure;
+use crate::settings::Seat;
+use crate::terminal::{inline, say};
+use std::io::{IsTerminal as _, stdin};
+use std::path::Path;
+
+/// Asks the person at the terminal whether that is meant; without one it is an error, unless the command line says so.
+pub(crate) fn check(directory: &Path, options: &Options, seat: Seat) -> Result<(), Failure> {
+    if options.allow_home || seat == Seat::Looking || !holds_home(directory) {
+        return Ok(());
+    }
+    let shown = inline(&directory.display().to_string());
+    let danger =
+        format!("{shown} holds your home directory: commands could change what your shell, desktop and services run");
+    if seat != Seat::Interactive || !stdin().is_terminal() {
+        return Err(Failure::input(format!(
+            "work in {shown}: {danger}; name a project with `-C DIR`, or say `--allow-home`"
+        )));
+    }
+    say(&format!("agent: {danger}"));
+    say("agent: work there all the same? [y/N]");
+    let mut answer = String::new();
+    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("read the answer: {error}")))?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Failure::input(format!("work in {shown}: not confirmed; name a project with `-C DIR`"))),
+    }
+}
+
+fn holds_home(directory: &Path) -> bool {
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    home.is_some_and(|home| home.starts_with(directory))
+}
