@@ -58,6 +58,10 @@ const UNKNOWN: &[(&str, &str)] = &[
     ("echo $HOME", "echo HOME"), ("echo \"$HOME\"", "echo \"HOME\""), ("echo ${x:=y}", "echo x:=y"), ("echo $((1+1))", "echo 1+1"), ("$x", "x"),
     ("echo $'a'", "echo 'a'"), ("echo $\"a\"", "echo \"a\""), ("echo \"a\\\"b\"", "echo \"ab\""),
     ("ls > x", "ls x"), ("ls >> x", "ls x"), ("ls < x", "ls x"), ("ls >| x", "ls x"), ("ls <> x", "ls x"), ("ls &> x", "ls &> /dev/null"),
+    ("ls </dev/ null", "ls null </dev/null"), ("echo x >/de v/null", "echo x v/null >/dev/null"), ("echo 0>&2", "echo 0 >&2"), ("echo a2>&1", "echo a2 2>&1"), ("ls 2>&1a", "ls a 2>&1"),
+    ("ls 2 >&1x", "ls 2 >&1"), ("ls >& 1x", "ls >& 1"), ("ls;&>/dev/null ls", "ls; ls &>/dev/null"), ("ls\n>&2", "ls >&2"), ("ls |\n>&2 | ls", "ls |\nls >&2 | ls"), ("ls >\n/dev/null", "ls > /dev/null"),
+    ("ls 2> &1", "ls 2>& 1"), ("ls >/dev/null2>&1", "ls >/dev/null 2>&1"), ("ls >&2>&1", "ls >&2 >&1"),
+    ("ls\n&& rm", "ls &&\nrm"), ("ls\n| rm", "ls |\nrm"), ("ls\n;rm", "ls;\nrm"), ("ls; ;rm", "ls; rm"), ("ls ||\n", "ls ||\nrm"),
     ("2>&1 || ls", "true 2>&1 || ls"), ("ls 2> x", "ls 2> /dev/null"), ("ls > /dev/nullx", "ls > /dev/null"), ("ls > /dev/tcp/a/1", "ls > /dev/null"), ("ls 2>&3", "ls 2>&1"), ("ls >&x", "ls >&2"),
     ("cat <(rm)", "cat rm"), ("tee >(rm)", "tee rm"), ("cat <<E\na\nE", "cat a"), ("cat <<< a", "cat a"), ("cat <<'E'\n$(x)\nE", "cat a"),
     ("(rm x)", "rm x"), ("{ rm x; }", "rm x;"), ("! ls", "ls"), ("f() { rm x; }; f", "rm x; f"), ("function f { rm; }", "rm"),
@@ -90,6 +94,30 @@ fn only_what_is_certain_is_plain() {
     for (unknown, control) in UNKNOWN {
         assert_eq!(plain_commands(unknown), None, "{unknown:?}");
         assert!(plain_commands(control).is_some(), "the control of {unknown:?}: {control:?}");
+    }
+}
+
+/// The grammar has taken the line break for a blank: behind two pipes, and with a redirect at the end.
+#[test]
+fn a_line_break_begins_another_command() {
+    let hidden = ["touch x >&2", "touch x 2>&1", ">&2 touch x", "touch x </dev/null", "touch x | cat >&2", "touch x"];
+    for (number, second) in hidden.into_iter().enumerate() {
+        for between in ["\n", " \n", "\n\n", "\n \t"] {
+            for first in [
+                "true | true | echo",
+                "true |\ntrue | echo",
+                "a | b | c | echo",
+                "true; true | true | echo",
+                "true | echo",
+            ] {
+                let seen = plain_commands(&format!("{first}{between}{second}"));
+                let joined = |commands: &[String]| commands.iter().any(|command| command.starts_with("echo touch"));
+                assert!(!seen.as_deref().is_some_and(joined), "{first:?} {between:?} {second:?}: {seen:?}");
+                // Where nothing else stands in the way, both are known.
+                let ends = |commands: &[String]| commands.iter().any(|command| command == "touch x");
+                assert!(number < hidden.len() - 1 || seen.as_deref().is_some_and(ends), "{first:?}: {seen:?}");
+            }
+        }
     }
 }
 

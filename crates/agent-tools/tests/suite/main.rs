@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod background;
+mod bash_fuzz;
 mod commands;
 mod conformance;
 mod contents;
