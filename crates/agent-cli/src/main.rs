@@ -29,6 +29,7 @@ mod sandbox;
 mod sessions;
 mod settings;
 mod setup;
+mod sheet;
 mod signals;
 mod tape;
 mod terminal;

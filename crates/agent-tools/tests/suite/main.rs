@@ -6,6 +6,7 @@ mod bash_fuzz;
 mod commands;
 mod conformance;
 mod contents;
+mod exclusions;
 mod hostile;
 mod patches;
 mod paths;

@@ -100,8 +100,7 @@ async fn a_deleted_directory_is_said() {
 async fn rules_see_the_plain_commands() {
     let bench = Bench::new();
     let subject = |command: &str| bench.inspect("bash", &json!({"command": command})).unwrap().subject;
-    let expected =
-        Subject::Command { text: "git status && ls".into(), plain: Some(vec!["git status".into(), "ls".into()]) };
+    let expected = Subject::command("git status && ls".into(), Some(vec!["git status".into(), "ls".into()]));
     assert_eq!(subject("git status && ls"), expected);
     assert!(matches!(subject("ls $(rm x)"), Subject::Command { plain: None, .. }));
 }
