@@ -236,8 +236,9 @@ const REDIRECTS: &[&str] = &[
 ];
 const ODD_REDIRECTS: &[&str] = &[
     " </dev/ null",
-    " >/de v/null",
-    " > /dev/nul l",
+    " >/dev/ null",
+    " 2>>/dev/ null",
+    " &> /dev/ null",
     " 0>&2",
     "0>&2",
     "2>&1",

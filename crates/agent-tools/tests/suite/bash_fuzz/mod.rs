@@ -51,9 +51,7 @@ fn a_line_break_that_is_taken_for_a_blank_is_found() {
 
 #[test]
 fn a_redirect_that_is_read_without_its_blanks_is_found() {
-    is_found("a destination with a blank", &|bench, text| {
-        seen(bench, &text.replace("/dev/ null", "/dev/null").replace("/de v/null", "/dev/null"))
-    });
+    is_found("a destination with a blank", &|bench, text| seen(bench, &text.replace("/dev/ null", "/dev/null")));
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! (`set -x`): programs, builtins and assignments alike, each word as it was passed on. So nothing runs, and nothing is hidden.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -26,8 +28,13 @@ impl World {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
         std::fs::create_dir(path("work")).unwrap();
-        std::fs::write(path("prelude"), PRELUDE).unwrap();
-        std::fs::write(path("driver"), DRIVER).unwrap();
+        for (name, content) in [("prelude", PRELUDE), ("driver", DRIVER), ("trace", ""), ("texts", ""), ("names", "")] {
+            std::fs::write(path(name), content).unwrap();
+        }
+        // For a bash that runs as somebody else.
+        for (name, mode) in [("", 0o755), ("work", 0o777), ("trace", 0o666)] {
+            std::fs::set_permissions(path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
         Self { directory }
     }
 
@@ -70,6 +77,10 @@ impl World {
         let mut command = Command::new(bash);
         command.env_clear().env("PATH", "/nowhere").env("STUB_HOME", self.directory.path());
         command.current_dir(self.path("work")).stdin(Stdio::null());
+        if rustix::process::geteuid().is_root() {
+            // Whatever a fault lets through can write nothing outside.
+            command.uid(NOBODY).gid(NOBODY);
+        }
         command
     }
 
@@ -170,6 +181,8 @@ fn ansi(rest: &mut impl Iterator<Item = char>) -> String {
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
+
+const NOBODY: u32 = 65_534;
 
 /// Makes a function of every builtin, and of some names that no function could stand for otherwise.
 const PRELUDE: &str = r#"
