@@ -6,6 +6,7 @@ mod big_trees;
 mod docs;
 mod figures;
 mod fuzz;
+mod fuzz_bash;
 mod instructions;
 mod long;
 mod model_check;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["fuzz", words @ ..] => fuzz::run(words),
+        ["fuzz-bash", words @ ..] => fuzz_bash::run(words),
         ["instructions"] => instructions::run(),
         ["big-trees"] => big_trees::run(),
         ["big-journals", words @ ..] => big_journals::run(words),
@@ -61,4 +63,5 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | fuzz [SECONDS] | model-check [--smoke] …";
+    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | fuzz [SECONDS] | \
+    fuzz-bash [--count N] [--seed N] | model-check [--smoke] …";

@@ -1,7 +1,7 @@
 //! What a person may answer to the question whether a call may run, and what rule an answer without one means.
 
 use crate::terminal::inline;
-use agent_core::conversation::{Arguments, ToolCall};
+use agent_core::conversation::Arguments;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
 use agent_core::tool::Subject;
 
@@ -53,11 +53,12 @@ fn covering(typed: &str, question: &ApprovalQuestion) -> Result<Rule, String> {
 
 /// The rule that names this call and no other, if a rule can.
 pub(crate) fn suggested(question: &ApprovalQuestion) -> Option<Rule> {
+    let is_only =
+        |path: &str| question.subject.paths().is_some_and(|paths| paths.len() == 1) && !path.contains(['*', '?']);
     let pattern = match &question.subject {
-        Subject::Paths(paths) => paths.first().filter(|path| paths.len() == 1 && !path.contains(['*', '?'])),
         // The rule is about the whole text, which has to be one that is known to be plain.
-        Subject::Command { text, plain: Some(_) } => Some(text).filter(|text| !text.ends_with(":*")),
-        _ => None,
+        Subject::Command { text, plain: Some(_), .. } => Some(text).filter(|text| !text.ends_with(":*")),
+        subject => subject.paths()?.first().filter(|path| is_only(path)),
     }?;
     let is_short = pattern.len() <= LONGEST_PATTERN && !pattern.contains(char::is_control);
     let rule: Rule = is_short.then(|| format!("{}({pattern})", question.call.name))?.parse().ok()?;
@@ -76,27 +77,34 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str) 
         None => (String::from("RULE"), ""),
     };
     lines.push(format!("  s = yes, and {rule}{or} in this session; r = the same, kept in {}", inline(kept_in)));
+    if question.subject.paths().is_some() {
+        lines.push(String::from(
+            "      a rule names files, not what is written: it covers every later content of theirs, too",
+        ));
+    }
     lines.push(format!("  a = yes, and every call of {tool} in this session"));
     lines
 }
 
-/// The arguments as far as a screen takes them.
-pub(crate) fn shown_arguments(call: &ToolCall) -> String {
-    let text = call.arguments.as_str();
-    let end = text.floor_char_boundary(MOST_SHOWN_BYTES);
-    match text.len() - end {
-        0 => inline(text),
-        left => format!("{} … and {left} bytes more", inline(text.get(..end).unwrap_or_default())),
+/// What can be answered before all of a call was shown: anything but yes to the call as it is.
+pub(crate) fn read_unseen(line: &str, question: &ApprovalQuestion, asker: Asker) -> Result<ApprovalAnswer, String> {
+    let answer = read(line, question, asker)?;
+    match answer {
+        ApprovalAnswer::Allow { arguments: None, .. } => {
+            Err(format!("nothing is allowed that was not shown whole: {TO_SEE_MORE}"))
+        }
+        ApprovalAnswer::Allow { .. } | ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => Ok(answer),
     }
 }
 
+/// How to see the rest.
+pub(crate) const TO_SEE_MORE: &str = "an empty line shows more, `rest` all of it, n REASON = no";
 const LONGEST_PATTERN: usize = 200;
-const MOST_SHOWN_BYTES: usize = 8 * 1024;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_core::conversation::CallId;
+    use agent_core::conversation::{CallId, ToolCall};
 
     fn about(tool: &str, subject: Subject) -> ApprovalQuestion {
         let call = ToolCall { id: CallId::new("c"), name: tool.into(), arguments: Arguments::empty() };
@@ -105,7 +113,7 @@ mod tests {
 
     fn command(text: &str, plain: Option<&[&str]>) -> ApprovalQuestion {
         let plain = plain.map(|plain| plain.iter().map(ToString::to_string).collect());
-        about("bash", Subject::Command { text: text.into(), plain })
+        about("bash", Subject::command(text.into(), plain))
     }
 
     fn paths(paths: &[&str]) -> ApprovalQuestion {
@@ -128,6 +136,27 @@ mod tests {
         for (question, expected) in cases {
             assert_eq!(suggested(&question).map(|rule| rule.to_string()).as_deref(), expected, "{question:?}");
         }
+    }
+
+    #[test]
+    fn what_was_not_shown_whole_is_not_allowed() {
+        let question = command("git status", Some(&["git status"]));
+        for line in ["y", "yes", "a", "all", "s", "r", "s bash", "r bash(git:*)", ""] {
+            assert!(read_unseen(line, &question, Asker::Policy).is_err(), "{line}");
+        }
+        assert!(read_unseen("y", &question, Asker::Policy).unwrap_err().contains("shown whole"));
+        for line in ["n", "n too long", "e {\"command\": \"ls\"}"] {
+            assert_eq!(read_unseen(line, &question, Asker::Policy), read(line, &question, Asker::Policy), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_rule_for_files_says_that_it_covers_every_content() {
+        let says = |question: &ApprovalQuestion| {
+            choices(question, Asker::Policy, "x").concat().contains("every later content")
+        };
+        assert!(says(&paths(&["a"])) && says(&paths(&["a", "b"])));
+        assert!(!says(&command("ls", Some(&["ls"]))));
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod secrets;
 mod sessions;
 mod settings;
 mod setup;
+mod sheet;
 mod signals;
 mod tape;
 mod terminal;

@@ -3,28 +3,29 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
-use crate::answer::{self, Asker};
+mod question;
+
 use crate::apart::{apart, listen, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
-use crate::kept_rules;
 use crate::limits::{next_notice, raised};
 use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::{PasteMarks, Style, Tint, forget_half_typed_line, inline, one_line};
-use crate::view::{Level, View, call_line};
+use crate::terminal::{PasteMarks, Style, inline, one_line};
+use crate::view::{Level, View};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::link::Turns;
-use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Basis, Decision, Ruling};
+use agent_core::permission::{Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
+use question::Open;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ struct Screen {
     /// The cost at which the next notice is due.
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
-    question: Option<Question>,
+    question: Option<Open>,
     /// Calls about which a hook wants a person to be asked.
     asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
@@ -302,16 +303,8 @@ impl Screen {
         self.view.line_was_typed();
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
-        if let Some((question, answer)) = self.question.take() {
-            match answer::read(line, &question, self.asker(&question)) {
-                // An approval that was withdrawn meanwhile needs no answer.
-                Ok(given) => drop(answer.send(self.keeping(given))),
-                Err(why) => {
-                    self.style.say(Tint::Dim, &format!("  {why}"));
-                    self.prompt(ANSWER);
-                    self.question = Some((question, answer));
-                }
-            }
+        if let Some(open) = self.question.take() {
+            self.answer(line, open);
             return false;
         }
         match line {
@@ -353,46 +346,6 @@ impl Screen {
         false
     }
 
-    /// Returns whether to leave.
-    fn ask(&mut self, question: Question) -> bool {
-        if self.has_input_ended {
-            return self.without_answer(question);
-        }
-        self.view.end_line();
-        forget_half_typed_line();
-        let asked = &question.0;
-        // However quiet: nobody can answer a question that was not put.
-        self.style.say(Tint::Bold, &format!("may this run? {}", call_line(&asked.call)));
-        self.style.say(Tint::Dim, &format!("  {}", answer::shown_arguments(&asked.call)));
-        self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
-        for line in answer::choices(asked, self.asker(asked), &kept_rules::place()) {
-            self.style.say(Tint::Dim, &line);
-        }
-        self.prompt(ANSWER);
-        self.question = Some(question);
-        false
-    }
-
-    fn asker(&self, question: &ApprovalQuestion) -> Asker {
-        if self.asked_by_hook.contains(&question.call.id) { Asker::Hook } else { Asker::Policy }
-    }
-
-    /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
-    fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
-        let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rule), arguments } = answer else { return answer };
-        let scope = match kept_rules::keep(&rule) {
-            Ok(()) => {
-                self.view.tell(&format!("kept in {}", inline(&kept_rules::place())));
-                ApprovalScope::Always(rule)
-            }
-            Err(error) => {
-                self.view.error(&format!("{error}; it holds for this session"));
-                ApprovalScope::Session(rule)
-            }
-        };
-        ApprovalAnswer::Allow { scope, arguments }
-    }
-
     /// What the person asked for and cannot have.
     fn refused(&mut self, rejected: &Rejected) {
         match &*rejected.event {
@@ -414,18 +367,7 @@ impl Screen {
     /// Returns whether to leave.
     fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
-        self.question.take().is_some_and(|question| self.without_answer(question))
-    }
-
-    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming. Behind
-    /// a pipe nobody is left who could ever answer.
-    fn without_answer(&mut self, (_, answer): Question) -> bool {
-        if self.is_typed {
-            self.view.tell("the question stays open");
-        } else {
-            let _ = answer.send(ApprovalAnswer::Nobody);
-        }
-        self.is_typed
+        self.question.take().is_some_and(|open| self.without_answer((open.question, open.answer)))
     }
 
     /// Without a limit on money somebody should see where it goes.
@@ -458,5 +400,4 @@ fn is_command(line: &str) -> bool {
 }
 
 const UNUSABLE_INPUT: u8 = 42;
-const ANSWER: &str = "  answer: ";
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

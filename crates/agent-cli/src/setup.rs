@@ -24,7 +24,7 @@ use agent_exec::Processes;
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, Runs, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
-use agent_tools::{Workspace, signal_tool, standard_tools};
+use agent_tools::{Workspace, signal_tool, standard_tools, tool_families};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -253,11 +253,17 @@ fn protected_of(settings: &Settings) -> Vec<PathBuf> {
 fn check_rules(settings: &Settings, tool_names: &[String]) -> Result<(), Failure> {
     // A tool that some sessions have and this one lacks is none that does not exist.
     let signal = signal_tool();
-    let is_known =
-        |rule: &Rule| *signal.spec().name == *rule.tool() || tool_names.iter().any(|name| name == rule.tool());
+    let is_known = |rule: &Rule| {
+        let name = rule.tool();
+        *signal.spec().name == *name || tool_families().contains(&name) || tool_names.iter().any(|known| known == name)
+    };
     let all = settings.permissions.allow.iter().chain(&settings.permissions.deny);
     for rule in all.filter(|rule| !is_known(rule)) {
-        let text = format!("the rule `{rule}` names no tool; the tools are {}", tool_names.join(", "));
+        let text = format!(
+            "the rule `{rule}` names no tool; the tools are {}, their families {}",
+            tool_names.join(", "),
+            tool_families().join(", ")
+        );
         if rule.source() == RuleSource::CommandLine {
             return Err(Failure::config(format!("use the rules: {text}")));
         }

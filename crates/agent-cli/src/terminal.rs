@@ -85,6 +85,49 @@ pub(crate) fn inline(text: &str) -> String {
     escaped(text).replace('\n', "\\n").replace('\t', " ")
 }
 
+/// A line to be judged by a person: nothing in it is invisible, passes for a blank, or stands further away than a screen is wide.
+pub(crate) fn unmistakable(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let blanks = rest.len() - rest.trim_start_matches(' ').len();
+        let taken = match c {
+            ' ' if blanks > MOST_BLANKS => {
+                out.push_str(&format!("[{blanks} blanks]"));
+                blanks
+            }
+            // Where a line is indented a tab is no surprise.
+            '\t' if out.trim_start_matches(' ').is_empty() && out.len() < MOST_BLANKS => {
+                out.push_str("    ");
+                1
+            }
+            '\t' => {
+                out.push_str("\\t");
+                1
+            }
+            _ => {
+                let is_unclear = is_harmful(c) || (c.is_whitespace() && c != ' ') || is_blank_sign(c);
+                if is_unclear {
+                    out.extend(c.escape_unicode());
+                } else {
+                    out.push(c);
+                }
+                c.len_utf8()
+            }
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    out
+}
+
+/// Signs that leave their place empty, and are no blanks.
+const fn is_blank_sign(c: char) -> bool {
+    matches!(c, '\u{2800}' | '\u{1D159}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{13430}'..='\u{1345F}' | '\u{FFFC}' | '\u{16FE4}')
+}
+
+/// More of them in a row are counted.
+const MOST_BLANKS: usize = 40;
+
 /// The first line of a text, cut to a width, for lists and progress.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
     fitted(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), width)

@@ -340,8 +340,16 @@ impl View {
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
     match telling(&arguments) {
-        Some(text) => format!("{} {}", inline(&call.name), one_line(text, 100)),
+        Some(text) => format!("{} {}{}", inline(&call.name), one_line(text, 100), more_lines(text)),
         None => inline(&call.name),
+    }
+}
+
+/// That a text goes on behind its first line.
+fn more_lines(text: &str) -> String {
+    match text.lines().filter(|line| !line.trim().is_empty()).count() {
+        0 | 1 => String::new(),
+        lines => format!(" … ({lines} lines)"),
     }
 }
 

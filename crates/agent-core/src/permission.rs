@@ -10,10 +10,12 @@
 //! 4. Every decision names its reason, and a rule names where it comes from.
 
 mod decision;
+mod exclusions;
 mod glob;
 mod rule;
 
 pub use decision::{Basis, Decision, Ruling};
+pub use exclusions::Exclusions;
 pub use rule::{Rule, RuleError, RuleSource};
 
 use crate::conversation::{Arguments, ToolCall};
@@ -109,7 +111,7 @@ impl Permissions {
         // What every later session reads as instructions is no edit like others.
         let is_plain = |path: &String| !protected::is_instructions(path);
         let is_known_edit =
-            matches!(&inspection.subject, Subject::Paths(paths) if !paths.is_empty() && paths.iter().all(is_plain));
+            inspection.subject.paths().is_some_and(|paths| !paths.is_empty() && paths.iter().all(is_plain));
         match self.mode {
             PermissionMode::Bypass => Decision::Run(Basis::Mode(self.mode)),
             PermissionMode::AcceptEdits if is_known_edit => Decision::Run(Basis::Mode(self.mode)),
@@ -134,6 +136,13 @@ impl Permissions {
         self
     }
 
+    /// What a call must leave out of what it shows: the files that deny rules cover and that it may come across without naming them.
+    #[must_use]
+    pub fn exclusions(&self, tool: &str, subject: &Subject) -> Exclusions {
+        let rules = self.deny.iter().filter(|rule| subject.paths().is_some() && rule.is_about_files_of(tool, subject));
+        rules.cloned().collect()
+    }
+
     /// The deny rule that covers the call, or may.
     fn denying(&self, tool: &str, subject: &Subject) -> Option<Basis> {
         let rule = self.deny.iter().find(|rule| rule.may_match(tool, subject))?.clone();
@@ -153,11 +162,19 @@ impl Permissions {
         }
         let each: Option<Vec<&Rule>> = match subject {
             Subject::Paths(paths) => paths.iter().map(|path| first(&Subject::Paths(vec![path.clone()]))).collect(),
-            Subject::Command { text, plain: Some(plain) } => plain
+            Subject::Files { paths, families, akin } => {
+                let alone = |path: &String| Subject::Files {
+                    paths: vec![path.clone()],
+                    families: families.clone(),
+                    akin: akin.clone(),
+                };
+                paths.iter().map(|path| first(&alone(path))).collect()
+            }
+            Subject::Command { text, plain: Some(plain), carries_over: false } => plain
                 .iter()
-                .map(|command| first(&Subject::Command { text: text.clone(), plain: Some(vec![command.clone()]) }))
+                .map(|command| first(&Subject::command(text.clone(), Some(vec![command.clone()]))))
                 .collect(),
-            Subject::None | Subject::Command { plain: None, .. } => None,
+            Subject::None | Subject::Command { .. } => None,
         };
         let mut rules: Vec<Rule> = Vec::new();
         for rule in each.into_iter().flatten() {

@@ -7,7 +7,7 @@ use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use crate::journal::Record;
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
-use crate::permission::{ApprovalAnswer, ApprovalQuestion};
+use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
 use crate::session::Step;
 use crate::tool::{HookVerdict, Inspection, ToolOutcome, ToolSpec};
 use alloc::boxed::Box;
@@ -62,6 +62,8 @@ pub struct ToolContext {
     pub progress: Arc<dyn ProgressSink>,
     /// Tells when to stop.
     pub cancel: Arc<dyn CancelSignal>,
+    /// What the tool must not show of the files that it comes across without their being named in the call.
+    pub exclusions: Exclusions,
 }
 
 impl core::fmt::Debug for ToolContext {
@@ -260,7 +262,7 @@ pub trait Clock: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use super::{CancelSignal, Hook, NeverCancelled, ProgressSink, ToolContext};
+    use super::{CancelSignal, Exclusions, Hook, NeverCancelled, ProgressSink, ToolContext};
     use alloc::boxed::Box;
     use alloc::format;
     use alloc::sync::Arc;
@@ -303,7 +305,8 @@ mod tests {
     #[test]
     fn a_context_shows_whether_it_is_cancelled() {
         for given in [false, true] {
-            let context = ToolContext { progress: Arc::new(Given(given)), cancel: Arc::new(Given(given)) };
+            let exclusions = Exclusions::default();
+            let context = ToolContext { progress: Arc::new(Given(given)), cancel: Arc::new(Given(given)), exclusions };
             assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
         }
     }

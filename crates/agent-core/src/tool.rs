@@ -44,15 +44,61 @@ pub struct Inspection {
 pub enum Subject {
     /// Nothing that rules could name.
     None,
-    /// Files or directories, relative to the workspace.
+    /// Files or directories, relative to the workspace, of a tool that belongs to no family.
     Paths(Vec<String>),
+    /// Files or directories, and what rules may call the tool that is about them.
+    Files {
+        /// Relative to the workspace. A tool that goes through what lies below a directory names the directory, and leaves out what its
+        /// [exclusions](crate::ports::ToolContext::exclusions) cover.
+        paths: Vec<String>,
+        /// The families to which the tool belongs, such as `read`: a rule for one of them is a rule for this tool.
+        families: Vec<String>,
+        /// Other tools and families that do with a file what this one does, or part of it: a deny rule that names one of them and files
+        /// holds for this tool, too.
+        akin: Vec<String>,
+    },
     /// A shell command.
     Command {
         /// The command as the model wrote it.
         text: String,
         /// The plain commands it consists of, or nothing when it is not known to consist of plain commands only.
         plain: Option<Vec<String>>,
+        /// Whether one of them changes where or how later ones run, as `cd` does: rules that name them one by one do not cover that.
+        #[serde(default, skip_serializing_if = "is_false")]
+        carries_over: bool,
     },
+}
+
+impl Subject {
+    /// A shell command of which each plain command means the same as by itself.
+    #[must_use]
+    pub const fn command(text: String, plain: Option<Vec<String>>) -> Self {
+        Self::Command { text, plain, carries_over: false }
+    }
+
+    /// The files or directories that the call is about.
+    #[must_use]
+    pub fn paths(&self) -> Option<&[String]> {
+        match self {
+            Self::Paths(paths) | Self::Files { paths, .. } => Some(paths),
+            Self::None | Self::Command { .. } => None,
+        }
+    }
+
+    /// Whether the tool says that it belongs to a family.
+    pub(crate) fn is_of(&self, family: &str) -> bool {
+        matches!(self, Self::Files { families, .. } if families.iter().any(|known| known == family))
+    }
+
+    /// Whether the tool says that it does what this tool or family does.
+    pub(crate) fn is_akin(&self, name: &str) -> bool {
+        matches!(self, Self::Files { akin, .. } if akin.iter().any(|known| known == name))
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// The driver's report about one call of an answer, in `ToolsPrepared`.

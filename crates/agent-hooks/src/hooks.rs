@@ -378,7 +378,7 @@ impl Hook for RepositoryHooks {
             self.memory().watch.started_at(head);
         }
         match &inspection.subject {
-            Subject::Paths(named) => self.remember(named),
+            Subject::Paths(named) | Subject::Files { paths: named, .. } => self.remember(named),
             Subject::Command { text, .. } => self.memory().turn.command(text),
             // Nothing that could be remembered.
             _ => {}

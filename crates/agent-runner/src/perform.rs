@@ -69,8 +69,8 @@ impl Performer {
                 for call in calls {
                     self.show(Notice::ToolStarted(call.clone()));
                     let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
-                    let toolbox = self.toolbox.clone();
-                    self.tasks.spawn(tool_calls::run(toolbox, call, progress, width.clone(), stop.clone()));
+                    let (toolbox, exclusions) = (self.toolbox.clone(), session.exclusions(&call.id));
+                    self.tasks.spawn(tool_calls::run(toolbox, call, exclusions, progress, width.clone(), stop.clone()));
                 }
             }
             Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),

@@ -156,11 +156,11 @@ impl Redactor {
 
     fn subject(&self, subject: &mut Subject) {
         match subject {
-            Subject::Command { text, plain } => {
+            Subject::Command { text, plain, .. } => {
                 self.text(text);
                 plain.iter_mut().for_each(|commands| self.texts(commands));
             }
-            Subject::Paths(paths) => self.texts(paths),
+            Subject::Paths(paths) | Subject::Files { paths, .. } => self.texts(paths),
             // Nothing, or something that is not known here yet.
             _ => {}
         }

@@ -5,6 +5,7 @@ use crate::perform::send;
 use crate::progress::Progress;
 use crate::runner::Inbox;
 use agent_core::conversation::ToolCall;
+use agent_core::permission::Exclusions;
 use agent_core::ports::{CancelSignal, Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
@@ -121,12 +122,13 @@ fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
 pub(crate) async fn run(
     toolbox: Arc<Toolbox>,
     call: ToolCall,
+    exclusions: Exclusions,
     progress: Progress,
     width: Arc<Semaphore>,
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
-    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())) };
+    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())), exclusions };
     let work = async {
         let _room = tokio::select! {
             biased;

@@ -1,6 +1,7 @@
 //! What a driver hands to a running tool, made by hand.
 
 use crate::log::Log;
+use agent_core::permission::Exclusions;
 use agent_core::ports::{CancelSignal, ProgressSink, ToolContext};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -11,7 +12,11 @@ use tokio::sync::watch;
 pub fn tool_context() -> (ToolContext, ManualCancel, RecordingProgress) {
     let cancel = ManualCancel::new();
     let progress = RecordingProgress::default();
-    let context = ToolContext { progress: Arc::new(progress.clone()), cancel: Arc::new(cancel.clone()) };
+    let context = ToolContext {
+        progress: Arc::new(progress.clone()),
+        cancel: Arc::new(cancel.clone()),
+        exclusions: Exclusions::default(),
+    };
     (context, cancel, progress)
 }
 

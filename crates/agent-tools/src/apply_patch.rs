@@ -1,10 +1,10 @@
 //! `apply_patch`: changes to several files, all of them or none.
 
 use crate::editable::Editable;
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch};
 use crate::patch::{Applied, Change, Section, apply, parse};
 use crate::workspace::{Done, FileError, RelativePath, Staged, Workspace};
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ impl Operation for ApplyPatch {
         that names a line above it, then lines after a space (they stay), a `-` (they go) or a `+` (they come); `*** End of File` after it \
         says that it is at the end. Give three lines around a change, exactly as they are in the file and without line numbers; where they \
         stand more than once an `@@ LINE` must tell them apart. It fails if a file has changed since it was last read.";
-    const EFFECT: Effect = Effect::Changes;
+    const KIND: FileKind = FileKind::Edits;
     type Arguments = ApplyPatchArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {

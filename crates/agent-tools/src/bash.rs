@@ -2,7 +2,7 @@
 
 use crate::arguments::read_arguments;
 use crate::background::Background;
-use crate::plain_commands::{plain_commands, touch_nothing};
+use crate::plain_commands::{carry_over, plain_commands, touch_nothing};
 use crate::spec::tool_spec;
 use crate::text::{join_cut, lossy, split_incomplete};
 use crate::workspace::Workspace;
@@ -109,10 +109,12 @@ impl Tool for Bash {
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
         let arguments = self.read(arguments)?;
         let plain = plain_commands(&arguments.command);
-        // What is not known to touch nothing may change anything.
-        let touches_nothing = plain.as_ref().is_some_and(|plain| touch_nothing(plain));
+        let carries_over = plain.as_ref().is_some_and(|plain| carry_over(plain));
+        // What is not known to touch nothing may change anything, and what goes on for long takes a place and a process for as long.
+        let is_short = !arguments.is_background() && arguments.timeout_ms().0 <= DEFAULT_TIMEOUT_MS;
+        let touches_nothing = is_short && plain.as_ref().is_some_and(|plain| touch_nothing(plain));
         let effect = if touches_nothing { Effect::Reads } else { Effect::Changes };
-        Ok(Inspection { effect, subject: Subject::Command { plain, text: arguments.command } })
+        Ok(Inspection { effect, subject: Subject::Command { text: arguments.command, plain, carries_over } })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {

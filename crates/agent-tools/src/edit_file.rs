@@ -2,10 +2,10 @@
 
 use crate::edit::{edit, line_of};
 use crate::editable::Editable;
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch};
 use crate::text::first_chars;
 use crate::workspace::Workspace;
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl Operation for EditFile {
     const DESCRIPTION: &'static str = "Replaces an exact piece of text in a file. `old_string` must occur exactly once (occurrences that \
         overlap count as two) unless `replace_all` is set, so give enough lines around the change. Line ends, byte order mark and \
         permissions of the file are kept. It fails if the file has changed since it was last read.";
-    const EFFECT: Effect = Effect::Changes;
+    const KIND: FileKind = FileKind::Edits;
     type Arguments = EditFileArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {

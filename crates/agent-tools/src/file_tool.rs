@@ -4,6 +4,7 @@ use crate::arguments::read_arguments;
 use crate::spec::tool_spec;
 use crate::workspace::Workspace;
 use agent_core::conversation::{Arguments, ToolCall};
+use agent_core::permission::{Exclusions, Rule};
 use agent_core::ports::{ProgressSink, Tool, ToolContext};
 use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(crate) trait Operation: Send + Sync + 'static {
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
-    const EFFECT: Effect;
+    const KIND: FileKind;
     type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// The paths that a call is about.
@@ -33,17 +34,77 @@ pub(crate) trait Operation: Send + Sync + 'static {
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome;
 }
 
+/// What a file tool does with files, as permission rules name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// Shows a file that is named.
+    Reads,
+    /// Shows the names of files that it comes across.
+    Lists,
+    /// Shows of the files that it comes across what is searched for.
+    Searches,
+    /// Changes files that are named.
+    Edits,
+}
+
+impl FileKind {
+    const fn effect(self) -> Effect {
+        match self {
+            Self::Reads | Self::Lists | Self::Searches => Effect::Reads,
+            Self::Edits => Effect::Changes,
+        }
+    }
+
+    /// The families of tools whose rules are rules for this one.
+    const fn families(self) -> &'static [&'static str] {
+        match self {
+            Self::Reads | Self::Lists => &["read"],
+            Self::Searches => &["read", "search"],
+            Self::Edits => &["edit"],
+        }
+    }
+
+    /// Whose deny rules about files hold here, too: of everything that shows files where files are come across. An edit tells what a file
+    /// held, and can move it to where it may be read.
+    const fn akin(self) -> &'static [&'static str] {
+        match self {
+            Self::Reads => &[],
+            Self::Lists | Self::Searches => &["search", "read_file", "list_files", "glob", "grep"],
+            Self::Edits => &["write_file", "edit_file", "apply_patch", "read", "read_file"],
+        }
+    }
+
+    fn subject(self, paths: Vec<String>) -> Subject {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        Subject::Files { paths, families: owned(self.families()), akin: owned(self.akin()) }
+    }
+}
+
+/// All of them.
+pub(crate) const FAMILIES: &[&str] = &["read", "search", "edit"];
+
 /// What long work on a thread of its own has to do with the outside.
 #[derive(Clone)]
 pub(crate) struct Watch {
     is_stopped: Arc<AtomicBool>,
     progress: Arc<dyn ProgressSink>,
     last_told: Arc<Mutex<Instant>>,
+    exclusions: Exclusions,
 }
 
 impl Watch {
-    fn new(progress: Arc<dyn ProgressSink>) -> Self {
-        Self { is_stopped: Arc::default(), progress, last_told: Arc::new(Mutex::new(Instant::now())) }
+    fn new(context: &ToolContext) -> Self {
+        Self {
+            is_stopped: Arc::default(),
+            progress: Arc::clone(&context.progress),
+            last_told: Arc::new(Mutex::new(Instant::now())),
+            exclusions: context.exclusions.clone(),
+        }
+    }
+
+    /// The rule by which something must not be shown, by its path without links.
+    pub(crate) fn excluded(&self, path: &str) -> Option<&Rule> {
+        self.exclusions.covering(path)
     }
 
     /// Whether the work is to stop.
@@ -95,14 +156,14 @@ impl<O: Operation> Tool for FileTool<O> {
         let arguments = read::<O>(&self.spec, arguments)?;
         let mut subjects = Vec::new();
         for path in O::paths(&arguments) {
-            if O::EFFECT == Effect::Changes {
+            if O::KIND.effect() == Effect::Changes {
                 let path = self.workspace.relative(path).map_err(|error| error.to_string())?;
                 // Nobody is asked for what would be refused anyway.
                 self.workspace.must_be_writable(&path).map_err(|error| error.to_string())?;
             }
             subjects.extend(self.workspace.subjects(path).map_err(|error| error.to_string())?);
         }
-        Ok(Inspection { effect: O::EFFECT, subject: Subject::Paths(subjects) })
+        Ok(Inspection { effect: O::KIND.effect(), subject: O::KIND.subject(subjects) })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
@@ -113,11 +174,14 @@ impl<O: Operation> Tool for FileTool<O> {
         if context.cancel.is_cancelled() {
             return ToolOutcome::interrupted("cancelled before it began");
         }
-        let watch = Watch::new(Arc::clone(&context.progress));
+        let watch = Watch::new(context);
         // A dropped future stops the work, too.
         let guard = StopOnDrop(watch.clone());
         let workspace = Arc::clone(&self.workspace);
-        let mut work = tokio::task::spawn_blocking(move || O::perform(&workspace, &arguments, &watch));
+        let mut work = tokio::task::spawn_blocking(move || match excluded::<O>(&workspace, &arguments, &watch) {
+            Some(refusal) => ToolOutcome::failed(refusal),
+            None => O::perform(&workspace, &arguments, &watch),
+        });
         let outcome = tokio::select! {
             biased;
             outcome = &mut work => outcome,
@@ -128,6 +192,19 @@ impl<O: Operation> Tool for FileTool<O> {
         };
         outcome.unwrap_or_else(|error| ToolOutcome::failed(format!("the tool broke: {error}")))
     }
+}
+
+/// Why a named path must not be touched after all: what a link leads to may be another file than when the call was judged.
+fn excluded<O: Operation>(workspace: &Workspace, arguments: &O::Arguments, watch: &Watch) -> Option<String> {
+    O::paths(arguments).into_iter().find_map(|path| {
+        let paths = workspace.subjects(path).ok()?;
+        paths.iter().find_map(|real| watch.excluded(real).map(|rule| denied(path, rule)))
+    })
+}
+
+/// What the model is told of a file that a rule denies.
+pub(crate) fn denied(path: &str, rule: &Rule) -> String {
+    format!("`{path}`: the rule `{rule}`{} denies it", rule.source().phrase())
 }
 
 fn read<O: Operation>(spec: &ToolSpec, arguments: &Arguments) -> Result<O::Arguments, String> {

@@ -1,10 +1,10 @@
 //! `glob`: files by a pattern over their paths.
 
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch};
 use crate::list_files::Listing;
 use crate::walk::{Kind, walk};
 use crate::workspace::Workspace;
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ impl Operation for Glob {
     const NAME: &'static str = "glob";
     const DESCRIPTION: &'static str = "Finds files by a pattern such as `src/**/*.rs` or `*.toml`. Paths come sorted and relative to the \
         workspace, at most 1000. What `.gitignore` names is left out.";
-    const EFFECT: Effect = Effect::Reads;
+    const KIND: FileKind = FileKind::Searches;
     type Arguments = GlobArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {

@@ -42,6 +42,12 @@ use agent_exec::Processes;
 use background::Background;
 use std::sync::Arc;
 
+/// The families of tools that permission rules may name instead of a tool.
+#[must_use]
+pub const fn tool_families() -> &'static [&'static str] {
+    file_tool::FAMILIES
+}
+
 /// The tools, always in the same order: the prompt cache of a provider keys on it.
 #[must_use]
 pub fn standard_tools(workspace: &Arc<Workspace>, processes: Processes) -> Vec<Arc<dyn Tool>> {

@@ -1,9 +1,9 @@
 //! `list_files`: what is in a directory.
 
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch};
 use crate::walk::{Kind, walk};
 use crate::workspace::{FileError, Workspace};
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ impl Operation for ListFiles {
     const NAME: &'static str = "list_files";
     const DESCRIPTION: &'static str = "Lists files and directories, sorted, with paths relative to the workspace. Directories end in `/`, \
         symbolic links in `@`. What `.gitignore` names is left out, and so is `.git`. At most 1000 entries are shown.";
-    const EFFECT: Effect = Effect::Reads;
+    const KIND: FileKind = FileKind::Lists;
     type Arguments = ListFilesArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {

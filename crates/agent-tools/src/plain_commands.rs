@@ -33,11 +33,17 @@ pub(crate) fn touch_nothing(plain: &[String]) -> bool {
     })
 }
 
+/// Whether a command changes where or how those behind it run.
+pub(crate) fn carry_over(plain: &[String]) -> bool {
+    let before = plain.split_last().map_or(&[][..], |(_, before)| before);
+    before.iter().any(|command| programs::carries_over(command.split(' ').next().unwrap_or_default()))
+}
+
 /// A command as one text, if running it runs that program and nothing else that its words would name.
 fn plain_command(words: &[String]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
-    // A dash at the beginning would make an option of bash of it.
-    let is_name = !program.is_empty() && !program.starts_with('-') && !program.contains('=');
+    // A dash at the beginning would make an option of bash of it, and `%` one of its jobs.
+    let is_name = !program.is_empty() && !program.starts_with(['-', '%']) && !program.contains('=');
     let is_plain = is_name && program.chars().all(is_plain_char);
     if !is_plain || programs::runs_another(program, arguments) {
         return None;

@@ -1,9 +1,9 @@
 //! `read_file`: a part of a text file with line numbers, whatever the file's size.
 
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch, denied};
 use crate::text::{Encoding, encoding, first_chars, lossy};
 use crate::workspace::{OpenedFile, Workspace};
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ impl Operation for ReadFile {
     const DESCRIPTION: &'static str = "Reads a text file. Every line comes as its number, a tab, and the line as it is in the file. \
         At most 2000 lines or 64 KiB come at once, and lines longer than 2000 characters are cut; a notice in square brackets says what \
         is missing and how to get it. Read a file before you change it.";
-    const EFFECT: Effect = Effect::Reads;
+    const KIND: FileKind = FileKind::Reads;
     type Arguments = ReadFileArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {
@@ -47,6 +47,10 @@ impl Operation for ReadFile {
             Ok(opened) => opened,
             Err(error) => return ToolOutcome::failed(error.to_string()),
         };
+        // The one that is open, whatever was judged before.
+        if let Some(rule) = watch.excluded(opened.real.as_str()) {
+            return ToolOutcome::failed(denied(&arguments.path, rule));
+        }
         match read(&opened, arguments, watch) {
             Ok(Page::Text(text)) => {
                 workspace.note_seen(&opened);

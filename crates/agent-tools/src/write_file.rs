@@ -1,8 +1,8 @@
 //! `write_file`: a new file, or the whole of an old one.
 
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch};
 use crate::workspace::{FileError, Workspace};
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ impl Operation for WriteFile {
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str = "Writes a whole file. An existing file must have been read before, and is replaced. \
         To change a part of a file use `edit_file`.";
-    const EFFECT: Effect = Effect::Changes;
+    const KIND: FileKind = FileKind::Edits;
     type Arguments = WriteFileArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {

@@ -7,6 +7,7 @@ mod commands;
 mod configuration;
 mod demo;
 mod exit_codes;
+mod file_rules;
 mod hooks;
 mod interrupts;
 mod journals;

@@ -273,3 +273,97 @@ fn parallel_results_say_whose_they_are() {
     let follows = lines[failed - 1].ends_with("read_file missing.txt");
     assert!(lines[failed].contains("missing.txt: not ok") || follows, "{}", ended.err);
 }
+
+fn command(text: &str) -> Step {
+    Step::call("bash", json!({"command": text}))
+}
+
+#[test]
+fn all_that_runs_is_shown_line_by_line() {
+    let scratch = Scratch::new();
+    let model = Model::script([command("cargo test\n\u{2800}\ttouch PWNED\u{a0}x"), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for("may this run? bash cargo test … (2 lines)");
+    running.wait_for("  1 | cargo test\n");
+    running.wait_for("  2 | \\u{2800}\\ttouch PWNED\\u{a0}x\n");
+    running.wait_for("y = yes");
+    running.write("n\n");
+    running.wait_for("So be it.");
+    running.close_stdin();
+    running.end().assert_code(0);
+}
+
+#[test]
+fn what_was_not_shown_whole_cannot_be_allowed() {
+    let far: String = (0..150).map(|number| format!("true {number}\n")).collect();
+    let call = || command(&format!("{far}touch b.txt"));
+    for (answers, is_run, expected) in [
+        (&["y", "a", "r bash", "", "y", "", "y"][..], true, 4),
+        (&["y", "rest", "y"], true, 1),
+        (&["y", "n"], false, 1),
+        (&["", "n"], false, 0),
+        (&["e {\"command\": \"touch c.txt\"}"], false, 0),
+    ] {
+        let scratch = Scratch::new();
+        let model = Model::script([call(), Step::text("So be it.")]);
+        let mut running = prompt(&scratch, &model, &["--sandbox", "off"]);
+        running.write("go\n");
+        running.wait_for("60 of 152 lines are shown");
+        for answer in answers {
+            running.write(&format!("{answer}\n"));
+        }
+        running.wait_for("So be it.");
+        running.close_stdin();
+        let ended = running.end();
+        ended.assert_code(0);
+        assert_eq!(scratch.work("b.txt").exists(), is_run, "{answers:?}: {ended:#?}");
+        assert_eq!(scratch.work("c.txt").exists(), answers[0].starts_with('e'), "{ended:#?}");
+        assert_eq!(ended.err.contains("touch b.txt"), is_run, "shown before it is allowed: {ended:#?}");
+        let refusals = ended.err.matches("nothing is allowed that was not shown whole").count();
+        assert_eq!(refusals, expected, "{ended:#?}");
+    }
+    // Blanks push nothing out of sight: what is behind them is on the first part.
+    let scratch = Scratch::new();
+    let model = Model::script([command(&format!("true{}; touch b.txt", " ".repeat(9_000))), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write("go\n");
+    running.wait_for("command: true[9000 blanks]; touch b.txt");
+    running.write("n\n");
+    running.wait_for("So be it.");
+    running.close_stdin();
+    running.end().assert_code(0);
+    assert!(!scratch.work("b.txt").exists());
+}
+
+/// Behind a pipe that ends nobody has seen the rest.
+#[test]
+fn an_input_that_ends_before_all_was_shown_denies() {
+    let far: String = (0..150).map(|number| format!("true {number}\n")).collect();
+    let scratch = Scratch::new();
+    let model = Model::script([command(&format!("{far}touch b.txt")), Step::text("So be it.")]);
+    let mut running = prompt(&scratch, &model, &["--sandbox", "off"]);
+    running.write("go\n");
+    running.wait_for("60 of 152 lines are shown");
+    running.write("y\ny\n\ny\n");
+    running.close_stdin();
+    running.end().assert_code(61);
+    assert!(!scratch.work("b.txt").exists());
+    assert!(model.last_body()["messages"].to_string().contains("nobody could be asked"));
+}
+
+#[test]
+fn a_rule_for_a_file_says_what_it_covers() {
+    for (step, is_said) in [(write("b.txt"), true), (command("touch b.txt"), false)] {
+        let scratch = Scratch::new();
+        let model = Model::script([step, Step::text("So be it.")]);
+        let mut running = prompt(&scratch, &model, &[]);
+        running.write("go\n");
+        running.wait_for("a = yes, and every call");
+        running.write("n\n");
+        running.wait_for("So be it.");
+        running.close_stdin();
+        let ended = running.end();
+        assert_eq!(ended.assert_code(0).err.contains("it covers every later content"), is_said, "{ended:#?}");
+    }
+}

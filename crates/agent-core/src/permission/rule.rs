@@ -10,11 +10,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Names calls: a tool, or a tool and a pattern over what the call is about.
 ///
+/// The tool is named, or a family to which it says that it belongs ([`Subject::Files`]): `edit(src/**)` is about every tool that changes
+/// files.
+///
 /// For files the pattern is a glob (`edit_file(src/**)`). For commands it is the exact command (`bash(git status)`) or, with `:*`, every
 /// command that starts with these words (`bash(git status:*)`).
 ///
 /// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
-/// `bash(rm:*)`, and whatever is not known to be plain commands.
+/// `bash(rm:*)`, and whatever is not known to be plain commands. One about files holds for every tool that does the same with them, and one
+/// that ends in a plain name covers what lies below, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
@@ -79,10 +83,34 @@ impl Rule {
         self.pattern.is_some()
     }
 
+    /// Whether it is about files that such a call must not show.
+    pub(super) fn is_about_files_of(&self, tool: &str, subject: &Subject) -> bool {
+        self.has_pattern() && self.may_name(tool, subject)
+    }
+
+    /// Whether a deny rule covers a file, or a directory that the file is in.
+    pub(super) fn may_cover(&self, path: &str) -> bool {
+        let Some(pattern) = &self.pattern else { return true };
+        let pattern = of_files(pattern);
+        let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
+        let is_below = |directory: &str| glob::matches(pattern, directory);
+        glob::matches(pattern, path)
+            || is_plain && path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(is_below))
+    }
+
+    fn names(&self, tool: &str, subject: &Subject) -> bool {
+        self.tool == tool || subject.is_of(&self.tool)
+    }
+
+    /// A rule about files is about what is done with them, by whichever tool.
+    fn may_name(&self, tool: &str, subject: &Subject) -> bool {
+        self.names(tool, subject) || self.has_pattern() && subject.is_akin(&self.tool)
+    }
+
     /// Whether an allow rule covers the call: everything the call is about matches, and all of it is known.
     #[must_use]
     pub fn matches(&self, tool: &str, subject: &Subject) -> bool {
-        if self.tool != tool {
+        if !self.names(tool, subject) {
             return false;
         }
         let Some(pattern) = &self.pattern else {
@@ -90,9 +118,11 @@ impl Rule {
         };
         match subject {
             Subject::None | Subject::Command { plain: None, .. } => false,
-            Subject::Paths(paths) => !paths.is_empty() && paths.iter().all(|path| glob::matches(pattern, path)),
-            Subject::Command { plain: Some(plain), text } => {
-                let each = || plain.iter().all(|command| command_matches(pattern, command));
+            Subject::Paths(paths) | Subject::Files { paths, .. } => {
+                !paths.is_empty() && paths.iter().all(|path| glob::matches(of_files(pattern), path))
+            }
+            Subject::Command { plain: Some(plain), text, carries_over } => {
+                let each = || !carries_over && plain.iter().all(|command| command_matches(pattern, command));
                 !plain.is_empty() && (text == pattern || each())
             }
         }
@@ -101,7 +131,7 @@ impl Rule {
     /// Whether a deny rule covers the call: something it is about matches, or nobody can tell.
     #[must_use]
     pub fn may_match(&self, tool: &str, subject: &Subject) -> bool {
-        if self.tool != tool {
+        if !self.may_name(tool, subject) {
             return false;
         }
         let Some(pattern) = &self.pattern else {
@@ -109,7 +139,7 @@ impl Rule {
         };
         match subject {
             Subject::None | Subject::Command { plain: None, .. } => true,
-            Subject::Paths(paths) => paths.iter().any(|path| glob::matches(pattern, path)),
+            Subject::Paths(paths) | Subject::Files { paths, .. } => paths.iter().any(|path| self.may_cover(path)),
             Subject::Command { plain: Some(plain), .. } => {
                 let may = |command: &String| {
                     command_matches(pattern, command) || command_matches(pattern, without_directory(command))
@@ -118,6 +148,12 @@ impl Rule {
             }
         }
     }
+}
+
+/// A pattern over paths as the paths are written: from the workspace, without a `.` in front or a slash behind.
+fn of_files(pattern: &str) -> &str {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    pattern.strip_suffix('/').unwrap_or(pattern)
 }
 
 /// The command as if its program had been named without the directory that it lies in.

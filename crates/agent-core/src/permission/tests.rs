@@ -1,5 +1,6 @@
 //! Tests of the permission policy.
 
+mod families;
 mod laws;
 
 use super::*;
@@ -13,7 +14,7 @@ fn edit(path: &str) -> Inspection {
 
 fn command(text: &str, plain: Option<&[&str]>) -> Inspection {
     let plain = plain.map(|list| list.iter().map(ToString::to_string).collect());
-    Inspection { effect: Effect::Changes, subject: Subject::Command { text: text.to_string(), plain } }
+    Inspection { effect: Effect::Changes, subject: Subject::command(text.to_string(), plain) }
 }
 
 fn policy(mode: PermissionMode, allow: &[&str], deny: &[&str]) -> Permissions {

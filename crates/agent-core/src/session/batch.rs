@@ -9,7 +9,7 @@ pub(super) use answer::Approved;
 
 use crate::conversation::{Answer, CallId, ItemError, NO_OUTPUT, Round, ToolCall, ToolResult, cut, non_blank};
 use crate::hook::EndedCall;
-use crate::permission::{ApprovalQuestion, Basis, Decision, Permissions, Ruling};
+use crate::permission::{ApprovalQuestion, Basis, Decision, Exclusions, Permissions, Ruling};
 use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolStatus};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -201,6 +201,12 @@ impl Batch {
             }
         }
         emitted
+    }
+
+    /// What a call must leave out of what it shows.
+    pub(super) fn exclusions(&self, call: &CallId, permissions: &Permissions) -> Exclusions {
+        let open = self.open(call);
+        open.map(|open| permissions.exclusions(&open.call.name, &open.subject)).unwrap_or_default()
     }
 
     /// Calls that were given to the driver and are not answered.

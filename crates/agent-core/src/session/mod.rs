@@ -61,9 +61,9 @@ pub use table::{ActionKind, SessionTable, State, Trigger};
 pub use ticket::Ticket;
 
 use crate::budget::{Ledger, LimitReached};
-use crate::conversation::Conversation;
+use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
-use crate::permission::{Basis, Ruling};
+use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
 use crate::table::Row;
 use alloc::boxed::Box;
@@ -251,6 +251,13 @@ impl Session {
     pub fn is_open(&self, ticket: Ticket) -> bool {
         let deadline = self.deadline.armed.map(|(armed, _)| armed);
         self.asked.map(|asked| asked.ticket) == Some(ticket) || deadline == Some(ticket)
+    }
+
+    /// What a call of [`ExecuteTools`](Action::ExecuteTools) must leave out of what it shows, as the deny rules stand. The driver hands it
+    /// to the tool with the call.
+    #[must_use]
+    pub fn exclusions(&self, call: &CallId) -> Exclusions {
+        self.batch.as_ref().map(|batch| batch.exclusions(call, &self.config.permissions)).unwrap_or_default()
     }
 
     /// Where the session stands.

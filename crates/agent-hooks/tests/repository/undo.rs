@@ -156,7 +156,7 @@ fn denied_calls_and_commands_are_no_turns() {
     agent.hooks.turn_started();
     agent.announce("b.rs");
     let call = ToolCall { id: CallId::new("1"), name: "bash".into(), arguments: Arguments::empty() };
-    let subject = Subject::Command { text: "make clean".to_owned(), plain: None };
+    let subject = Subject::command("make clean".to_owned(), None);
     wait(agent.hooks.before_tool(&call, &Inspection { effect: Effect::Changes, subject }));
     agent.check(&[]);
     let undone = take_back(&repo, 1).unwrap();
@@ -169,7 +169,7 @@ fn commands_of_a_turn_are_named() {
     let agent = Agent::new(quiet(&repo));
     agent.hooks.turn_started();
     let call = ToolCall { id: CallId::new("1"), name: "bash".into(), arguments: Arguments::empty() };
-    let subject = Subject::Command { text: "make clean".to_owned(), plain: None };
+    let subject = Subject::command("make clean".to_owned(), None);
     wait(agent.hooks.before_tool(&call, &Inspection { effect: Effect::Changes, subject }));
     agent.change("a.rs", Some("a2\n"));
     agent.check(&["a.rs"]);

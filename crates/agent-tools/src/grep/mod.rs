@@ -8,10 +8,10 @@ mod findings;
 mod report;
 mod search;
 
-use crate::file_tool::{Operation, Watch};
+use crate::file_tool::{FileKind, Operation, Watch};
 use crate::glob::PathPattern;
 use crate::workspace::Workspace;
-use agent_core::tool::{Effect, ToolOutcome};
+use agent_core::tool::ToolOutcome;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use search::Search;
@@ -40,7 +40,7 @@ impl Operation for Grep {
     const NAME: &'static str = "grep";
     const DESCRIPTION: &'static str = "Searches files for a regular expression. A match is shown as `path:line:text`, a line of context as \
         `path-line-text`. At most 200 matches are shown, 50 of a file. Binary files and what `.gitignore` names are left out.";
-    const EFFECT: Effect = Effect::Reads;
+    const KIND: FileKind = FileKind::Searches;
     type Arguments = GrepArguments;
 
     fn paths(arguments: &Self::Arguments) -> Vec<&str> {

@@ -4,8 +4,9 @@
 /// Whether a program with these arguments runs another command that they name, or changes what later commands do.
 pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
-    if OF_THE_SHELL.contains(&name) || WRAPPERS.contains(&name) || name.starts_with("ld-") || name.starts_with("ld.so")
-    {
+    // A loader or an emulator runs what follows; a sub-command of git by its own name is out of sight of rules about git.
+    let is_prefixed = ["ld-", "ld.so", "qemu-", "git-"].iter().any(|prefix| name.starts_with(prefix));
+    if OF_THE_SHELL.contains(&name) || WRAPPERS.contains(&name) || is_prefixed {
         return true;
     }
     let first = arguments.first().map(String::as_str).unwrap_or_default();
@@ -15,7 +16,13 @@ pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => arguments.iter().any(|text| awk_does_more(text)),
         "sed" => !sed_only_prints(arguments),
-        "tar" | "bsdtar" if !first.starts_with('-') && first.contains(['I', 'F']) => true,
+        "printf" if arguments.iter().any(|text| stores_a_count(text)) => true,
+        "sqlite3" | "sqlite" | "psql" | "mysql" | "mariadb" if arguments.iter().any(|text| sql_does_more(text)) => true,
+        // The second file is written.
+        "uniq" | "xxd" => arguments.iter().filter(|text| !text.starts_with(['-', '+'])).count() > 1,
+        // Variables name programs: `CC=x`, `SHELL=x`.
+        "make" | "gmake" | "nmake" if arguments.iter().any(|text| text.contains('=') && !text.starts_with('-')) => true,
+        "tar" | "bsdtar" if !first.starts_with('-') && first.contains(['I', 'F', 'T', 'g']) => true,
         _ => {
             let interpreter = INTERPRETERS.iter().any(|known| is_version_of(name, known));
             let code = |argument: &String| interpreter && CODE.iter().any(|option| is_option(argument, option));
@@ -24,9 +31,53 @@ pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
                     names.contains(&name) && options.iter().any(|option| is_option(argument, option))
                 })
             };
-            arguments.iter().any(|argument| code(argument) || escapes(argument))
+            let begins = |argument: &String| {
+                PREFIXES.iter().any(|(names, prefixes)| {
+                    names.contains(&name) && prefixes.iter().any(|prefix| argument.starts_with(prefix))
+                })
+            };
+            let of_subcommand = OF_SUBCOMMANDS.iter().any(|(program, subcommands, options)| {
+                let is_option = |argument: &String| options.iter().any(|option| is_option(argument, option));
+                *program == name
+                    && subcommands.contains(&first)
+                    && (options.is_empty() || arguments.iter().skip(1).any(is_option))
+            });
+            of_subcommand || arguments.iter().any(|argument| code(argument) || escapes(argument) || begins(argument))
         }
     }
+}
+
+/// Whether a command changes where or how the commands behind it run, as far as the shell does that without being asked for more.
+pub(super) fn carries_over(program: &str) -> bool {
+    ["cd", "pushd", "popd", "umask", "ulimit"].contains(&program)
+}
+
+/// `%n` of bash's `printf` stores a number in the variable that the next word names.
+fn stores_a_count(text: &str) -> bool {
+    let is_of_conversion = |c: char| c.is_ascii_digit() || " #+-'.*hlqjzLt".contains(c);
+    let text = text.replace("%%", "");
+    text.split('%').skip(1).any(|rest| rest.trim_start_matches(is_of_conversion).starts_with(['n', '(']))
+}
+
+/// Whether an argument of a database's shell may be more than SQL that reads and changes the database.
+fn sql_does_more(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let words = [
+        "\\",
+        "program",
+        "system",
+        "outfile",
+        "dumpfile",
+        "load_extension",
+        "writefile",
+        "readfile",
+        "edit(",
+        "infile",
+    ];
+    let options = ["-cmd", "-init", "--init", "-f", "--file", "-o", "--output", "-l", "--log", "--pager", "--tee"];
+    text.lines().any(|line| line.trim_start().starts_with('.'))
+        || words.iter().any(|word| text.contains(word))
+        || options.iter().any(|option| text.starts_with(option))
 }
 
 /// Whether an argument is this option, or may be: options may be shortened, joined, and followed by their value.
@@ -86,7 +137,7 @@ const OF_THE_SHELL: &[&str] = &[
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
     "function", "time", "coproc", "eval", "exec", "source", ".", "command", "builtin", "trap", "alias", "unalias",
     "enable", "hash", "set", "shopt", "export", "declare", "typeset", "readonly", "local", "let", "read", "mapfile", "readarray",
-    "getopts", "unset", "wait", "fc", "bind", "complete", "compgen", "compopt", "jobs",
+    "getopts", "unset", "wait", "fc", "bind", "complete", "compgen", "compopt", "jobs", "history",
 ];
 
 /// Programs whose arguments are a command.
@@ -97,6 +148,13 @@ const WRAPPERS: &[&str] = &[
     "nice", "ionice", "chrt", "taskset", "numactl", "prlimit", "nohup", "setsid", "timeout", "stdbuf", "unbuffer", "expect", "script",
     "chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "fakeroot", "fakechroot", "faketime", "systemd-run", "setarch",
     "flock", "watch", "entr", "parallel", "rush", "at", "batch", "crontab", "screen", "tmux", "dtach", "start-stop-daemon", "daemonize",
+    "choom", "uclampset", "runcon", "ssh-agent", "gpg-agent", "dbus-run-session", "dbus-launch", "cpulimit", "hyperfine", "logsave",
+    "elvish", "nu", "xonsh", "yash", "osh", "ysh", "posh", "lksh", "execlineb", "run0", "sudoedit", "gosu", "su-exec", "dumb-init", "tini",
+    "chpst", "softlimit", "setuidgid", "envdir", "envuidgid", "cgexec", "cset", "schedtool", "trickle", "torsocks", "torify", "tsocks",
+    "proxychains", "proxychains4", "eatmydata", "pseudo", "fakeroot-ng", "systemd-inhibit", "systemd-nspawn", "machinectl", "schroot",
+    "minijail0", "nsjail", "aa-exec", "xvfb-run", "xinit", "startx", "xterm", "socat", "watchexec", "nodemon", "reflex", "sem", "chronic", "ifne", "pee",
+    "annotate-output", "gdbserver", "rr", "uftrace", "heaptrack", "memusage", "sotruss", "latrace", "bpftrace", "trace-cmd", "uname26",
+    "wine", "box64", "sensible-editor", "sensible-pager", "editor", "pager", "xdg-open", "run-mailcap", "see", "anacron",
     "strace", "ltrace", "gdb", "lldb", "perf", "valgrind", "rlwrap", "catchsegv", "linux32", "linux64", "i386", "x86_64", "run-parts",
 ];
 
@@ -130,24 +188,101 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["find"], &["-exec", "-ok", "-delete", "-fprint", "-fls"]),
     (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),
     (&["rg"], &["--pre", "--hostname-bin"]),
-    (&["sort"], &["--compress-program", "-o", "--output"]),
+    (&["ag", "ack", "bat", "delta", "systemctl", "journalctl"], &["--pager"]),
+    (&["sort", "shuf"], &["--compress-program", "-o", "--output"]),
+    (&["split"], &["--filter"]),
+    (&["install"], &["--strip-program"]),
+    (&["tree", "iconv", "sdiff", "xmllint", "xsltproc"], &["-o", "--output"]),
+    (&["yq"], &["-i", "--inplace", "-s", "--split-exp"]),
+    (&["file"], &["-C", "--compile"]),
+    (&["pandoc"], &["-o", "--output", "-F", "--filter", "-L", "--lua-filter", "-d", "--defaults", "--pdf-engine", "--extract-media"]),
+    (&["openssl"], &["-out", "-engine", "-provider", "-writerand", "-keyout"]),
+    (&["dpkg"], &["--pre-invoke", "--post-invoke", "--status-logger", "--root", "--admindir", "--instdir"]),
+    (&["apt", "apt-get", "apt-cache", "aptitude"], &["-o", "--option", "-c", "--config-file"]),
+    (&["nc", "ncat", "netcat"], &["-e", "-c", "--exec", "--sh-exec", "--lua-exec", "-o", "--output"]),
+    (&["less", "more", "most"], &["-o", "-O", "-k", "--log-file", "--LOG-FILE", "--lesskey-file", "--lesskey-src"]),
     (&["tar", "bsdtar"], &[
+        "-g", "--listed-incremental", "--index-file", "--volno-file", "-T", "--files-from",
         "-I", "-F", "--use-compress-program", "--to-command", "--checkpoint-action", "--rsh-command", "--info-script", "--new-volume-script",
     ]),
     (&["zip"], &["-T", "--unzip-command"]),
-    (&["rsync"], &["-e", "--rsh", "--rsync-path"]),
-    (&["ssh", "scp", "sftp"], &["-o", "-F", "-S"]),
+    (&["rsync"], &["-e", "--rsh", "--rsync-path", "--log-file", "--write-batch", "--only-write-batch", "--config"]),
+    (&["ssh", "scp", "sftp"], &["-o", "-F", "-S", "-I", "-E"]),
+    (&["scp", "sftp"], &["-D"]),
+    (&["hg"], &["--config", "--config-file", "--cwd", "-R", "--repository", "--debugger", "--pager"]),
+    (&["svn"], &["--config-option", "--config-dir", "--editor-cmd", "--diff-cmd", "--diff3-cmd"]),
+    (&["jj"], &["--config", "--config-file", "--config-toml", "-R", "--repository", "--tool"]),
+    (&["kubectl"], &["--kubeconfig"]),
+    (&["npm", "pnpm", "yarn"], &[
+        "--script-shell", "--shell", "--shell-emulator", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--cwd", "--use-yarnrc",
+        "--git", "--init-module", "--editor", "--viewer", "--browser",
+    ]),
+    (&["node", "nodejs"], &["--require", "--import", "--loader", "--experimental-loader", "--env-file"]),
+    (&["perl"], &["-M", "-m", "-I", "-i", "-d", "-x"]),
+    (&["php"], &["-d", "-c", "-B", "-R", "-F", "-E", "-z"]),
+    (&["rustc", "rustdoc"], &["-C", "--codegen", "-Z", "--sysroot", "--test-builder", "--runtool"]),
+    (&["ninja"], &["-f", "-C"]),
+    (&["just"], &["-f", "--justfile", "-d", "--working-directory", "--shell", "--set", "-c", "--command", "--chooser"]),
+    (&["cmake"], &["-P", "-E", "-C", "--debugger"]),
+    (&["rake"], &["-f", "--rakefile", "-e", "-E", "-p", "-r", "--require", "-R", "-I", "--execute"]),
+    (&["mvn", "mvnd", "ant"], &["-f", "--file", "-buildfile", "-s", "-gs", "-lib"]),
+    (&["gradle"], &["-b", "-c", "-I", "--init-script", "-p", "--project-dir", "--build-file", "--settings-file"]),
+    (&["pytest", "py.test"], &["-c", "--config-file", "-p", "-o", "--override-ini", "--rootdir", "--pyargs", "--confcutdir"]),
+    (&["mocha", "jest", "eslint", "prettier"], &[
+        "-r", "--require", "--import", "-c", "--config", "--plugin", "--rulesdir", "--resolve-plugins-relative-to", "--parser", "-f", "--format", "--reporter",
+        "--globalSetup", "--setupFiles", "--rootDir", "--runner", "--testRunner", "--transform",
+    ]),
     (&["git"], &[
+        "--filters",
         "--exec", "-x", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv", "--output", "--extcmd",
         "config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "alias",
     ]),
     (&["cargo"], &["--config", "-Z"]),
-    (&["go"], &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec"]),
-    (&["make", "gmake"], &["--eval"]),
+    (&["go"], &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "-ldflags", "-overlay", "-modfile", "-gccgoflags"]),
+    (&["make", "gmake", "nmake"], &["--eval", "-f", "--file", "--makefile", "-C", "--directory", "-I", "--include-dir", "-E"]),
     (&["man"], &["-P", "-H", "--pager", "--html"]),
     (&["vi", "vim", "nvim", "view", "ex", "emacs", "nano"], &["-c", "-S", "-s", "--cmd", "--eval", "--load", "-l"]),
-    (&["wget"], &["--use-askpass", "-e", "--execute"]),
-    (&["curl"], &["-K", "--config"]),
+    (&["wget"], &[
+        "--use-askpass", "-e", "--execute", "-O", "--output-document", "-o", "--output-file", "-a", "--append-output", "-P", "--directory-prefix",
+        "--config", "--save-cookies", "--rejected-log", "--hsts-file", "--warc-file",
+    ]),
+    (&["curl"], &[
+        "-K", "--config", "-o", "--output", "-O", "--remote-name", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace",
+        "--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save", "-w", "--write-out", "--engine",
+    ]),
     // These take the name of a variable, and evaluate what stands in its brackets.
     (&["printf", "test"], &["-v", "-R"]),
+];
+
+/// Compilers and linkers: an option or a file of options that names a program to run or a library to load.
+#[rustfmt::skip]
+const PREFIXES: &[(&[&str], &[&str])] = &[
+    (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran", "ld", "gold", "lld", "ld.lld", "mold", "ar", "as", "nm", "objcopy", "objdump", "strip",
+        "ranlib", "rustc", "rustdoc", "java", "javac", "javadoc", "jar", "kotlinc", "scalac"], &["@"]),
+    (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran"], &[
+        "-wrapper", "-B", "-specs", "--specs", "-fplugin", "-fpass-plugin", "-fuse-ld", "--ld-path", "-Wl,", "-Wa,", "-Wp,", "-Xlinker", "-Xassembler",
+        "-Xclang", "-load", "--config",
+    ]),
+    (&["ld", "gold", "mold", "ar", "nm", "ranlib"], &["-plugin", "--plugin"]),
+    (&["java", "javac"], &["-javaagent", "-agentlib", "-agentpath", "-XX:", "-processorpath", "--processor-path", "-Xplugin", "-J"]),
+    (&["vi", "vim", "nvim", "view", "ex", "vimdiff", "rview", "rvim", "emacs", "nano", "less", "more", "most"], &["+", "-c", "-S", "--cmd"]),
+];
+
+/// Sub-commands whose options name a program, a configuration or a file to write; with no options given here, whatever follows.
+#[rustfmt::skip]
+const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
+    ("git", &["clone", "init"], &["-u", "-c", "--config", "--template"]),
+    ("git", &["archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
+    ("git", &["merge", "rebase", "pull", "cherry-pick", "revert"], &["-s", "--strategy", "-i", "--interactive"]),
+    ("git", &[
+        "send-email", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
+        "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
+    ], &[]),
+    ("npm", &["exec", "x", "init", "create", "explore", "edit", "config", "set", "set-script"], &[]),
+    ("pnpm", &["exec", "dlx", "create", "config", "set"], &[]),
+    ("yarn", &["exec", "dlx", "create", "config", "set"], &[]),
+    ("gh", &["alias", "extension", "config"], &[]),
+    ("cargo", &["rustc", "rustdoc"], &[]),
+    ("go", &["env"], &["-w"]),
+    ("go", &["tool"], &[]),
 ];

@@ -15,12 +15,13 @@ use directory::read_names;
 use frames::{Frame, Frames};
 use ignores::Ignores;
 use rustix::fd::OwnedFd;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a walk came to, besides what it visited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Walked {
     /// Directories that could not be read.
     pub(crate) unreadable: usize,
@@ -30,6 +31,9 @@ pub(crate) struct Walked {
     pub(crate) is_stopped: bool,
     /// Whether it gave up because there are too many entries.
     pub(crate) is_cut: bool,
+    /// What was left out because of rules, and these rules.
+    pub(crate) excluded: usize,
+    pub(crate) excluded_by: BTreeSet<String>,
 }
 
 /// Something that was found.
@@ -56,8 +60,9 @@ pub(crate) fn walk(
     let directory = match descend(workspace.descriptor(), start.as_path(), For::Listing) {
         Ok(directory) => Arc::new(directory),
         Err(rustix::io::Errno::NOTDIR) => {
-            visit_file(workspace, &start, &mut visit)?;
-            return Ok(Walked::default());
+            let mut walked = Walked::default();
+            visit_file(workspace, &start, &mut |entry| walked.show(entry, watch, &mut visit))?;
+            return Ok(walked);
         }
         Err(error) => return Err(wrong(error)),
     };
@@ -78,7 +83,7 @@ pub(crate) fn walk(
             walked.unreadable += 1;
             continue;
         };
-        visit(&entry.as_entry());
+        walked.show(&entry.as_entry(), watch, &mut visit);
         if visited % 256 == 0 {
             watch.tell(|| format!("{visited} entries so far, now at {}\n", entry.path));
         }
@@ -103,9 +108,25 @@ fn visit_file(workspace: &Workspace, file: &RelativePath, visit: &mut impl FnMut
 }
 
 impl Walked {
+    /// Has an entry visited, unless a rule keeps it out.
+    fn show(&mut self, entry: &Entry<'_>, watch: &Watch, visit: &mut impl FnMut(&Entry<'_>)) {
+        let Some(rule) = watch.excluded(entry.path) else {
+            return visit(entry);
+        };
+        self.excluded += 1;
+        if self.excluded_by.len() < MOST_RULES_NAMED {
+            self.excluded_by.insert(format!("`{rule}`{}", rule.source().phrase()));
+        }
+    }
+
     /// What the reader must know, as lines in brackets.
     pub(crate) fn notice(&self) -> String {
         let mut notice = String::new();
+        if self.excluded > 0 {
+            let rules: Vec<&str> = self.excluded_by.iter().map(String::as_str).collect();
+            let (count, rules) = (self.excluded, rules.join(", "));
+            notice.push_str(&format!("[{count} files or directories were left out because of the rule {rules}]\n"));
+        }
         if self.unreadable > 0 {
             notice.push_str(&format!("[{} directories could not be read]\n", self.unreadable));
         }
@@ -129,6 +150,7 @@ fn entered(directory: &str) -> &Path {
     Path::new(directory)
 }
 
+const MOST_RULES_NAMED: usize = 5;
 const MOST_ENTRIES: usize = 1_000_000;
 /// How deep directories are entered.
 const DEEPEST: usize = 5_000;

@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod background;
+mod bash_fuzz;
 mod commands;
 mod conformance;
 mod contents;
+mod exclusions;
 mod hostile;
 mod patches;
 mod paths;

@@ -1,7 +1,7 @@
 //! Patches: all of it or nothing.
 
 use crate::support::Bench;
-use agent_core::tool::{Effect, Subject};
+use agent_core::tool::Effect;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -99,5 +99,5 @@ async fn rules_see_every_path() {
     let seen = bench.inspect("apply_patch", &patch(body)).unwrap();
     assert_eq!(seen.effect, Effect::Changes);
     let paths = ["link/a", "real/a", "b", "c"].map(String::from).to_vec();
-    assert_eq!(seen.subject, Subject::Paths(paths));
+    assert_eq!(seen.subject.paths(), Some(&*paths));
 }

@@ -100,8 +100,23 @@ async fn a_deleted_directory_is_said() {
 async fn rules_see_the_plain_commands() {
     let bench = Bench::new();
     let subject = |command: &str| bench.inspect("bash", &json!({"command": command})).unwrap().subject;
-    let expected =
-        Subject::Command { text: "git status && ls".into(), plain: Some(vec!["git status".into(), "ls".into()]) };
+    let expected = Subject::command("git status && ls".into(), Some(vec!["git status".into(), "ls".into()]));
     assert_eq!(subject("git status && ls"), expected);
     assert!(matches!(subject("ls $(rm x)"), Subject::Command { plain: None, .. }));
+}
+
+/// Waiting is harmless as long as somebody waits for it: in the background, or for many minutes, it takes a place that others need.
+#[tokio::test]
+async fn a_harmless_command_needs_permission_where_it_goes_on_for_long() {
+    use agent_core::tool::Effect;
+    let bench = Bench::new();
+    let effect = |arguments| bench.inspect("bash", &arguments).unwrap().effect;
+    for command in ["sleep 1", "seq 3", "echo a && true"] {
+        assert_eq!(effect(json!({"command": command})), Effect::Reads, "control: {command}");
+        assert_eq!(effect(json!({"command": command, "timeout_ms": 120_000})), Effect::Reads, "control: {command}");
+        assert_eq!(effect(json!({"command": command, "timeout_ms": 120_001})), Effect::Changes, "{command}");
+        assert_eq!(effect(json!({"command": command, "run_in_background": true})), Effect::Changes, "{command}");
+        let short = json!({"command": command, "run_in_background": true, "timeout_ms": 1_000});
+        assert_eq!(effect(short), Effect::Changes, "{command}");
+    }
 }

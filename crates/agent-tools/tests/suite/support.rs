@@ -1,6 +1,7 @@
 //! A workspace in a temporary directory, and tools that are called as a driver calls them.
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
+use agent_core::permission::{Exclusions, Permissions, Rule};
 use agent_core::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
 use agent_core::tool::{Inspection, ToolOutcome, ToolStatus};
 use agent_exec::Processes;
@@ -18,6 +19,8 @@ pub(crate) struct Bench {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) switch: Switch,
     pub(crate) progress: Arc<Heard>,
+    /// Deny rules that hold for every call.
+    pub(crate) deny: Vec<Rule>,
 }
 
 impl Bench {
@@ -40,7 +43,7 @@ impl Bench {
     pub(crate) fn of(outside: tempfile::TempDir, root: PathBuf, workspace: Workspace) -> Self {
         let workspace = Arc::new(workspace);
         let tools = standard_tools(&workspace, Processes::new());
-        Self { outside, root, workspace, tools, switch: Switch::new(), progress: Arc::default() }
+        Self { outside, root, workspace, tools, switch: Switch::new(), progress: Arc::default(), deny: Vec::new() }
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -74,8 +77,19 @@ impl Bench {
             name: Arc::from(tool),
             arguments: Arguments::parse(&arguments.to_string()).unwrap(),
         };
-        let context = ToolContext { progress: self.progress.clone(), cancel: Arc::new(self.switch.clone()) };
+        let context = ToolContext {
+            progress: self.progress.clone(),
+            cancel: Arc::new(self.switch.clone()),
+            exclusions: self.exclusions(tool, &call.arguments),
+        };
         self.tool(tool).run(&call, &context).await
+    }
+
+    /// What the policy would have a call leave out.
+    fn exclusions(&self, tool: &str, arguments: &Arguments) -> Exclusions {
+        let policy = Permissions { deny: self.deny.clone(), ..Permissions::default() };
+        let inspection = self.tool(tool).inspect(arguments);
+        inspection.map(|inspection| policy.exclusions(tool, &inspection.subject)).unwrap_or_default()
     }
 
     pub(crate) async fn ok(&self, tool: &str, arguments: Value) -> String {

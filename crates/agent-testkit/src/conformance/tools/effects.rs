@@ -2,7 +2,7 @@
 
 use super::ToolCheck;
 use super::stage::{Stage, differences, shown};
-use agent_core::tool::{Effect, Subject, ToolStatus};
+use agent_core::tool::{Effect, ToolStatus};
 
 pub(super) fn all() -> Vec<ToolCheck> {
     vec![
@@ -60,7 +60,8 @@ async fn reading(stage: &Stage<'_>) -> Result<(), String> {
 async fn changed_paths(stage: &Stage<'_>) -> Result<(), String> {
     let workspace = stage.workspace();
     for arguments in stage.case.works(&workspace) {
-        let Subject::Paths(said) = stage.inspect(&arguments)?.subject else { continue };
+        let subject = stage.inspect(&arguments)?.subject;
+        let Some(said) = subject.paths() else { continue };
         let before = stage.snapshot();
         let outcome = stage.call(&arguments).await?;
         let after = stage.snapshot();
