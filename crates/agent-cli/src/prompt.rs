@@ -4,7 +4,7 @@
 //! decided by the session alone.
 
 use crate::answer::{self, Asker};
-use crate::apart::{apart, listen, unless_signalled};
+use crate::apart::{listen, opened, settings, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
@@ -13,8 +13,8 @@ use crate::kept_rules;
 use crate::limits::{next_notice, raised};
 use crate::lines::{self, Line};
 use crate::provider;
-use crate::settings::{Seat, Settings};
-use crate::setup::{self, Opened};
+use crate::settings::Seat;
+use crate::setup::Opened;
 use crate::signals::{self, Signal};
 use crate::terminal::{PasteMarks, Style, Tint, forget_half_typed_line, inline, one_line};
 use crate::view::{Level, View, call_line};
@@ -38,7 +38,12 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     }
     let mut signals = listen()?;
     let (approver, questions) = ScreenApprover::new();
-    let (opened, settings) = unless_signalled(&mut signals, begin(&options, approver)).await?;
+    let begin = async {
+        let settings = settings(&options, Seat::Interactive).await?;
+        let chosen = provider::choose(&settings).await?;
+        opened(settings, &options, chosen, Some(Arc::new(approver))).await
+    };
+    let (opened, settings) = unless_signalled(&mut signals, begin).await?;
     let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
@@ -68,22 +73,6 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
         End::JournalFailed(error) => Err(Failure::internal(error)),
         _ => Ok(left),
     }
-}
-
-/// Everything before the first line is read.
-async fn begin(options: &Options, approver: ScreenApprover) -> Result<(Opened, Settings), Failure> {
-    let all = options.clone();
-    let settings = apart(move || {
-        let settings = Settings::resolve(&all, Seat::Interactive)?;
-        setup::check_named(&settings, &all)?;
-        Ok::<_, Failure>(settings)
-    });
-    let settings = settings.await??;
-    let chosen = provider::choose(&settings).await?;
-    let all = options.clone();
-    let opening = apart(move || (setup::open(&settings, &all, chosen, Some(Arc::new(approver))), settings));
-    let (opened, settings) = opening.await?;
-    Ok((opened?, settings))
 }
 
 /// What the person sees, and what the next line is for.
