@@ -39,16 +39,15 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let mut signals = listen()?;
     let (approver, questions) = ScreenApprover::new();
     let begin = async {
-        let settings = settings(&options, Seat::Interactive).await?;
+        let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
         let chosen = provider::choose(&settings).await?;
-        opened(settings, &options, chosen, Some(Arc::new(approver))).await
+        opened(settings, &options, chosen, Some(approver)).await
     };
     let (opened, settings) = unless_signalled(&mut signals, begin).await?;
     let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
-    let heading = format!("{model} in {} · session {id}", settings.directory.display());
-    screen.view.tell(&inline(&heading));
+    screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
