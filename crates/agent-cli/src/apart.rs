@@ -1,7 +1,13 @@
 //! Work that may take its time, apart from the thread that listens for signals: a signal must not wait for a disk, a program or a lock.
 
+use crate::args::Options;
 use crate::failure::Failure;
+use crate::provider::Chosen;
+use crate::settings::{Seat, Settings};
+use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
+use agent_core::ports::Approver;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Does it on another thread. Whoever stops waiting leaves it behind: it ends with the program.
@@ -20,6 +26,29 @@ pub(crate) async fn unless_signalled<T>(
         Some(signal) = signals.recv() => Err(Failure::stopped(signal)),
         done = work => done,
     }
+}
+
+/// What holds for a session.
+pub(crate) async fn settings(options: &Options, seat: Seat) -> Result<Settings, Failure> {
+    let options = options.clone();
+    apart(move || {
+        let settings = Settings::resolve(&options, seat)?;
+        setup::check_named(&settings, &options)?;
+        Ok(settings)
+    })
+    .await?
+}
+
+/// Opens the session.
+pub(crate) async fn opened(
+    settings: Settings,
+    options: &Options,
+    chosen: Chosen,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<(Opened, Settings), Failure> {
+    let options = options.clone();
+    let (opened, settings) = apart(move || (setup::open(&settings, &options, chosen, approver), settings)).await?;
+    Ok((opened?, settings))
 }
 
 /// Listens for signals from now on.

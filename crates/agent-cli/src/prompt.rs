@@ -5,7 +5,7 @@
 
 mod question;
 
-use crate::apart::{apart, listen, unless_signalled};
+use crate::apart::{listen, opened, settings, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
@@ -13,8 +13,8 @@ use crate::hint::resume_command;
 use crate::limits::{next_notice, raised};
 use crate::lines::{self, Line};
 use crate::provider;
-use crate::settings::{Seat, Settings};
-use crate::setup::{self, Opened};
+use crate::settings::Seat;
+use crate::setup::Opened;
 use crate::signals::{self, Signal};
 use crate::terminal::{PasteMarks, Style, inline, one_line};
 use crate::view::{Level, View};
@@ -39,12 +39,16 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     }
     let mut signals = listen()?;
     let (approver, questions) = ScreenApprover::new();
-    let (opened, settings) = unless_signalled(&mut signals, begin(&options, approver)).await?;
+    let begin = async {
+        let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
+        let chosen = provider::choose(&settings).await?;
+        opened(settings, &options, chosen, Some(approver)).await
+    };
+    let (opened, settings) = unless_signalled(&mut signals, begin).await?;
     let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
-    let heading = format!("{model} in {} · session {id}", settings.directory.display());
-    screen.view.tell(&inline(&heading));
+    screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
     let task = tokio::spawn(runner.run());
@@ -69,22 +73,6 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
         End::JournalFailed(error) => Err(Failure::internal(error)),
         _ => Ok(left),
     }
-}
-
-/// Everything before the first line is read.
-async fn begin(options: &Options, approver: ScreenApprover) -> Result<(Opened, Settings), Failure> {
-    let all = options.clone();
-    let settings = apart(move || {
-        let settings = Settings::resolve(&all, Seat::Interactive)?;
-        setup::check_named(&settings, &all)?;
-        Ok::<_, Failure>(settings)
-    });
-    let settings = settings.await??;
-    let chosen = provider::choose(&settings).await?;
-    let all = options.clone();
-    let opening = apart(move || (setup::open(&settings, &all, chosen, Some(Arc::new(approver))), settings));
-    let (opened, settings) = opening.await?;
-    Ok((opened?, settings))
 }
 
 /// What the person sees, and what the next line is for.

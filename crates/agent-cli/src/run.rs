@@ -1,6 +1,6 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
-use crate::apart::{apart, listen, unless_signalled};
+use crate::apart::{self, apart, listen, unless_signalled};
 use crate::args::{Options, OutputFormat, Run};
 use crate::failure::Failure;
 use crate::printer::{Init, Printer};
@@ -67,9 +67,7 @@ async fn begin(
         prompt => prompt,
     };
     let chosen = provider::choose(&settings).await?;
-    let all = options.clone();
-    let (opened, settings) = apart(move || (setup::open(&settings, &all, chosen, None), settings)).await?;
-    let opened = opened?;
+    let (opened, settings) = apart::opened(settings, options, chosen, None).await?;
     if let Some(left) = opened.unfinished.as_ref().filter(|_| verify.is_empty()) {
         check_commands(left.lifecycle())?;
     }

@@ -1,6 +1,7 @@
 //! What a person and the system see of tools, through the program.
 
 use crate::support::{Model, Scratch};
+use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::json;
 
@@ -42,4 +43,24 @@ fn the_programs_own_files_are_not_written() {
     assert!(command.output().unwrap().status.success());
     assert!(!home.join("config.toml").exists() && !scratch.work(".envrc").exists());
     assert_eq!(scratch.read("home/other"), "x");
+}
+
+/// The limit on failing calls is not only looked at between two answers.
+#[test]
+fn an_answer_of_failing_calls_is_not_worked_off() {
+    let scratch = Scratch::new();
+    let (missing, count) = ("nothing.txt", 1_500);
+    let mut reply = Reply::new();
+    for call in 0..count {
+        reply = reply.call("read_file", json!({"path": format!("{call}-{missing}")}));
+    }
+    let model = Model::script([Step::answer(reply), Step::text("Done.")]);
+    scratch.run(&model, &["-p", "x", "--session-id", "one"]).assert_code(53).assert_says("30 of 30");
+    let journal = std::fs::read_to_string(scratch.journals().remove(0)).unwrap();
+    assert_eq!(journal.matches("\"ToolCompleted\"").count(), 30, "so many ran");
+    // Every call has its answer, and the session goes on.
+    scratch.run(&model, &["-p", "y", "--session-id", "one"]).assert_code(0);
+    let body = model.last_body().to_string();
+    assert_eq!(body.matches("not run: limit on failing calls in a row reached").count(), count - 30);
+    model.assert_valid();
 }

@@ -1,6 +1,7 @@
 //! The values a conversation is made of. Each can be built only as it may stand in a history.
 
 use super::{Arguments, non_blank, or_no_output};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -95,12 +96,12 @@ impl Answer {
             return Err(ItemError::Empty);
         }
         let answer = Self { blocks, paused: false };
-        for (number, call) in answer.calls().enumerate() {
-            if answer.calls().take(number).any(|earlier| earlier.id == call.id) {
-                return Err(ItemError::RepeatedCall(call.id.clone()));
-            }
+        let mut ids = BTreeSet::new();
+        let repeated = answer.calls().find(|call| !ids.insert(&call.id)).map(|call| call.id.clone());
+        match repeated {
+            Some(repeated) => Err(ItemError::RepeatedCall(repeated)),
+            None => Ok(answer),
         }
-        Ok(answer)
     }
 
     /// The same answer, marked as paused by the provider: the next request continues it.

@@ -87,8 +87,11 @@ impl Batch {
 
     /// Whether the facts name every call exactly once.
     pub(super) fn is_covered_by(&self, facts: &[CallFacts]) -> bool {
+        // In their order, as drivers tell them, they need not be searched for: there may be very many.
+        let are_in_order = || self.calls.iter().zip(facts).all(|(open, fact)| open.call.id == fact.call);
         facts.len() == self.calls.len()
-            && self.calls.iter().all(|open| facts.iter().filter(|fact| fact.call == open.call.id).count() == 1)
+            && (are_in_order()
+                || self.calls.iter().all(|open| facts.iter().filter(|fact| fact.call == open.call.id).count() == 1))
     }
 
     /// Decides about every call, and tells what. Returns the denials.
@@ -99,8 +102,10 @@ impl Batch {
         rulings: &mut Vec<Ruling>,
     ) -> Vec<Denial> {
         let mut denials = Vec::new();
-        for fact in facts {
-            let Some(open) = self.open_mut(&fact.call) else { continue };
+        for (at, fact) in facts.into_iter().enumerate() {
+            let is_there = self.calls.get(at).is_some_and(|open| open.call.id == fact.call);
+            let found = if is_there { self.calls.get_mut(at) } else { self.open_mut(&fact.call) };
+            let Some(open) = found else { continue };
             if open.status != Status::New {
                 continue;
             }
@@ -183,10 +188,13 @@ impl Batch {
         self.calls.iter().any(|open| matches!(open.status, Status::Asked(_)))
     }
 
-    /// Gives the next group to the driver, call by call. Returns how many they are.
-    pub(super) fn emit_group(&mut self, mut give: impl FnMut(&ToolCall)) -> u64 {
+    /// Gives the next group to the driver, call by call: at most so many. Returns how many they are.
+    pub(super) fn emit_group(&mut self, most: u64, mut give: impl FnMut(&ToolCall)) -> u64 {
         let mut emitted = 0;
         for open in &mut self.calls {
+            if emitted == most {
+                break;
+            }
             match (&open.status, open.effect) {
                 (Status::Cleared, Effect::Changes) if emitted > 0 => break,
                 (Status::Cleared, effect) => {

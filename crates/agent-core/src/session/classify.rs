@@ -8,7 +8,7 @@ use crate::conversation::CallId;
 use crate::hook::HookPoint;
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
 use crate::permission::ApprovalAnswer;
-use crate::tool::CallFacts;
+use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 
 impl Session {
     /// The trigger that an event is here and now.
@@ -55,7 +55,7 @@ impl Session {
             Event::ToolCompleted { ticket, call, outcome } => {
                 self.answers(*ticket, Trigger::ToolsStopped)?;
                 self.running(call)?;
-                Ok(self.tool_completed(call, !outcome.changed_paths.is_empty()))
+                Ok(self.tool_completed(call, outcome))
             }
             Event::GitChecked { ticket, report } => {
                 self.answers(*ticket, Trigger::GitChecked).map(|plain| match self.cancel {
@@ -119,7 +119,8 @@ impl Session {
     /// The limit that stands in the way of another model call, if any.
     pub(super) fn blocking_limit(&self) -> Option<LimitReached> {
         let limits = &self.config.limits;
-        if self.tool_calls_refused {
+        // Calls that failed are why it ends, whatever there would have been no room for behind them.
+        if self.tool_calls_refused && !self.fails_too_often(self.ledger.failures_in_row) {
             let spent = self.ledger.tool_calls;
             return Some(LimitReached {
                 kind: LimitKind::ToolCalls,
@@ -251,14 +252,15 @@ impl Session {
         })
     }
 
-    fn tool_completed(&self, call: &CallId, names_changes: bool) -> Trigger {
+    fn tool_completed(&self, call: &CallId, outcome: &ToolOutcome) -> Trigger {
         let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
+        let names_changes = !outcome.changed_paths.is_empty();
         let more_to_run = batch.has_runnable(&self.config.permissions);
         if batch.is_another_running(call) {
             Trigger::ToolCompletedMoreLeft
         } else if self.cancel.is_some() {
             if more_to_run { Trigger::ToolsStopped } else { Trigger::ToolsAllCompleted }
-        } else if more_to_run {
+        } else if more_to_run && !self.fails_too_often(self.failures_after(outcome.status)) {
             Trigger::ToolGroupCompleted
         } else if self.config.hooks.contains(&HookPoint::PostToolUse) {
             Trigger::ToolsAllCompletedHooksDue
@@ -267,6 +269,20 @@ impl Session {
         } else {
             Trigger::ToolsAllCompleted
         }
+    }
+
+    /// Failing calls in a row when one more has ended like this.
+    pub(super) const fn failures_after(&self, status: ToolStatus) -> u32 {
+        match status {
+            ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
+            ToolStatus::Ok | ToolStatus::Interrupted => 0,
+            ToolStatus::NotRun => self.ledger.failures_in_row,
+        }
+    }
+
+    /// Whether with so many failing calls in a row no further one runs.
+    pub(super) fn fails_too_often(&self, failures: u32) -> bool {
+        self.config.limits.max_failures_in_row.is_some_and(|max| failures >= max)
     }
 
     /// Whether something may have been changed since hooks last looked.

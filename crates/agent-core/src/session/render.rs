@@ -119,9 +119,17 @@ impl Session {
         self.ask()
     }
 
+    /// How many calls may run beside each other: no more than could fail before the limit on failing calls, or a few, which hosts run at the same
+    /// time anyway.
+    fn most_in_group(&self) -> u64 {
+        let left = self.config.limits.max_failures_in_row.map(|max| max.saturating_sub(self.ledger.failures_in_row));
+        left.map_or(u64::MAX, |left| u64::from(left.max(FEW)))
+    }
+
     /// Tells the next group of calls, which count from now on; nothing when there is no batch.
     fn emit_group(&mut self, tell: impl FnMut(&ToolCall)) -> Option<()> {
-        let emitted = self.batch.as_mut()?.emit_group(tell);
+        let most = self.most_in_group();
+        let emitted = self.batch.as_mut()?.emit_group(most, tell);
         self.ledger.tool_calls = self.ledger.tool_calls.saturating_add(emitted);
         Some(())
     }
@@ -246,3 +254,6 @@ impl Session {
         })
     }
 }
+
+/// Calls that may fail beside each other, whatever the limit on failing calls leaves.
+const FEW: u32 = 8;

@@ -2,7 +2,7 @@
 
 use crate::conversation::{Answer, Arguments, Block, CallId, ToolCall, non_blank};
 use crate::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -42,7 +42,8 @@ pub(super) fn judge(
 ) -> Reply {
     let LlmResponse { blocks: parts, stop, .. } = response;
     let blocks = Vec::with_capacity(parts.len());
-    let mut reader = Reader { next_call, is_new, notes, blocks, unusable: BTreeMap::new(), complete_calls: 0 };
+    let (ids, unusable) = (BTreeSet::new(), BTreeMap::new());
+    let mut reader = Reader { next_call, is_new, notes, blocks, ids, unusable, complete_calls: 0 };
     parts.into_iter().for_each(|part| reader.read(part));
     let Reader { blocks, unusable, complete_calls, .. } = reader;
     if let StopReason::Other(reason) = &stop {
@@ -142,6 +143,8 @@ struct Reader<'a, F> {
     is_new: F,
     notes: &'a mut Vec<String>,
     blocks: Vec<Block>,
+    /// Those of the calls among them.
+    ids: BTreeSet<CallId>,
     unusable: BTreeMap<CallId, String>,
     complete_calls: usize,
 }
@@ -173,6 +176,7 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
             self.unusable.insert(id.clone(), message);
             Arguments::empty()
         });
+        self.ids.insert(id.clone());
         ToolCall { id, name: Arc::from(raw.name.as_str()), arguments }
     }
 
@@ -193,8 +197,7 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
 
     /// Whether no call has this id, neither an earlier one nor one of this answer.
     fn is_free(&self, id: &str) -> bool {
-        let has_it = |block: &Block| matches!(block, Block::Call(call) if call.id.as_str() == id);
-        !self.blocks.iter().any(has_it) && (self.is_new)(id)
+        !self.ids.contains(id) && (self.is_new)(id)
     }
 }
 

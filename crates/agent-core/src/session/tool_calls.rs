@@ -8,7 +8,7 @@ use crate::conversation::CallId;
 use crate::fingerprint;
 use crate::hook::{Changes, FormatReport, HookReport};
 use crate::permission::{ApprovalAnswer, Ruling};
-use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
+use crate::tool::{CallFacts, ToolOutcome};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -106,11 +106,7 @@ impl Session {
                 record.paths.extend(changed_paths);
             });
         }
-        self.ledger.failures_in_row = match status {
-            ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
-            ToolStatus::Ok | ToolStatus::Interrupted => 0,
-            ToolStatus::NotRun => self.ledger.failures_in_row,
-        };
+        self.ledger.failures_in_row = self.failures_after(status);
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;
         }
@@ -123,7 +119,8 @@ impl Session {
         }
         self.deny_forbidden(rulings);
         if trigger != Trigger::ToolGroupCompleted {
-            self.close_batch("cancelled");
+            let is_failing = self.cancel.is_none() && self.fails_too_often(self.ledger.failures_in_row);
+            self.close_batch(if is_failing { "limit on failing calls in a row reached" } else { "cancelled" });
         }
     }
 

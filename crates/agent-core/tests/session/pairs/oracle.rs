@@ -143,6 +143,10 @@ const RULES: &[Rule] = &[
     ("tool RUNNING *", "running two-running",          On(ToolCompletedMoreLeft)),
     ("tool RUNNING *", "running cancelled group-left", On(ToolsStopped)),
     ("tool RUNNING *", "running cancelled",            On(ToolsAllCompleted)),
+    // With one failure too many the calls behind it do not run.
+    ("tool RUNNING failed*", "running failure-limit group-left call-hooks", On(ToolsAllCompletedHooksDue)),
+    ("tool RUNNING failed*", "running failure-limit group-left changing",   On(ToolsAllCompletedMutating)),
+    ("tool RUNNING failed*", "running failure-limit group-left",            On(ToolsAllCompleted)),
     ("tool RUNNING *", "running group-left",           On(ToolGroupCompleted)),
     ("tool RUNNING *", "running call-hooks",           On(ToolsAllCompletedHooksDue)),
     ("tool RUNNING *", "running changing",             On(ToolsAllCompletedMutating)),
