@@ -341,3 +341,28 @@ async fn what_is_hidden_in_the_workspace_cannot_be_moved_to_be_read() {
 fn command_in(directory: &Path, place: &Place, text: &str) -> agent_core::ports::Command {
     agent_core::ports::Command { directory: directory.display().to_string(), ..place.command(text) }
 }
+
+/// A compiler finds itself, its settings and its cache in a home whose keys are hidden.
+#[tokio::test]
+async fn a_build_works_with_a_home_as_usual() {
+    let Some(home) = std::env::home_dir() else { return };
+    let build = "cargo new -q c --vcs none && cd c && cargo build -q --offline && ./target/debug/c";
+    let control = Place::new();
+    let without = run(&Processes::new(), &control.command(build)).await;
+    if without.exit != Exit::Code(0) {
+        println!("skipped: there is no cargo: {}", text(&without));
+        return;
+    }
+    let hidden =
+        [".ssh", ".npmrc", ".bash_history", ".cargo/credentials.toml", ".config/gh"].map(|name| home.join(name));
+    for mechanism in [Mechanism::Bubblewrap, Mechanism::Landlock] {
+        let place = Place::new();
+        // Something is hidden in any case, beside what the build reads.
+        let beside = place.path("outside/file");
+        let policy =
+            Policy { hidden: [hidden.to_vec(), vec![beside]].concat(), ..place.policy(Access::WorkspaceWrite) };
+        let Ok(sandbox) = Sandbox::with(mechanism, policy, helper(), &Environment::inherited()) else { continue };
+        let finished = run(&Processes::new().in_sandbox(sandbox), &place.command(build)).await;
+        assert!(text(&finished).ends_with("Hello, world!\n"), "{mechanism:?}: {}", text(&finished));
+    }
+}
