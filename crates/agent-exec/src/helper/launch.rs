@@ -4,7 +4,6 @@ use super::arguments::{Arguments, put_list};
 use crate::limits;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 use std::ffi::OsString;
-#[cfg(target_os = "linux")]
 use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -89,14 +88,7 @@ fn become_program(
     }
     setsid().map_err(failed("begin a session"))?;
     limits::limit_this_process();
-    #[cfg(target_os = "linux")]
     let (mut command, _descriptors) = prepare(preparation, program)?;
-    #[cfg(not(target_os = "linux"))]
-    let mut command = match preparation {
-        Preparation::Bubblewrap { .. } | Preparation::Landlock { .. } => {
-            return Err("there is no sandbox on this system".to_owned());
-        }
-    };
     let error = command.args(arguments).exec();
     Err(format!("start {}: {error}", program.display()))
 }
@@ -124,6 +116,11 @@ fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Ve
             Ok((Command::new(program), Vec::new()))
         }
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn prepare(_: &Preparation, _: &OsString) -> Result<(Command, Vec<File>), String> {
+    Err("there is no sandbox on this system".to_owned())
 }
 
 /// `bwrap`, and in it the helper once more where there is something to prepare.

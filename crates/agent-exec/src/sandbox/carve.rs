@@ -12,6 +12,20 @@ pub(super) fn around<E>(hidden: &[PathBuf], mut grant: impl FnMut(File) -> Resul
     beneath(Path::new("/"), hidden, &mut grant)
 }
 
+/// The same beneath a directory. What is hidden above it does not count: it is named, so it is shown.
+pub(super) fn within<E>(
+    directory: &Path,
+    hidden: &[PathBuf],
+    mut grant: impl FnMut(File) -> Result<(), E>,
+) -> Result<(), E> {
+    let deeper: Vec<PathBuf> = hidden.iter().filter(|hidden| hidden.starts_with(directory)).cloned().collect();
+    match deeper.as_slice() {
+        [] => open(directory).map_or(Ok(()), grant),
+        deeper if deeper.iter().any(|hidden| hidden == directory) => Ok(()),
+        deeper => beneath(directory, deeper, &mut grant),
+    }
+}
+
 fn beneath<E>(directory: &Path, hidden: &[PathBuf], grant: &mut impl FnMut(File) -> Result<(), E>) -> Result<(), E> {
     let mut entered = Vec::new();
     // What cannot be listed has no entries that could be named; those that lead to something hidden are known.

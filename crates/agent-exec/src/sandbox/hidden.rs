@@ -1,6 +1,9 @@
 //! Finds what is to be hidden, under the names that it has in the end.
 
-use std::os::unix::fs::FileTypeExt as _;
+use rustix::fs::{Access, access};
+use rustix::process::geteuid;
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// Paths that commands must not read.
@@ -33,8 +36,16 @@ impl Hidden {
 fn real(path: &Path) -> Option<PathBuf> {
     path.symlink_metadata().ok()?;
     let real = path.canonicalize().ok()?;
-    let kind = real.metadata().ok()?.file_type();
-    (!kind.is_char_device() && !kind.is_block_device()).then_some(real)
+    let status = real.metadata().ok()?;
+    let kind = status.file_type();
+    let is_device = kind.is_char_device() || kind.is_block_device();
+    (!is_device && may_be_read(&real, &status)).then_some(real)
+}
+
+/// What another user keeps to himself needs no mount. An owner may give himself the right.
+fn may_be_read(path: &Path, status: &Metadata) -> bool {
+    let wanted = if status.is_dir() { [Access::READ_OK, Access::EXEC_OK].as_slice() } else { &[Access::READ_OK] };
+    status.uid() == geteuid().as_raw() || wanted.iter().any(|right| access(path, *right).is_ok())
 }
 
 #[cfg(test)]

@@ -74,12 +74,16 @@ fn alone(writable: &[OsString], readable: &[OsString], hidden: &[OsString]) -> R
     // Names may be listed everywhere: a right to list a directory is one to list all beneath it, and `ls /` has to work.
     let mut ruleset = create(Around::Nothing)?
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(readable, AccessFs::from_read(NEWEST)))?
         .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
         .add_rules(path_beneath_rules(HARMLESS_DEVICES, AccessFs::from_file(NEWEST)))?;
-    let hidden: Vec<PathBuf> = hidden.iter().map(PathBuf::from).chain(ELSEWHERE.map(PathBuf::from)).collect();
     let content: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
-    carve::around(&hidden, |file| (&mut ruleset).add_rule(PathBeneath::new(file, content)).map(drop))?;
+    let mut grant = |file| (&mut ruleset).add_rule(PathBeneath::new(file, content)).map(drop);
+    let hidden: Vec<PathBuf> = hidden.iter().map(PathBuf::from).collect();
+    for directory in readable.iter().filter_map(|path| PathBuf::from(path).canonicalize().ok()) {
+        carve::within(&directory, &hidden, &mut grant)?;
+    }
+    let elsewhere = ELSEWHERE.iter().map(PathBuf::from);
+    carve::around(&hidden.iter().cloned().chain(elsewhere).collect::<Vec<_>>(), &mut grant)?;
     Ok(ruleset.restrict_self()?.ruleset)
 }
 

@@ -255,7 +255,7 @@ impl Sandbox {
         if *mechanism == Mechanism::Bubblewrap {
             return Vec::new();
         }
-        let shown = self.shown();
+        let shown = self.writable();
         hidden
             .now()
             .into_iter()

@@ -287,6 +287,34 @@ async fn what_is_hidden_cannot_be_read_and_all_else_can() {
     }
 }
 
+/// A home in `/tmp` is shown because it is named, and its keys are not.
+#[tokio::test]
+async fn what_is_hidden_in_a_home_that_is_named_stays_hidden() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    fs::create_dir(home.path().join(".ssh")).unwrap();
+    fs::write(home.path().join(".ssh/id"), "secret\n").unwrap();
+    fs::write(home.path().join("settings"), "free\n").unwrap();
+    let variables = [("HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
+    let environment = Environment::filtered(variables);
+    let place = Place::new();
+    for access in [Access::WorkspaceWrite, Access::ReadOnly] {
+        fs::write(place.path("work/own"), "secret\n").unwrap();
+        let hidden = vec![home.path().join(".ssh"), place.path("work/own")];
+        let policy = Policy { hidden, ..place.policy(access) };
+        for mechanism in [Mechanism::Bubblewrap, Mechanism::Landlock] {
+            let Ok(sandbox) = Sandbox::with(mechanism, policy.clone(), helper(), &environment) else { continue };
+            let not_hidden = sandbox.not_hidden().len();
+            let processes = Processes::with_environment(environment.clone()).in_sandbox(sandbox);
+            let found = text(&run(&processes, &place.command("cat ~/settings ~/.ssh/id own; true")).await);
+            assert_eq!(found.matches("free\n").count(), 1, "{mechanism:?} {access:?}: {found}");
+            // Landlock alone takes nothing out of what may be written, and says so.
+            assert_eq!(found.matches("secret\n").count(), not_hidden, "{mechanism:?} {access:?}: {found}");
+            let is_open = mechanism == Mechanism::Landlock && access == Access::WorkspaceWrite;
+            assert_eq!(not_hidden, usize::from(is_open), "{mechanism:?} {access:?}");
+        }
+    }
+}
+
 /// A workspace in a hidden directory is seen, and nothing else there.
 #[tokio::test]
 async fn a_workspace_within_something_hidden_is_seen_alone() {
@@ -340,4 +368,29 @@ async fn what_is_hidden_in_the_workspace_cannot_be_moved_to_be_read() {
 
 fn command_in(directory: &Path, place: &Place, text: &str) -> agent_core::ports::Command {
     agent_core::ports::Command { directory: directory.display().to_string(), ..place.command(text) }
+}
+
+/// A compiler finds itself, its settings and its cache in a home whose keys are hidden.
+#[tokio::test]
+async fn a_build_works_with_a_home_as_usual() {
+    let Some(home) = std::env::home_dir() else { return };
+    let build = "cargo new -q c --vcs none && cd c && cargo build -q --offline && ./target/debug/c";
+    let control = Place::new();
+    let without = run(&Processes::new(), &control.command(build)).await;
+    if without.exit != Exit::Code(0) {
+        println!("skipped: there is no cargo: {}", text(&without));
+        return;
+    }
+    let hidden =
+        [".ssh", ".npmrc", ".bash_history", ".cargo/credentials.toml", ".config/gh"].map(|name| home.join(name));
+    for mechanism in [Mechanism::Bubblewrap, Mechanism::Landlock] {
+        let place = Place::new();
+        // Something is hidden in any case, beside what the build reads.
+        let beside = place.path("outside/file");
+        let policy =
+            Policy { hidden: [hidden.to_vec(), vec![beside]].concat(), ..place.policy(Access::WorkspaceWrite) };
+        let Ok(sandbox) = Sandbox::with(mechanism, policy, helper(), &Environment::inherited()) else { continue };
+        let finished = run(&Processes::new().in_sandbox(sandbox), &place.command(build)).await;
+        assert!(text(&finished).ends_with("Hello, world!\n"), "{mechanism:?}: {}", text(&finished));
+    }
 }
