@@ -198,7 +198,7 @@ fn make(
             let scratch = sandbox.scratch().to_path_buf();
             repository.formatting_with(Arc::new(own.in_sandbox(sandbox)), Some(scratch))
         }
-        _ => repository,
+        _ => repository.formatting_with(Arc::new(own), None),
     };
     let repository = Arc::new(repository);
     let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace };

@@ -139,7 +139,6 @@ fn can_mount() -> bool {
 
 /// Layouts of a repository of which `.git` is not a directory, or that is not in the root.
 #[test]
-#[expect(clippy::print_stdout, reason = "what was skipped is said")]
 fn the_users_git_runs_nothing_that_a_sandboxed_command_planted() {
     if !can_mount() {
         println!("skipped: there is no bubblewrap");
@@ -227,7 +226,6 @@ fn the_agent_does_not_commit_where_a_command_made_a_repository() {
 
 /// Git writes a trace where the user's configuration says, as a stand-in for whatever leads it out of its directory.
 #[test]
-#[expect(clippy::print_stdout, reason = "what was skipped is said")]
 fn the_agents_git_writes_in_its_directory_only() {
     let report = Scratch::new().ended(&["sandbox", "check", "--json"]);
     if report.out.contains("\"mechanism\": null") {
