@@ -248,3 +248,74 @@ fn the_agents_git_writes_in_its_directory_only() {
     scratch.git(&["update-ref", "refs/heads/x", "HEAD"]);
     assert!(fs::read_to_string(&trace).unwrap().contains("update-ref"));
 }
+
+fn prompt_of(scratch: &Scratch, arguments: &[&str]) -> (String, String) {
+    let model = Model::script([Step::text("Done.")]);
+    let ended = scratch.run(&model, &[&["-p", "x"], arguments].concat());
+    (model.requests().first().map(|request| request.body.to_string()).unwrap_or_default(), ended.err)
+}
+
+/// What `AGENTS.md` says stands in the prompt; what it leads to, only where that is instructions, too.
+#[test]
+fn instructions_are_no_way_to_other_files() {
+    for (target, is_used) in
+        [("CLAUDE.md", true), ("docs/AGENTS.md", true), (".env", false), ("../outside/AGENTS.md", false)]
+    {
+        let scratch = Scratch::repository();
+        fs::create_dir(scratch.path("outside")).unwrap();
+        let file = scratch.work(target);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "the-text-of-the-target").unwrap();
+        std::os::unix::fs::symlink(target, scratch.work("AGENTS.md")).unwrap();
+        let (prompt, said) = prompt_of(&scratch, &[]);
+        assert!(!prompt.is_empty(), "{said}");
+        assert_eq!(prompt.contains("the-text-of-the-target"), is_used, "{target}");
+        assert_eq!(said.contains("read the instructions"), !is_used, "{said}");
+    }
+}
+
+/// Another user's repository above one's own directory. Only root can make such a place.
+#[test]
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn a_repository_of_another_user_says_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can give a file to another user");
+        return;
+    }
+    for (owner, is_safe, is_used) in [(0, false, true), (65534, false, false), (65534, true, true)] {
+        let scratch = Scratch::repository();
+        scratch.write("AGENTS.md", "words-of-the-project");
+        scratch.write(".agent/config.toml", "[limits]\nmax_turns = 0\n");
+        fs::create_dir(scratch.work("mine")).unwrap();
+        for path in [".", ".git", "AGENTS.md", ".agent", ".agent/config.toml"] {
+            std::os::unix::fs::chown(scratch.work(path), Some(owner), None).unwrap();
+        }
+        let root = scratch.work(".").canonicalize().unwrap();
+        if is_safe {
+            scratch.git(&["config", "--global", "safe.directory", root.to_str().unwrap()]);
+        }
+        let mine = root.join("mine");
+        let (prompt, said) = prompt_of(&scratch, &["-C", mine.to_str().unwrap(), "--no-session"]);
+        // The limit of no turns is the project's: where it counts, nothing is sent.
+        assert_eq!(prompt.is_empty(), is_used, "{owner} {is_safe}: {said}");
+        assert!(!prompt.contains("words-of-the-project"), "{owner}");
+        assert_eq!(said.contains("belongs to another user"), !is_used, "{said}");
+    }
+}
+
+#[test]
+fn a_workspace_that_holds_the_home_is_refused_in_scripts() {
+    let scratch = Scratch::new();
+    let (home, above) = (scratch.path("home"), scratch.path("."));
+    for (directory, arguments, is_refused) in [
+        (&home, &[][..], true),
+        (&above, &[], true),
+        (&home, &["--allow-home"], false),
+        (&scratch.path("work"), &[], false),
+    ] {
+        let directory = directory.display().to_string();
+        let (prompt, said) = prompt_of(&scratch, &[&["-C", &directory], arguments].concat());
+        assert_eq!(prompt.is_empty(), is_refused, "{directory}: {said}");
+        assert_eq!(said.contains("holds your home directory"), is_refused, "{said}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The attempts, each made in a process of its own.
 
 use super::canaries::{CANARY, SECRET, SET_ID, SHARED_PREFIX};
+use super::system;
 use crate::helper::arguments::Arguments;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
@@ -78,7 +79,7 @@ pub(super) fn write_temporary(_: &Surroundings) -> io::Result<()> {
 }
 
 pub(super) fn run_programs(_: &Surroundings) -> io::Result<()> {
-    let status = Command::new("sh").args(["-c", "echo | cat"]).stdout(Stdio::null()).status()?;
+    let status = system("sh").args(["-c", "echo | cat"]).stdout(Stdio::null()).status()?;
     must_fail(status.success(), "it ends with an error")
 }
 
@@ -212,7 +213,7 @@ pub(super) fn other_terminal(at: &Surroundings) -> io::Result<()> {
 }
 
 pub(super) fn old_shared_memory(at: &Surroundings) -> io::Result<()> {
-    let removed = Command::new("ipcrm").args(["-m", &at.memory]).stdin(Stdio::null()).output()?;
+    let removed = system("ipcrm").args(["-m", &at.memory]).stdin(Stdio::null()).output()?;
     must_fail(removed.status.success(), String::from_utf8_lossy(&removed.stderr).trim())
 }
 
@@ -283,7 +284,7 @@ pub(super) fn inherit_descriptor(at: &Surroundings) -> io::Result<()> {
 pub(super) fn outlive(at: &Surroundings) -> io::Result<()> {
     let trace = at.work.join("outlived").display().to_string();
     let later = r#"(sleep 0.4; echo > "$0") & exit"#;
-    let mut command = Command::new("setsid");
+    let mut command = system("setsid");
     command.args(["sh", "-c", later, &trace]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().map(drop)
 }
@@ -297,7 +298,7 @@ pub(super) fn unfiltered(_: &Surroundings) -> io::Result<()> {
 }
 
 pub(super) fn user_namespace(_: &Surroundings) -> io::Result<()> {
-    let output = Command::new("unshare").args(["--user", "true"]).stdin(Stdio::null()).output()?;
+    let output = system("unshare").args(["--user", "true"]).stdin(Stdio::null()).output()?;
     must_fail(output.status.success(), String::from_utf8_lossy(&output.stderr).trim())
 }
 

@@ -1,5 +1,6 @@
 //! What must stay as it is: files, sockets, a process.
 
+use super::system;
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::ffi::OsString;
@@ -171,14 +172,14 @@ impl Drop for Canaries {
         let _ = fs::remove_file(in_memory(&self.name));
         if let Some(memory) = &self.memory {
             // It may have been removed in the attempt.
-            let _ = Command::new("ipcrm").args(["-m", memory]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+            let _ = system("ipcrm").args(["-m", memory]).stdin(Stdio::null()).stderr(Stdio::null()).status();
         }
     }
 }
 
 /// A process like an agent, with a secret in its environment.
 fn victim() -> io::Result<Child> {
-    let mut command = Command::new("sleep");
+    let mut command = system("sleep");
     command.arg("600").env(CANARY, SECRET).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     crate::tree::spawn_beside(|| command.spawn())
 }
@@ -200,7 +201,7 @@ fn terminal() -> Option<(OwnedFd, PathBuf)> {
 
 /// None where there is no program that makes one.
 fn memory() -> Option<String> {
-    let made = Command::new("ipcmk").args(["-M", "64"]).env("LC_ALL", "C").stdin(Stdio::null()).output().ok()?;
+    let made = system("ipcmk").args(["-M", "64"]).env("LC_ALL", "C").stdin(Stdio::null()).output().ok()?;
     let said = String::from_utf8(made.stdout).ok()?;
     said.trim().rsplit(' ').next().filter(|number| number.parse::<u32>().is_ok()).map(str::to_owned)
 }

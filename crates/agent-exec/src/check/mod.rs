@@ -11,6 +11,7 @@ use crate::environment::Environment;
 use crate::helper::{Helper, PROBE, arguments::Arguments};
 use crate::sandbox::attempt::output;
 use crate::sandbox::{Access, Guarded, Mechanism, Policy, Sandbox, Unavailable};
+use crate::search_path::SearchPath;
 use canaries::{CANARY, Canaries};
 use probes::{Expectation, PROBES, Probe};
 use std::ffi::OsString;
@@ -110,6 +111,14 @@ pub(crate) fn probe(mut arguments: Arguments) -> ExitCode {
         },
         Err(_) => ExitCode::from(2),
     }
+}
+
+/// One of the system's own programs: the search path may lead into a directory that somebody else fills.
+fn system(program: &str) -> Command {
+    let found = SearchPath::default()
+        .find(program)
+        .or_else(|_| SearchPath::outside(std::env::var_os("PATH").as_deref(), std::env::current_dir()).find(program));
+    Command::new(found.unwrap_or_else(|_| Path::new("/usr/bin").join(program)))
 }
 
 struct Checker {
