@@ -190,7 +190,7 @@ fn make(
     let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
-    let git = OwnGit::new(&settings.directory, own.clone(), settings.programs.clone());
+    let git = OwnGit::new(&settings.directory, own.clone());
     let repository = RepositoryHooks::new(hooks_config, Arc::new(git));
     let repository = match &settings.sandbox {
         Some(_) if !settings.formatters.is_empty() => {

@@ -51,7 +51,7 @@ fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let git = git_settings(&directory, &programs);
     let repositories = Protection::find(&directory, &programs).repositories();
     let protected = own.chain(git.paths().cloned()).chain(repositories).collect();
-    let git = OwnGit::new(&directory, search_path::own_processes(&programs), programs);
+    let git = OwnGit::new(&directory, search_path::own_processes(&programs));
     Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, git))
 }
 

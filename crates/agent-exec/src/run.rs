@@ -3,6 +3,7 @@
 use crate::capture::Captured;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::fence::Fence;
 use crate::helper::launch::not_started;
 use crate::helper::{Helper, watch};
 use crate::program;
@@ -28,6 +29,7 @@ pub struct Processes {
     helper: Option<Arc<Helper>>,
     sandbox: Option<Sandbox>,
     programs: Option<SearchPath>,
+    fence: Option<Fence>,
 }
 
 /// The runner as adapters and drivers know it: [`Processes`] behind [`CommandRunner`].
@@ -48,8 +50,14 @@ impl Processes {
     pub fn with_environment(environment: Environment) -> Self {
         become_subreaper();
         let has_terminal = std::fs::File::open("/dev/tty").is_ok();
-        let mut processes =
-            Self { environment: Arc::new(environment), new_session: None, helper: None, sandbox: None, programs: None };
+        let mut processes = Self {
+            environment: Arc::new(environment),
+            new_session: None,
+            helper: None,
+            sandbox: None,
+            programs: None,
+            fence: None,
+        };
         if has_terminal {
             processes = processes.in_new_sessions();
         }
@@ -98,6 +106,13 @@ impl Processes {
         self
     }
 
+    /// Starts every program behind a fence. A program in a sandbox is held by that one alone.
+    #[must_use]
+    pub fn behind(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
+    }
+
     /// The sandbox that programs run in.
     #[must_use]
     pub fn sandbox(&self) -> Option<&Sandbox> {
@@ -135,6 +150,7 @@ impl Processes {
             new_session: self.new_session.as_deref().map(PathBuf::as_path),
             sandbox: self.sandbox.as_ref(),
             programs: self.programs.as_ref(),
+            fence: self.fence.as_ref(),
             helper: self.helper.as_deref(),
         };
         // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at

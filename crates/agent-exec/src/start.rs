@@ -2,6 +2,7 @@
 
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::fence::Fence;
 use crate::helper::Helper;
 #[cfg(target_os = "linux")]
 use crate::helper::keep::Leash;
@@ -41,6 +42,8 @@ pub(crate) struct Surroundings<'a> {
     /// The program that starts another one without a controlling terminal, where that is wanted.
     pub(crate) new_session: Option<&'a Path>,
     pub(crate) sandbox: Option<&'a Sandbox>,
+    /// Behind what it is started, where no sandbox holds it.
+    pub(crate) fence: Option<&'a Fence>,
     /// Where its program is found, if not by the environment.
     pub(crate) programs: Option<&'a SearchPath>,
     /// Who keeps the processes of a command together where no sandbox does, and no other command runs that is not kept.
@@ -103,7 +106,8 @@ pub(crate) fn start<'a>(
     let holds_namespace = sandbox.is_some_and(Sandbox::has_namespace);
     let prepares_itself = sandbox.is_some() || keeper.is_some();
     let spawned = ProcessTree::spawn(marker, unkept, keeper.is_some(), holds_namespace, || {
-        spawn(prepared, sandbox.is_some(), prepares_itself)
+        let from = if sandbox.is_some() { From::LastingThread } else { surroundings.from() };
+        spawn(prepared, from, prepares_itself)
     });
     let (mut child, tree) = spawned.map_err(|error| classify(error, program.clone(), &command.directory))?;
     let (tree, input) = begin(tree, keeper, input)?;
@@ -180,20 +184,43 @@ fn begin(
 }
 
 /// Spawns it and lets go of the writing ends in here, or the pipes would never end. What prepares itself limits itself, too.
-fn spawn(mut prepared: tokio::process::Command, hangs_on_us: bool, prepares_itself: bool) -> std::io::Result<Child> {
-    if !hangs_on_us {
-        let child = prepared.spawn()?;
-        // It runs already; these hold from now on, and for what it starts.
-        if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()).filter(|_| !prepares_itself) {
-            crate::limits::limit(pid);
-        }
-        return Ok(child);
+fn spawn(mut prepared: tokio::process::Command, from: From, prepares_itself: bool) -> std::io::Result<Child> {
+    let child = match from {
+        From::Here => prepared.spawn()?,
+        From::LastingThread => return on_lasting_thread(in_runtime(prepared)?)?,
+        From::Fence(fence) => fence.within(in_runtime(prepared)?)??,
+    };
+    // It runs already; these hold from now on, and for what it starts.
+    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()).filter(|_| !prepares_itself) {
+        crate::limits::limit(pid);
     }
+    Ok(child)
+}
+
+/// The thread that starts a process.
+enum From {
+    Here,
+    /// The process ends with the thread that started it.
+    LastingThread,
+    /// The process inherits what holds the thread.
+    Fence(Fence),
+}
+
+impl Surroundings<'_> {
+    fn from(&self) -> From {
+        self.fence.map_or(From::Here, |fence| From::Fence(fence.clone()))
+    }
+}
+
+/// The spawning, for another thread.
+fn in_runtime(
+    mut prepared: tokio::process::Command,
+) -> std::io::Result<impl FnOnce() -> std::io::Result<Child> + Send + 'static> {
     let runtime = tokio::runtime::Handle::try_current().map_err(std::io::Error::other)?;
-    on_lasting_thread(move || {
+    Ok(move || {
         let _entered = runtime.enter();
         prepared.spawn()
-    })?
+    })
 }
 
 fn prepare(command: &Command, program: &Path, surroundings: Surroundings<'_>) -> StdCommand {

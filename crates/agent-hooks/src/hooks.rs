@@ -152,9 +152,9 @@ impl RepositoryHooks {
     }
 
     /// Why the repository that was found is not used, for the notes of a report: once.
-    fn refusal_to_tell(&self) -> Option<String> {
-        let Discovery::Found(repository) = &self.discovery else { return None };
-        let why = repository.refusal();
+    fn refusal_to_tell(&self, repository: Result<&Repository, &String>) -> Option<String> {
+        let is_found = matches!(self.discovery, Discovery::Found(_));
+        let why = repository.err().filter(|_| is_found).cloned();
         let mut memory = self.memory();
         let is_new = why != memory.told_refusal;
         memory.told_refusal.clone_from(&why);
@@ -206,8 +206,9 @@ impl RepositoryHooks {
     /// Keeps how the agent left these files, for undo; what is to be committed is stored with the commit.
     async fn keep(&self, paths: &BTreeSet<String>, commit_due: bool, cancel: &dyn CancelSignal) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.memory().unkept);
-        notes.extend(self.refusal_to_tell());
-        let Ok(repository) = self.repository() else {
+        let repository = self.repository();
+        notes.extend(self.refusal_to_tell(repository.as_ref().copied()));
+        let Ok(repository) = repository else {
             return notes;
         };
         let git_paths: Vec<String> = paths.iter().filter_map(|path| self.git_path(repository, path)).collect();

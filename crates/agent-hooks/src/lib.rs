@@ -55,7 +55,7 @@ mod user;
 mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, SettingsFile};
-pub use git_directories::{GitDirectories, git_directories};
+pub use git_directories::git_directories;
 pub use hooks::RepositoryHooks;
 pub use recipes::{recipe_programs, recipes};
 pub use submodules::submodules;

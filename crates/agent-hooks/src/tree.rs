@@ -197,6 +197,31 @@ impl Tree {
     }
 
     fn enter(&self, folder: &Path, make: bool) -> io::Result<OwnedFd> {
+        #[cfg(target_os = "linux")]
+        if !make && let Some(entered) = self.enter_at_once(folder) {
+            return entered;
+        }
+        self.enter_by_names(folder, make)
+    }
+
+    /// By one call, where the kernel has it and nothing forbids it.
+    #[cfg(target_os = "linux")]
+    fn enter_at_once(&self, folder: &Path) -> Option<io::Result<OwnedFd>> {
+        use rustix::fs::{ResolveFlags, openat2};
+        if folder.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Some(Err(Errno::XDEV.into()));
+        }
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&*self.root, folder, DIRECTORY, Mode::empty(), resolve) {
+            // The last name may be a link: names tell it from a file.
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::NOTDIR) => None,
+            entered => Some(entered.map_err(io::Error::from)),
+        }
+    }
+
+    /// Name by name.
+    fn enter_by_names(&self, folder: &Path, make: bool) -> io::Result<OwnedFd> {
         let mut at = openat(&*self.root, ".", DIRECTORY, Mode::empty())?;
         for part in folder.components() {
             let name = match part {

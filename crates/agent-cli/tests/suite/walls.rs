@@ -276,7 +276,6 @@ fn instructions_are_no_way_to_other_files() {
 
 /// Another user's repository above one's own directory. Only root can make such a place.
 #[test]
-#[expect(clippy::print_stdout, reason = "what was skipped is said")]
 fn a_repository_of_another_user_says_nothing() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root can give a file to another user");

@@ -70,6 +70,30 @@ fn within(writable: &[OsString]) -> Result<RulesetStatus, RulesetError> {
     Ok(status.ruleset)
 }
 
+/// Lets this thread, and what it starts, write in these directories only. Nothing else is held.
+///
+/// # Errors
+/// Why it cannot, as words; then the thread is as it was.
+pub(crate) fn fence(writable: &[OsString]) -> Result<(), String> {
+    available()?;
+    let restrict = || {
+        let ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_write(OLDEST))?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_write(NEWEST))?;
+        // What is not handled is not held, and cannot be allowed either.
+        let rules = path_beneath_rules(writable, AccessFs::from_write(NEWEST));
+        let devices = path_beneath_rules(HARMLESS_DEVICES, AccessFs::from_write(NEWEST) & AccessFs::from_file(NEWEST));
+        ruleset.create()?.add_rules(rules)?.add_rules(devices)?.restrict_self()
+    };
+    match restrict().map(|status| status.ruleset) {
+        Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) => Ok(()),
+        Ok(RulesetStatus::NotEnforced) => Err("Landlock is there and does not act".to_owned()),
+        Err(error) => Err(format!("Landlock: {error}")),
+    }
+}
+
 fn alone(writable: &[OsString], readable: &[OsString], hidden: &[OsString]) -> Result<RulesetStatus, RulesetError> {
     // Names may be listed everywhere: a right to list a directory is one to list all beneath it, and `ls /` has to work.
     let mut ruleset = create(Around::Nothing)?
