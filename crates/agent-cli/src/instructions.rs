@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
     let mut prompt = options.system_prompt.clone().unwrap_or_else(|| built_in(directory));
     // `AGENTS.md` from the repository's root down: the closest comes last and so has the last word.
-    let folders = project::folders(directory);
+    let folders = if project::of_another_user(directory).is_some() { Vec::new() } else { project::folders(directory) };
     for path in folders.iter().map(|folder| folder.join("AGENTS.md")) {
         match read_inside(folders.first().copied().unwrap_or(directory), &path) {
             Ok(Some(text)) => {
@@ -57,7 +57,8 @@ fn read_inside(root: &Path, path: &Path) -> io::Result<Option<String>> {
 /// The user, and in a repository of another user that the user told git to work with, that one.
 fn may_instruct(file: &Metadata, root: &Path) -> bool {
     let is_of_root = || root.metadata().is_ok_and(|root| root.uid() == file.uid());
-    project::belongs_to_user(file) || project::repository(root).is_some() && is_of_root()
+    let is_accepted = || project::repository(root).is_some() && project::of_another_user(root).is_none();
+    project::belongs_to_user(file) || is_accepted() && is_of_root()
 }
 
 fn built_in(directory: &Path) -> String {

@@ -55,6 +55,10 @@ impl RepositoryConfig {
     /// Reads the files of the repository that the directory lies in.
     pub(crate) fn find(directory: &Path) -> Self {
         let mut config = Self::default();
+        // Said by the session, and as git has it: what another user wrote there is nothing to this one.
+        if project::of_another_user(directory).is_some() {
+            return config;
+        }
         for folder in project::folders(directory) {
             let path = folder.join(".agent").join("config.toml");
             if let Err(failure) = inside(folder, &path).and_then(|()| config.read(&path)) {

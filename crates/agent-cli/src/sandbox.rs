@@ -49,7 +49,7 @@ pub(crate) fn for_session(
                     hard_links::tell(place.directory);
                 }
             }
-            Ok(Some(sandbox.watched_by(Arc::new(place.protection.later()))))
+            Ok(Some(sandbox.watched_by(Arc::new(place.protection.later(&place.git)))))
         }
         Err(why) => {
             let insists = by_user.is_some() || repository.sandbox.is_some_and(|wanted| wanted != Wanted::Off);
@@ -117,11 +117,8 @@ pub(crate) fn for_formatters(
 /// What a session in this directory would get.
 pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
     let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [directory]);
-    let place = Place {
-        directory,
-        git: git_settings(directory, &programs),
-        protection: Protection::find(directory, &programs),
-    };
+    let protection = Protection::find(directory, &programs);
+    let place = Place { directory, git: git_settings(directory, &programs, &protection.folders()), protection };
     let policy = policy(Access::WorkspaceWrite, &place, writable, hidden::usual());
     Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
 }
@@ -130,7 +127,7 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
 fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
     let directory = place.directory;
     let mut kept = place.protection.kept();
-    kept.extend(place.git.hooks.clone());
+    kept.extend(place.git.paths().cloned());
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
     protected.extend(place.protection.paths());
     protected.extend(place.git.paths().cloned());

@@ -67,7 +67,7 @@ impl Settings {
         let limits = effective_limits(options, seat, &user, &repository)?;
         let programs = search_path::of(&directory, &user);
         let protection = Protection::find(&directory, &programs);
-        let git_settings = git_settings(&directory, &programs);
+        let git_settings = git_settings(&directory, &programs, &protection.folders());
         let protected = protection.repositories().into_iter().chain(git_settings.files.iter().cloned()).collect();
         let place = Place { directory: &directory, git: git_settings.clone(), protection };
         let sandbox = sandbox::for_session(options, &user, &repository, place, seat)?;

@@ -48,8 +48,8 @@ fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let user = users_config()?;
     let programs = search_path::of(&directory, &user);
     let own = [config_home(), state_home()].into_iter().flatten();
-    let git = git_settings(&directory, &programs);
-    let repositories = Protection::find(&directory, &programs).repositories();
+    let found = Protection::find(&directory, &programs);
+    let (git, repositories) = (git_settings(&directory, &programs, &found.folders()), found.repositories());
     let protected = own.chain(git.paths().cloned()).chain(repositories).collect();
     let git = OwnGit::new(&directory, search_path::own_processes(&programs));
     Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, git))

@@ -74,6 +74,10 @@ fn of_name(name: &str, parent: Option<&str>, is_last: bool) -> Option<&'static s
     if is_last && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
         return Some(EDITOR);
     }
+    // `.mise.production.toml`: one for each environment.
+    if is_last && [".mise.", "mise."].iter().any(|head| name.starts_with(head)) && name.ends_with(".toml") {
+        return Some(SHELL);
+    }
     let is_pair = parent.is_some_and(|parent| PAIRS.contains(&(parent, name)));
     is_pair.then_some(SHELL)
 }
@@ -106,18 +110,18 @@ const KINDS: &[Kind] = &[
     Kind { reason: GIT, are_directories: true, names: &[".githooks", ".husky"] },
     Kind { reason: GIT, are_directories: false, names: &[
         ".gitconfig", ".gitmodules", ".hgrc", ".hgsub", ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml",
-        ".lefthook.yml", ".lefthook.yaml", "lefthook.toml", ".lefthook.toml", "lefthook.json", ".lefthook.json", "lefthook-local.yml",
-        ".lefthook-local.yml", ".lintstagedrc", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js",
+        ".lefthook.yml", ".lefthook.yaml", "lefthook.toml", ".lefthook.toml", "lefthook.json", ".lefthook.json", "lefthook-local.yml", "lefthook-local.yaml",
+        "lefthook-local.toml", "lefthook-local.json", ".lefthook-local.yml", ".lefthook-local.yaml", ".lefthook-local.toml", ".lefthook-local.json", ".lintstagedrc", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js",
         ".lintstagedrc.cjs", ".lintstagedrc.mjs", "lint-staged.config.js", "lint-staged.config.cjs", "lint-staged.config.mjs",
         ".overcommit.yml", ".huskyrc", ".huskyrc.json", ".huskyrc.js", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
     ] },
     Kind { reason: AGENT, are_directories: true, names: &[
         ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".roo", ".kiro", ".amazonq", ".continue", ".cline", ".clinerules",
-        ".goose", ".junie", ".trae", ".qwen", ".factory", ".augment", ".aider",
+        ".goose", ".openhands", ".kilocode", ".crush", ".junie", ".trae", ".qwen", ".factory", ".augment", ".aider",
     ] },
     Kind { reason: AGENT, are_directories: false, names: &[
         ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
-        "crush.json", ".crush.json",
+        "crush.json", ".crush.json", ".rules",
     ] },
     Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise"] },
     Kind { reason: SHELL, are_directories: false, names: &[
@@ -125,14 +129,14 @@ const KINDS: &[Kind] = &[
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
         ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc", ".mkshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".xsession",
         ".xsessionrc", ".xinitrc", ".pam_environment", ".gdbinit", ".lldbinit", ".rprofile", ".renviron", ".pdbrc", ".pdbrc.py", ".pythonrc",
-        ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
+        ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".perldb", ".lazy.lua", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
     ] },
 ];
 
 /// Names that are protected in a directory of another name only.
 #[rustfmt::skip]
 const PAIRS: &[(&str, &str)] = &[
-    ("direnv", "direnv.toml"), ("direnv", "direnvrc"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"),
+    ("direnv", "direnv.toml"), ("direnv", "direnvrc"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"), ("mise", "config.local.toml"), ("mise", "conf.d"),
     (".config", "git"), (".config", "systemd"), (".config", "autostart"), (".config", "environment.d"), (".config", "fish"),
     (".config", "nvim"), (".config", "direnv"), (".config", "jj"), (".config", "hg"), (".local", "bin"),
 ];
@@ -143,8 +147,16 @@ const HEAD: &str = "head";
 /// Endings of names of files.
 const ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
 
-const INSTRUCTIONS: &[&str] =
-    &["agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "copilot-instructions.md"];
+const INSTRUCTIONS: &[&str] = &[
+    "agents.md",
+    "agents.override.md",
+    "claude.md",
+    "claude.local.md",
+    "gemini.md",
+    "qwen.md",
+    "warp.md",
+    "copilot-instructions.md",
+];
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,11 @@
 
 use super::repositories::{self, CACHE_TAG, PARTS};
 use agent_core::protected;
+use rustix::fs::{Mode, OFlags};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -107,11 +109,16 @@ impl Finder {
                 continue;
             }
             *budget -= 1;
-            let Some(seen) = self.look(&directory, &mut left.entries) else { continue };
+            let Some(seen) = self.look(&directory, &mut left.entries) else {
+                if directory.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                    found.unsearched.push(directory);
+                }
+                continue;
+            };
             found.add(&directory, &seen);
             let is_far = is_far || seen.is_cache && directory != self.workspace;
-            // What is in a repository is git's, and protected with it.
-            let folders = seen.folders.iter().filter(|_| !seen.is_repository || directory == self.workspace);
+            // Git's own parts of a repository are protected with it. What else lies in what calls itself one is searched.
+            let folders = seen.folders.iter().filter(|name| !seen.is_repository || !is_part(name));
             for name in folders {
                 let queue = if is_far || *name == "node_modules" { &mut far } else { &mut near };
                 queue.push_back(directory.join(name));
@@ -139,7 +146,7 @@ impl Finder {
             is_cache: false,
         };
         let mut of_git = Vec::new();
-        for entry in fs::read_dir(directory).ok()?.flatten() {
+        for entry in list(directory)?.flatten() {
             if *entries_left == 0 {
                 // What was not read is read the next time.
                 seen.is_racy = true;
@@ -187,6 +194,28 @@ impl Found {
 fn is_protected(parent: &str, name: &str) -> bool {
     let is_head = name.eq_ignore_ascii_case(super::HEAD);
     !is_head && protected::is_protected_in(parent, name) || protected::is_instructions(name)
+}
+
+fn is_part(name: &OsString) -> bool {
+    name.to_str().is_some_and(|name| PARTS.contains(&name))
+}
+
+/// What is in a directory, also in one that was closed to keep others out: a command can do that.
+fn list(directory: &Path) -> Option<fs::ReadDir> {
+    match fs::read_dir(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+        listed => return listed.ok(),
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = rustix::fs::open(directory, flags, Mode::empty()).ok()?;
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&held).ok()?.st_mode);
+    let itself = format!("/proc/self/fd/{}", held.as_raw_fd());
+    rustix::fs::chmod(&itself, mode | Mode::RUSR | Mode::XUSR).ok()?;
+    // Open, it can be read to its end.
+    let listed = fs::read_dir(&itself);
+    // It was its owner's will, and may be so for other reasons.
+    let _ = rustix::fs::chmod(&itself, mode);
+    listed.ok()
 }
 
 fn stamp(directory: &Path) -> Option<Stamp> {

@@ -60,10 +60,24 @@ impl Protection {
         paths
     }
 
-    /// What no tool writes besides the protected names: the insides of repositories that have other names.
+    /// What no tool writes besides the protected names: the insides of repositories that have other names, and where links with a protected
+    /// name lead.
     pub(crate) fn repositories(&self) -> Vec<PathBuf> {
         let unnamed = self.finds.iter().filter(|find| find.kind == Kind::Repository);
-        unnamed.flat_map(|find| find.protected(&self.workspace)).collect()
+        let linked = self.finds.iter().filter(|find| find.kind == Kind::Named && find.path.is_symlink());
+        let targets = linked.filter_map(|find| find.path.canonicalize().ok());
+        let targets = targets.filter(|path| path.starts_with(&self.workspace) && *path != self.workspace);
+        unnamed.flat_map(|find| find.protected(&self.workspace)).chain(targets).collect()
+    }
+
+    /// The folders of the repositories within the workspace.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        let folders = self.finds.iter().filter_map(|find| match find.kind {
+            Kind::Repository => Some(find.path.clone()),
+            Kind::Named if is_named(&find.path, ".git") => find.path.parent().map(Path::to_path_buf),
+            Kind::Named => None,
+        });
+        folders.filter(|folder| *folder != self.workspace).collect()
     }
 
     /// What is set aside when a command makes or replaces it: where git and this program look before anybody has looked at it.
@@ -85,14 +99,7 @@ impl Protection {
     pub(crate) fn warning(&self) -> Option<String> {
         let found: usize = self.finds.iter().map(|find| find.protected(&self.workspace).len()).sum();
         let mut said: Vec<String> = self.unknown.iter().cloned().collect();
-        if let Some(first) = self.unsearched.first() {
-            let shown = first.strip_prefix(&self.workspace).unwrap_or(first).display();
-            let more = match self.unsearched.len() {
-                1 => String::new(),
-                count => format!(" and {} other directories", count - 1),
-            };
-            said.push(format!("`{shown}`{more} and what lies below were not searched for repositories and hooks"));
-        }
+        said.extend(not_searched(&self.workspace, &self.unsearched));
         if found + self.submodules.len() > MOST_PATHS {
             said.push(format!(
                 "of {found} repositories and files that other programs run, the nearest {MOST_PATHS} are protected"
@@ -102,8 +109,13 @@ impl Protection {
     }
 
     /// What looks for more of it around every command.
-    pub(crate) fn later(self) -> Later {
-        Later { workspace: self.workspace, finder: self.finder }
+    pub(crate) fn later(self, git: &GitSettings) -> Later {
+        Later {
+            workspace: self.workspace,
+            finder: self.finder,
+            named: git.paths().cloned().collect(),
+            unsearched: Mutex::default(),
+        }
     }
 }
 
@@ -111,18 +123,29 @@ impl Protection {
 pub(crate) struct Later {
     workspace: PathBuf,
     finder: Mutex<Finder>,
+    /// What configurations name.
+    named: Vec<PathBuf>,
+    /// Where the last walk did not come.
+    unsearched: Mutex<Vec<PathBuf>>,
 }
 
 impl Watch for Later {
     fn find(&self) -> Vec<PathBuf> {
         let mut finder = self.finder.lock().unwrap_or_else(PoisonError::into_inner);
-        let finds = finder.find().finds.into_iter().filter(|find| find.path.starts_with(&self.workspace));
+        let found = finder.find();
+        *self.unsearched.lock().unwrap_or_else(PoisonError::into_inner) = found.unsearched;
+        let finds = found.finds.into_iter().filter(|find| find.path.starts_with(&self.workspace));
         // A repository is one by its `HEAD`: that is what is told, and set aside.
         let told = |find: Find| match find.kind {
             Kind::Repository => find.path.join(HEAD),
             Kind::Named => find.path,
         };
-        finds.map(told).collect()
+        finds.map(told).chain(self.named.iter().filter(|path| path.symlink_metadata().is_ok()).cloned()).collect()
+    }
+
+    fn unsearched(&self) -> Option<String> {
+        let unsearched = self.unsearched.lock().unwrap_or_else(PoisonError::into_inner);
+        not_searched(&self.workspace, &unsearched)
     }
 
     fn protects(&self, path: &Path) -> Vec<PathBuf> {
@@ -130,6 +153,15 @@ impl Watch for Later {
             Some(folder) => Find { path: folder.to_path_buf(), kind: Kind::Repository }.protected(&self.workspace),
             None => vec![path.to_path_buf()],
         }
+    }
+
+    /// A repository may be made in steps.
+    fn evidence(&self, path: &Path) -> Vec<PathBuf> {
+        let mut all = vec![path.to_path_buf()];
+        if is_named(path, HEAD) {
+            all.extend(["objects", "refs", "commondir"].map(|part| path.with_file_name(part)));
+        }
+        all
     }
 
     /// An `.agent` is of use to this program only, and in a trusted workspace it names programs to run. Without its `HEAD` a directory is no
@@ -141,6 +173,17 @@ impl Watch for Later {
     fn tell(&self, remark: &str) {
         say(&escaped(&format!("agent: sandbox: {remark}")));
     }
+}
+
+/// Where a walk did not come, as a sentence.
+fn not_searched(workspace: &Path, unsearched: &[PathBuf]) -> Option<String> {
+    let first = unsearched.first()?;
+    let shown = first.strip_prefix(workspace).unwrap_or(first).display();
+    let more = match unsearched.len() {
+        1 => String::new(),
+        count => format!(" and {} other directories", count - 1),
+    };
+    Some(format!("`{shown}`{more} and what lies below were not searched for repositories and hooks"))
 }
 
 fn is_named(path: &Path, name: &str) -> bool {

@@ -197,7 +197,9 @@ fn what_comes_later_is_found() {
 fn the_files_of_gits_configuration_are_those_that_git_uses() {
     let (_root, root) = tree(&["hooks/pre-commit", "src/x", "tools/clean.sh", "shared.config", "other"]);
     git(&root, &["init", "--quiet"]);
-    let settings = |directory: &Path| git_settings(directory, &programs(directory));
+    let settings = |directory: &Path| {
+        git_settings(directory, &programs(directory), &Protection::find(directory, &programs(directory)).folders())
+    };
     assert_eq!(settings(&root), GitSettings::default());
     for (said, expected) in [
         ("hooks", Some("hooks")),
@@ -208,10 +210,14 @@ fn the_files_of_gits_configuration_are_those_that_git_uses() {
         ("", None),
     ] {
         git(&root, &["config", "core.hooksPath", said]);
-        assert_eq!(settings(&root).hooks, expected.map(|path| root.join(path)), "{said}");
+        assert_eq!(
+            settings(&root).hooks,
+            expected.map(|path| root.join(path)).into_iter().collect::<Vec<_>>(),
+            "{said}"
+        );
     }
     git(&root, &["config", "core.hooksPath", "src/hooks"]);
-    assert_eq!(settings(&root.join("src")).hooks, Some(root.join("src/hooks")), "as seen from a directory in it");
+    assert_eq!(settings(&root.join("src")).hooks, [root.join("src/hooks")], "as seen from a directory in it");
     git(&root, &["config", "include.path", "../shared.config"]);
     git(&root, &["config", "filter.x.clean", "sh \"tools/clean.sh\" %f"]);
     git(&root, &["config", "alias.x", "!./src/x --flag"]);
@@ -226,5 +232,38 @@ fn a_configuration_that_is_a_pipe_is_not_waited_for() {
     git(&root, &["init", "--quiet"]);
     fs::remove_file(root.join(".git/config")).unwrap();
     assert!(Command::new("mkfifo").arg(root.join(".git/config")).status().unwrap().success());
-    assert_eq!(git_settings(&root, &programs(&root)), GitSettings::default());
+    assert_eq!(git_settings(&root, &programs(&root), &[]), GitSettings::default());
+}
+
+/// What is named and not there, or included under a condition only, counts as soon as it is made or the condition holds.
+#[test]
+fn what_a_configuration_leads_to_is_found_also_where_it_is_not_there() {
+    let (_root, root) = tree(&["second/x", "hk/pre-commit", "scripts/pc", "sub/x"]);
+    git(&root, &["init", "--quiet"]);
+    git(&root, &["config", "include.path", "../absent.inc"]);
+    git(&root, &["config", "includeIf.onbranch:dev.path", "../dev.inc"]);
+    write(&root, "dev.inc", "[include]\npath = second/absent.inc\n[core]\nhooksPath = hk\n");
+    git(&root, &["config", "filter.x.clean", "./tools/absent.sh"]);
+    fs::create_dir_all(root.join(".git/hooks")).unwrap();
+    std::os::unix::fs::symlink("../../scripts/pc", root.join(".git/hooks/pre-commit")).unwrap();
+    git(&root.join("sub"), &["init", "--quiet"]);
+    git(&root.join("sub"), &["config", "core.fsmonitor", "./watch.sh"]);
+    let protection = Protection::find(&root, &programs(&root));
+    let found = git_settings(&root, &programs(&root), &protection.folders());
+    assert_eq!(relative(&root, found.hooks), ["hk"]);
+    assert_eq!(
+        relative(&root, found.files),
+        ["absent.inc", "dev.inc", "scripts/pc", "second/absent.inc", "sub/watch.sh", "tools/absent.sh"]
+    );
+}
+
+/// As an ordinary user: root lists everything.
+#[test]
+fn a_directory_that_is_closed_is_searched_all_the_same() {
+    let (_root, root) = tree(&["d/.envrc"]);
+    fs::set_permissions(root.join("d"), std::os::unix::fs::PermissionsExt::from_mode(0o311)).unwrap();
+    let found = Finder::new(&root).find();
+    assert_eq!(relative(&root, found.finds.into_iter().map(|find| find.path)), ["d/.envrc"]);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(root.join("d")).unwrap().permissions());
+    assert_eq!((mode & 0o777, found.unsearched.len()), (0o311, 0));
 }

@@ -128,7 +128,10 @@ fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&
     let model = Model::script(steps);
     let arguments = [&["-p", "x", "--permission-mode", "bypass"], arguments].concat();
     let ended = scratch.run(&model, &arguments);
-    let _ = scratch.command("git").args(["status"]).current_dir(scratch.work(status_in)).output();
+    for arguments in [["status"], ["update-index"]] {
+        let more: &[&str] = if arguments == ["update-index"] { &["--refresh", "--force-write-index"] } else { &[] };
+        let _ = scratch.command("git").args(arguments).args(more).current_dir(scratch.work(status_in)).output();
+    }
     (canary.exists(), ended.err)
 }
 
@@ -285,20 +288,26 @@ fn a_repository_of_another_user_says_nothing() {
         let scratch = Scratch::repository();
         scratch.write("AGENTS.md", "words-of-the-project");
         scratch.write(".agent/config.toml", "[limits]\nmax_turns = 0\n");
-        fs::create_dir(scratch.work("mine")).unwrap();
-        for path in [".", ".git", "AGENTS.md", ".agent", ".agent/config.toml"] {
+        scratch.write("mine/AGENTS.md", "words-of-the-folder");
+        for path in [".", ".git", "AGENTS.md", ".agent", ".agent/config.toml", "mine/AGENTS.md"] {
             std::os::unix::fs::chown(scratch.work(path), Some(owner), None).unwrap();
         }
         let root = scratch.work(".").canonicalize().unwrap();
         if is_safe {
             scratch.git(&["config", "--global", "safe.directory", root.to_str().unwrap()]);
         }
-        let mine = root.join("mine");
-        let (prompt, said) = prompt_of(&scratch, &["-C", mine.to_str().unwrap(), "--no-session"]);
-        // The limit of no turns is the project's: where it counts, nothing is sent.
-        assert_eq!(prompt.is_empty(), is_used, "{owner} {is_safe}: {said}");
-        assert!(!prompt.contains("words-of-the-project"), "{owner}");
-        assert_eq!(said.contains("belongs to another user"), !is_used, "{said}");
+        for directory in [root.join("mine"), root.clone()] {
+            let arguments = ["-C", directory.to_str().unwrap(), "--no-session"];
+            let (prompt, said) = prompt_of(&scratch, &arguments);
+            // The limit of no turns is the project's: where it counts, nothing is sent.
+            assert_eq!(prompt.is_empty(), is_used, "{owner} {is_safe}: {said}");
+            assert_eq!(said.contains("belongs to another user"), !is_used, "{said}");
+            scratch.write(".agent/config.toml", "");
+            let (prompt, _) = prompt_of(&scratch, &arguments);
+            assert_eq!(prompt.contains("words-of-the-project"), is_used, "{owner} {is_safe}");
+            assert!(is_used || !prompt.contains("words-of-the-folder"), "{owner}");
+            scratch.write(".agent/config.toml", "[limits]\nmax_turns = 0\n");
+        }
     }
 }
 
@@ -316,5 +325,70 @@ fn a_workspace_that_holds_the_home_is_refused_in_scripts() {
         let (prompt, said) = prompt_of(&scratch, &[&["-C", &directory], arguments].concat());
         assert_eq!(prompt.is_empty(), is_refused, "{directory}: {said}");
         assert_eq!(said.contains("holds your home directory"), is_refused, "{said}");
+    }
+}
+
+/// What a configuration of the user's names, and a command changes: by writing it, by making it, by moving what it lies in.
+#[test]
+fn what_git_is_told_to_read_or_run_is_out_of_reach() {
+    if !can_mount() {
+        println!("skipped: there is no bubblewrap");
+        return;
+    }
+    type Make = fn(&Scratch);
+    let include: Make = |scratch| {
+        scratch.write("conf/x.inc", "[user]\na = b\n");
+        scratch.git(&["config", "include.path", "../conf/x.inc"]);
+    };
+    let absent: Make = |scratch| drop(scratch.git(&["config", "include.path", "../conf/x.inc"]));
+    let conditional: Make = |scratch| {
+        scratch.write("conf/x.inc", "");
+        scratch.git(&["config", "includeIf.onbranch:main.path", "../conf/x.inc"]);
+    };
+    let hook: Make = |scratch| {
+        scratch.write("scripts/pc", "#!/bin/sh\n");
+        fs::set_permissions(scratch.work("scripts/pc"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir_all(scratch.work(".git/hooks")).unwrap();
+        std::os::unix::fs::symlink("../../scripts/pc", scratch.work(".git/hooks/post-index-change")).unwrap();
+    };
+    let monitor_script: Make = |scratch| {
+        scratch.write("tools/m.sh", "exit 1\n");
+        scratch.git(&["config", "core.fsmonitor", "cd tools && sh ./m.sh"]);
+    };
+    let none: Make = |scratch| fs::remove_dir_all(scratch.work(".git")).unwrap();
+    let repository = "mkdir -p d/objects d/refs; echo ref: refs/heads/x > d/HEAD;";
+    let config = "printf '[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = .\\nfsmonitor = CANARY\\n' > d/config;";
+    let monitor_line = "printf '[core]\\nfsmonitor = CANARY\\n'";
+    let moved = format!("mv conf away; mkdir conf; {monitor_line} > conf/x.inc");
+    let made = format!("mkdir -p conf; {monitor_line} > conf/x.inc");
+    let script = "mv scripts s2; mkdir -p scripts; printf '#!/bin/sh\\nCANARY\\n' > scripts/pc; printf '#!/bin/sh\\nCANARY\\n' > s2/pc; chmod +x */pc";
+    let tool = "mv tools t2; mkdir -p tools; echo 'CANARY' > tools/m.sh; echo CANARY > t2/m.sh";
+    let steps = [
+        "mkdir -p d/objects; echo ref: refs/heads/x > d/HEAD;".to_owned() + config + " sleep 0.5",
+        "mkdir d/refs".to_owned(),
+    ];
+    let hidden = format!(
+        "{repository} mkdir -p d/f; cd d/f; mkdir objects refs; echo ref: refs/heads/x > HEAD; cd ../..; {config} mv d/config d/f/"
+    );
+    let cases: Vec<(&str, Make, Vec<String>, &str)> = vec![
+        ("an included file by its parent", include, vec![moved], "."),
+        ("an included file that is not there", absent, vec![made.clone()], "."),
+        ("an included file under a condition", conditional, vec![made], "."),
+        ("a link among the hooks", hook, vec![script.to_owned()], "."),
+        ("a script that a setting names", monitor_script, vec![tool.to_owned()], "."),
+        ("a repository in two steps", none, steps.to_vec(), "d"),
+        ("a repository in what calls itself one", none, vec![hidden], "d/f"),
+    ];
+    for (name, make, commands, at) in cases {
+        for (sandbox, runs) in [("workspace-write", false), ("off", true)] {
+            let scratch = Scratch::repository_in("/var/tmp");
+            make(&scratch);
+            scratch.git(&["config", "--global", "safe.bareRepository", "all"]);
+            let canary = format!("touch {}", scratch.path("canary").display());
+            let commands: Vec<String> = commands.iter().map(|command| command.replace("CANARY", &canary)).collect();
+            let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+            let (ran, said) = planted(&scratch, &commands, at, &["--sandbox", sandbox]);
+            assert_eq!(ran, runs, "{name}, {sandbox}: {said}");
+        }
     }
 }

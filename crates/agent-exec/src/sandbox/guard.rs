@@ -25,6 +25,16 @@ pub trait Watch: Send + Sync {
     /// Whether what commands made at a path is to be set aside, and not only told. `is_new` when nothing was found there before.
     fn sets_aside(&self, path: &Path, is_new: bool) -> bool;
 
+    /// What tells when that which was found at a path was made: the path itself, and what belongs to it.
+    fn evidence(&self, path: &Path) -> Vec<PathBuf> {
+        vec![path.to_path_buf()]
+    }
+
+    /// Where the last search did not come, as the beginning of a sentence.
+    fn unsearched(&self) -> Option<String> {
+        None
+    }
+
     /// Tells people what was found, as a sentence. [`Finished::remarks`](crate::Finished::remarks) has it, too.
     fn tell(&self, remark: &str);
 }
@@ -40,6 +50,8 @@ struct Watched {
     by: Arc<dyn Watch>,
     /// What is known to be there, with what tells it from another thing of that name.
     known: Mutex<BTreeMap<PathBuf, Identity>>,
+    /// What was said of where it was not searched.
+    unsearched: Mutex<Option<String>>,
 }
 
 /// Device, number and birth; for a link its own. A number is given again. Of a file also when it was changed: what is written in place counts.
@@ -53,94 +65,139 @@ impl Guard {
 
     /// Whoever comes first is told.
     pub(super) fn watch(&self, by: Arc<dyn Watch>) {
-        self.watch.get_or_init(|| Watched { known: Mutex::new(identified(by.find())), by });
+        self.watch.get_or_init(|| {
+            let known = Mutex::new(identified(by.find()));
+            Watched { known, unsearched: Mutex::new(by.unsearched()), by }
+        });
     }
 
-    /// A command is about to begin. What is there that nobody told of, somebody else made.
-    fn begin(&self) {
-        if self.kept.begin()
-            && let Some(Watched { by, known }) = self.watch.get()
-        {
-            *known.lock().unwrap_or_else(PoisonError::into_inner) = identified(by.find());
+    /// A command is about to begin. What is new, and no command made, somebody else did.
+    fn begin(&self) -> Vec<String> {
+        if !self.kept.begin() {
+            return Vec::new();
         }
+        let remarks = self.sweep(Others::AreLeftAlone);
+        if let Some(Watched { by, .. }) = self.watch.get() {
+            remarks.iter().for_each(|remark| by.tell(remark));
+        }
+        remarks
     }
 
     /// What was found since the sandbox was made, for mounts.
     pub(super) fn protected(&self) -> Vec<PathBuf> {
-        let Some(Watched { by, known }) = self.watch.get() else { return Vec::new() };
+        let Some(Watched { by, known, .. }) = self.watch.get() else { return Vec::new() };
         let known = known.lock().unwrap_or_else(PoisonError::into_inner);
         known.keys().take(MOST_PROTECTED).flat_map(|path| by.protects(path)).collect()
     }
 
     fn end(&self) -> Vec<String> {
-        let begun = self.kept.begun();
         let mut remarks = self.kept.end();
-        let Some(Watched { by, known }) = self.watch.get() else { return remarks };
+        remarks.extend(self.sweep(Others::AreTold));
+        if let Some(Watched { by, .. }) = self.watch.get() {
+            remarks.iter().for_each(|remark| by.tell(remark));
+        }
+        remarks
+    }
+
+    /// Looks at what is new or changed: sets aside, or tells. What is set aside may have hidden other things, so it is looked at again.
+    fn sweep(&self, others: Others) -> Vec<String> {
+        let Some(Watched { by, known, unsearched }) = self.watch.get() else { return Vec::new() };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = identified(by.find());
-        let mut new = Vec::new();
-        for (path, _) in now.iter().filter(|(path, identity)| known.get(*path) != Some(identity)) {
-            let within = path.strip_prefix(&self.workspace).unwrap_or(path);
-            if by.sets_aside(path, !known.contains_key(path))
-                && begun.is_some_and(|begun| has_changed_since(path, begun))
-            {
-                remarks.push(self.kept.set_aside(within));
-            } else {
-                new.push(format!("`{}`", within.display()));
+        let (mut remarks, mut new) = (Vec::new(), Vec::new());
+        for _ in 0..MOST_ROUNDS {
+            let now = identified(by.find());
+            let mut is_done = true;
+            for (path, _) in now.iter().filter(|(path, identity)| known.get(*path) != Some(identity)) {
+                let is_commands = by.evidence(path).iter().any(|path| self.was_changed_by_command(path));
+                let within = path.strip_prefix(&self.workspace).unwrap_or(path);
+                if is_commands && by.sets_aside(path, !known.contains_key(path)) {
+                    remarks.push(self.kept.set_aside(within));
+                    is_done = false;
+                } else if is_commands || others == Others::AreTold {
+                    new.push(format!("`{}`", within.display()));
+                }
+            }
+            *known = now;
+            if is_done {
+                break;
             }
         }
-        *known = now;
-        if !new.is_empty() {
-            let more = new.len().saturating_sub(MOST_NAMED);
-            new.truncate(MOST_NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            remarks.push(format!(
-                "new or changed while commands ran: {}{more}. Other programs act on such files by themselves: look at them first \
-                 unless you asked for them",
-                new.join(", ")
-            ));
+        remarks.extend(told(new));
+        let mut told = unsearched.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = by.unsearched();
+        if *told != now {
+            remarks.extend(
+                now.iter().map(|what| format!("{what}: commands can change what is there, and nobody is told")),
+            );
+            *told = now;
         }
-        remarks.iter().for_each(|remark| by.tell(remark));
         remarks
+    }
+
+    fn was_changed_by_command(&self, path: &Path) -> bool {
+        let Ok(status) = fs::symlink_metadata(path) else { return false };
+        let seconds = Duration::from_secs(u64::try_from(status.ctime()).unwrap_or_default());
+        let nanos = Duration::from_nanos(u64::try_from(status.ctime_nsec()).unwrap_or_default());
+        self.kept.ran_at(SystemTime::UNIX_EPOCH + seconds + nanos)
     }
 }
 
+/// What becomes of what no command made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    AreLeftAlone,
+    AreTold,
+}
+
+/// What is new or changed, as a sentence.
+fn told(mut new: Vec<String>) -> Option<String> {
+    if new.is_empty() {
+        return None;
+    }
+    let more = new.len().saturating_sub(MOST_NAMED);
+    new.truncate(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!(
+        "new or changed while commands ran: {}{more}. Other programs act on such files by themselves: look at them first \
+         unless you asked for them",
+        new.join(", ")
+    ))
+}
+
 /// A command that runs. Also when nobody waits for its end, what it made is looked at.
-pub(crate) struct Guarded(Option<Sandbox>);
+pub(crate) struct Guarded {
+    sandbox: Option<Sandbox>,
+    /// What was found when it began.
+    before: Vec<String>,
+}
 
 impl Guarded {
     /// A command is about to begin. What is looked at was looked at before, so this takes milliseconds in the largest workspace.
     pub(crate) fn begin(sandbox: Option<&Sandbox>) -> Self {
-        let guarded = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned();
-        guarded.as_ref().and_then(Sandbox::guard).into_iter().for_each(Guard::begin);
-        Self(guarded)
+        let sandbox = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned();
+        let before = sandbox.as_ref().and_then(Sandbox::guard).map(Guard::begin).unwrap_or_default();
+        Self { sandbox, before }
     }
 
     /// It has ended, and all it started. What there is to say about what it made, as sentences.
     pub(crate) async fn end(mut self) -> Vec<String> {
-        if self.0.is_none() {
+        if self.sandbox.is_none() {
             return Vec::new();
         }
+        let mut remarks = std::mem::take(&mut self.before);
         // Where the runtime is shutting down this is dropped unheard, and done.
-        let look = move || self.0.take().and_then(|sandbox| sandbox.guard().map(Guard::end)).unwrap_or_default();
-        tokio::task::spawn_blocking(look).await.unwrap_or_default()
+        let look = move || self.sandbox.take().and_then(|sandbox| sandbox.guard().map(Guard::end)).unwrap_or_default();
+        remarks.extend(tokio::task::spawn_blocking(look).await.unwrap_or_default());
+        remarks
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        if let Some(guard) = self.0.as_ref().and_then(Sandbox::guard) {
+        if let Some(guard) = self.sandbox.as_ref().and_then(Sandbox::guard) {
             guard.end();
         }
     }
-}
-
-/// What nobody has changed since was not made by a command that began then.
-fn has_changed_since(path: &Path, begun: SystemTime) -> bool {
-    let Ok(status) = fs::symlink_metadata(path) else { return false };
-    let seconds = Duration::from_secs(u64::try_from(status.ctime()).unwrap_or_default());
-    let changed = seconds + Duration::from_nanos(u64::try_from(status.ctime_nsec()).unwrap_or_default());
-    begun.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|begun| changed + COARSENESS >= begun)
 }
 
 fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
@@ -152,8 +209,8 @@ fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
     paths.into_iter().filter_map(identity).collect()
 }
 
-/// The clock of a file system may be behind by so much.
-const COARSENESS: Duration = Duration::from_millis(20);
+/// What hides another thing that hides another, and so on.
+const MOST_ROUNDS: u32 = 50;
 /// Each is a mount.
 const MOST_PROTECTED: usize = 200;
 /// More names tell nobody more.

@@ -19,7 +19,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The paths that are kept, all within one directory.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub(super) struct Kept {
 struct Note {
     running: usize,
     begun: Option<SystemTime>,
+    /// When commands ran before.
+    ran: Vec<(SystemTime, SystemTime)>,
     before: Vec<Was>,
 }
 
@@ -74,15 +76,27 @@ impl Kept {
         note.running == 1
     }
 
-    /// When the first of the commands began that run now, or ran last.
-    pub(super) fn begun(&self) -> Option<SystemTime> {
-        self.note.lock().unwrap_or_else(PoisonError::into_inner).begun
+    /// Whether a command ran at that time.
+    pub(super) fn ran_at(&self, time: SystemTime) -> bool {
+        let note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = note.begun.filter(|_| note.running > 0).map(|begun| (begun, SystemTime::now()));
+        note.ran.iter().copied().chain(now).any(|(from, to)| time + COARSENESS >= from && time <= to + COARSENESS)
     }
 
     /// A command has ended. What had to be done, as sentences.
     pub(super) fn end(&self) -> Vec<String> {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         note.running = note.running.saturating_sub(1);
+        if note.running == 0
+            && let Some(begun) = note.begun
+        {
+            note.ran.push((begun, SystemTime::now()));
+            // Two that are near each other are one: it is a matter of who made what, and pauses between commands are short.
+            if note.ran.len() > MOST_RUNS {
+                let (_, to) = note.ran.remove(1);
+                note.ran[0].1 = to;
+            }
+        }
         let mut remarks = Vec::new();
         for (path, before) in self.paths.iter().zip(&note.before) {
             let now = self.look(path);
@@ -189,6 +203,10 @@ impl Kept {
 
 /// Behind the name of what was set aside.
 const ASIDE: &str = ".set-aside";
+/// The clock of a file system may be behind by so much.
+const COARSENESS: Duration = Duration::from_millis(20);
+/// Times of commands that are told apart.
+const MOST_RUNS: usize = 1_000;
 /// Of names that nobody can guess, the first is free.
 const MOST_TRIES: u32 = 10;
 

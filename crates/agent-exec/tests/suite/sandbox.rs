@@ -303,7 +303,8 @@ async fn what_is_new_is_told_once() {
         let sandboxed = sandboxed.clone().in_sandbox(sandboxed.sandbox().unwrap().clone().watched_by(watcher.clone()));
         let quiet = run(&sandboxed, &place.command("echo x > file")).await;
         assert_eq!(quiet.remarks, Vec::<String>::new(), "{mechanism:?}");
-        // What the user makes meanwhile stays.
+        // What the user makes meanwhile stays, if it is not in the very moment.
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         fs::create_dir(place.path("work/sub/.agent")).unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         let quiet = run(&sandboxed, &place.command("true")).await;
