@@ -96,6 +96,9 @@ pub(crate) enum CommitError {
     /// `HEAD` is not a commit and not the branch of a new repository.
     #[error("HEAD leads to something that git does not take for a commit")]
     Damaged,
+    /// A file that git reads for the commit is a pipe, say.
+    #[error("`{0}` is neither a file nor a directory")]
+    Odd(String),
     /// Somebody staged something while the commit was made.
     #[error("the index of the repository changed meanwhile")]
     Staged,

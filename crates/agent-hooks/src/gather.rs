@@ -10,6 +10,7 @@ use crate::index::Index;
 use crate::index_lock;
 use crate::query::{self, Conversion, Entry, Settings, Staged};
 use crate::repository::Repository;
+use rustix::fs::FileType;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of the candidates, but for what `HEAD` has.
@@ -27,6 +28,10 @@ impl Found {
     pub(crate) async fn look(git: &Git<'_>, repository: &Repository, work: &Work<'_>) -> Result<Self, CommitError> {
         let paths: Vec<&str> = work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect();
         let files = [attributes::NAME, ignored::NAME].map(|name| attributes::names(&paths, name));
+        // Git would wait for a pipe to be written.
+        if let Some(odd) = files.iter().flatten().find(|file| is_odd(repository, file)) {
+            return Err(CommitError::Odd(odd.clone()));
+        }
         let mut wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
         wanted.extend(files.iter().flatten().map(String::as_str));
         let index = index_lock::read(repository)?;
@@ -140,6 +145,13 @@ fn version_of(image: &Image, head: Option<&Entry>, settings: &Settings) -> Versi
     };
     let id = image.bytes().map(|bytes| settings.format.blob(bytes));
     id.map_or(Version::Absent, |id| Version::Entry(Entry { mode, id }))
+}
+
+/// Whether something is there that is neither a file nor a directory nor a link.
+fn is_odd(repository: &Repository, path: &str) -> bool {
+    let kind = repository.files.kind(path);
+    let is_usual = |kind: FileType| matches!(kind, FileType::RegularFile | FileType::Directory | FileType::Symlink);
+    kind.is_ok_and(|kind| kind.is_some_and(|kind| !is_usual(kind)))
 }
 
 /// A directory in `HEAD`.

@@ -50,13 +50,20 @@ impl Protection {
         }
     }
 
-    /// What commands must not change: those near the root come first, and of very many only those.
+    /// What commands must not change: repositories first, then those near the root, and of very many only those.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let is_repository = |find: &&Find| {
+            find.kind == Kind::Repository || is_named(&find.path, ".git") || is_named(&find.path, ".agent")
+        };
+        let (first, others): (Vec<&Find>, Vec<&Find>) = self.finds.iter().partition(is_repository);
+        let of =
+            |finds: Vec<&Find>| finds.into_iter().flat_map(|find| find.protected(&self.workspace)).collect::<Vec<_>>();
         let mut paths: Vec<PathBuf> = self.submodules.iter().filter(|path| path.exists()).cloned().collect();
-        paths.extend(self.finds.iter().flat_map(|find| find.protected(&self.workspace)));
+        paths.extend(of(first));
+        paths.truncate(MOST_REPOSITORIES);
+        paths.extend(of(others).into_iter().take(MOST_PATHS));
         let mut seen = std::collections::BTreeSet::new();
         paths.retain(|path| seen.insert(path.clone()));
-        paths.truncate(MOST_PATHS);
         paths
     }
 
@@ -97,13 +104,14 @@ impl Protection {
 
     /// What was not searched or is not protected, as a sentence.
     pub(crate) fn warning(&self) -> Option<String> {
-        let found: usize = self.finds.iter().map(|find| find.protected(&self.workspace).len()).sum();
+        let found: std::collections::BTreeSet<PathBuf> =
+            self.finds.iter().flat_map(|find| find.protected(&self.workspace)).collect();
+        let found = found.len();
+        let protected = self.paths().len();
         let mut said: Vec<String> = self.unknown.iter().cloned().collect();
         said.extend(not_searched(&self.workspace, &self.unsearched));
-        if found + self.submodules.len() > MOST_PATHS {
-            said.push(format!(
-                "of {found} repositories and files that other programs run, the nearest {MOST_PATHS} are protected"
-            ));
+        if found > protected.max(MOST_PATHS) {
+            said.push(format!("of {found} repositories and files that other programs run, {protected} are protected"));
         }
         (!said.is_empty()).then(|| format!("{}: commands can change what is there", said.join("; ")))
     }
@@ -193,6 +201,8 @@ fn is_named(path: &Path, name: &str) -> bool {
 const HEAD: &str = "HEAD";
 /// Each is a mount of every sandboxed command.
 const MOST_PATHS: usize = 200;
+/// The same, of repositories and configurations of this program: nothing else may push them out.
+const MOST_REPOSITORIES: usize = 500;
 
 #[cfg(test)]
 mod tests;

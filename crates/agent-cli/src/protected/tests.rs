@@ -63,7 +63,7 @@ fn repositories_within_and_files_that_are_run_are_found_and_the_nearest_first() 
     assert_eq!(protection.warning(), None);
     let paths = protection.paths();
     assert!(paths.iter().take(2).any(|path| *path == root.join(".git")), "{paths:?}");
-    assert!(paths.last().unwrap().starts_with(root.join("target")), "caches come last: {paths:?}");
+    assert!(paths.last().unwrap().starts_with(root.join("node_modules")), "caches come last: {paths:?}");
     let expected = [
         ".git",
         "a/.Envrc",
@@ -165,7 +165,15 @@ fn the_search_is_bounded_and_says_so() {
     let (_root, root) = tree(&many.iter().map(String::as_str).collect::<Vec<_>>());
     let protection = Protection::find(&root, &programs(&root));
     assert_eq!(protection.paths().len(), MOST_PATHS);
-    assert!(protection.warning().unwrap().contains("the nearest 200 are protected"));
+    assert!(
+        protection
+            .warning()
+            .unwrap()
+            .contains("of 201 repositories and files that other programs run, 200 are protected")
+    );
+    write(&root, "200/deep/.git/config", "");
+    let paths = Protection::find(&root, &programs(&root)).paths();
+    assert!(paths.contains(&root.join("200/deep/.git")), "nothing pushes a repository out");
 }
 
 /// A later walk reads only directories that changed, and misses nothing for it.

@@ -31,8 +31,10 @@ impl Repository {
         // Git leaves files there, too, when it is stopped. A file system that does not tell kinds says so.
         let leads_out =
             |kind: FileType| !matches!(kind, FileType::Directory | FileType::RegularFile | FileType::Unknown);
-        let odd = self.common.first_that_is(Path::new("objects"), leads_out).ok().flatten()?;
-        Some(refused(&self.common, &format!("objects/{}", odd.display()), "is neither a file nor a directory"))
+        ["objects", "objects/pack"].into_iter().find_map(|folder| {
+            let odd = self.common.first_that_is(Path::new(folder), leads_out).ok().flatten()?;
+            Some(refused(&self.common, &format!("{folder}/{}", odd.display()), "is neither a file nor a directory"))
+        })
     }
 }
 
@@ -70,5 +72,14 @@ const OWN_DIRECTORIES: &[&str] = &[
 const OWN_FILES: &[&str] = &["HEAD", "index", "config.worktree", "commondir", "gitdir", "logs/HEAD"];
 const COMMON_DIRECTORIES: &[&str] =
     &["objects/pack", "objects/info", "refs/heads", "logs/refs/heads", "info", "reftable"];
-const COMMON_FILES: &[&str] =
-    &["config", "packed-refs", "shallow", "objects/info/alternates", "info/exclude", "info/attributes", "info/grafts"];
+const COMMON_FILES: &[&str] = &[
+    "config",
+    "packed-refs",
+    "shallow",
+    "objects/info/alternates",
+    "objects/info/commit-graph",
+    "objects/pack/multi-pack-index",
+    "info/exclude",
+    "info/attributes",
+    "info/grafts",
+];
