@@ -16,6 +16,8 @@ mod hard_links;
 mod hidden;
 mod hint;
 mod hook_places;
+mod hook_reach;
+mod hook_words;
 mod hooks;
 mod instructions;
 mod job;

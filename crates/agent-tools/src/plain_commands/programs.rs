@@ -2,7 +2,7 @@
 //! as `bash(find:*)` was surely not meant for. A rule for a program that runs code by trade, such as `make`, is the user's own choice.
 
 /// Whether a program with these arguments runs another command that they name, or changes what later commands do.
-pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
+pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     // A loader or an emulator runs what follows; a sub-command of git by its own name is out of sight of rules about git.
     let is_prefixed = ["ld-", "ld.so", "qemu-", "git-"].iter().any(|prefix| name.starts_with(prefix));
