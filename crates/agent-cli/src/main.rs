@@ -33,6 +33,7 @@ mod prompt;
 mod protected;
 mod provider;
 mod repository_config;
+mod rule_patterns;
 mod run;
 mod sandbox;
 mod search_path;
