@@ -1,12 +1,15 @@
-//! Where hooks run: the user's as the user does, unless they name what commands of the model can change; a repository's in the sandbox, unless
-//! the user said otherwise and nothing but a script that was checked is run.
+//! Where hooks run: the user's as the user does, if their command is understood and names nothing that commands of the model can change; a
+//! repository's in the sandbox, unless the user said otherwise and nothing but a script that was checked is run.
 
 use crate::config_file::{HookEntry, UserConfig, state_home};
 use crate::failure::Failure;
+use crate::hidden;
+use crate::hook_reach::Reach;
 use crate::hooks::hook;
 use crate::programs::{self, Named};
 use crate::project;
 use crate::repository_config::RepositoryConfig;
+use crate::search_path;
 use crate::trust::Trust;
 use agent_hooks::{Grounds, OnFailure, PinnedScript, Runs, Script, UserHook};
 use std::path::{Path, PathBuf};
@@ -33,26 +36,36 @@ pub(crate) struct Ground<'a> {
 /// The hooks of the user's configuration.
 pub(crate) fn of_user(ground: Ground<'_>) -> Result<Placed, Failure> {
     let mut placed = Placed::default();
-    let root = project::root(ground.directory);
+    if ground.user.hooks.is_empty() {
+        return Ok(placed);
+    }
+    let reach = reach(ground)?;
     for entry in &ground.user.hooks {
         let hook = hook(entry).map_err(|error| Failure::config(format!("use the hooks: {error}")))?;
-        let named = workspace_word(&entry.command, ground.directory, &root);
+        let understood = reach.check(&entry.command);
         let what = format!("the hook `{}` at {}", entry.command, entry.event);
-        match (entry.sandbox, named) {
-            (Some(false), _) | (None, None) => placed.hooks.push(hook),
-            (Some(true), None) => placed.hooks.push(hook.run(Runs::Sandboxed)),
-            (Some(true), Some(_)) => placed.hooks.push(hook.run(Runs::Sandboxed).without_allowing()),
-            (None, Some(word)) if ground.has_sandbox => {
-                placed.told.push(format!("{what} runs in the sandbox: it names `{word}` of the workspace ({AS_USER})"));
+        match (entry.sandbox, understood) {
+            (Some(false), _) | (None, Ok(())) => placed.hooks.push(hook),
+            (Some(true), Ok(())) => placed.hooks.push(hook.run(Runs::Sandboxed)),
+            (Some(true), Err(_)) => placed.hooks.push(hook.run(Runs::Sandboxed).without_allowing()),
+            (None, Err(why)) if ground.has_sandbox => {
+                placed.told.push(format!("{what} runs in the sandbox: {why} ({AS_USER})"));
                 placed.hooks.push(hook.run(Runs::Sandboxed).without_allowing());
             }
-            (None, Some(word)) => {
-                let why = format!("it names `{word}` of the workspace, and there is no sandbox ({AS_USER})");
-                placed.leave_out(hook, &what, why);
-            }
+            (None, Err(why)) => placed.leave_out(hook, &what, format!("{why}, and there is no sandbox ({AS_USER})")),
         }
     }
     Ok(placed)
+}
+
+/// What hooks of the user's must not come to run as the user.
+fn reach(ground: Ground<'_>) -> Result<Reach, Failure> {
+    let repository = project::repository(ground.directory).map(Path::to_path_buf);
+    let mut writable = vec![ground.directory.to_path_buf(), project::root(ground.directory)];
+    writable.extend(repository);
+    writable.extend(hidden::absolute("sandbox_writable", &ground.user.sandbox_writable)?);
+    let programs = search_path::of(ground.directory, ground.user);
+    Ok(Reach::new(ground.directory, writable, programs.directories().to_os_string()))
 }
 
 /// Those of a trusted workspace. What a script has to be is what was compared with the record, not what it is by now.
@@ -131,7 +144,8 @@ fn place(entry: &HookEntry, is_outside: bool, ground: Ground<'_>, root: &Path) -
 
 fn grounds(ground: Ground<'_>, root: &Path) -> Result<Grounds, String> {
     let mut writable: Vec<PathBuf> = vec![root.to_path_buf(), ground.directory.to_path_buf()];
-    writable.extend(ground.user.sandbox_writable.iter().cloned());
+    let more = hidden::absolute("sandbox_writable", &ground.user.sandbox_writable);
+    writable.extend(more.map_err(|error| error.to_string())?);
     // Interpreters read files of the home directory by themselves.
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     if home.is_some_and(|home| writable.iter().any(|place| home.starts_with(place))) {
@@ -158,58 +172,4 @@ impl Placed {
     }
 }
 
-/// What of a command names something of the workspace, as far as can be seen. Said rather once too often: the sandbox is no harm to most hooks.
-fn workspace_word(command: &str, directory: &Path, root: &Path) -> Option<String> {
-    if let Some(variable) = ["AGENT_PROJECT_DIR", "PWD", "pwd"].into_iter().find(|name| command.contains(name)) {
-        return Some(variable.to_owned());
-    }
-    let between = |sign: char| sign.is_ascii_whitespace() || "\"'`;|&<>(){}=:,$".contains(sign);
-    let names = |word: &&str| {
-        let path = directory.join(word);
-        let first = Path::new(word).components().next();
-        // One that is not there yet can be made.
-        let is_relative = word.contains('/') && Path::new(word).is_relative() && !word.starts_with('~');
-        let begins_here = first.is_some_and(|first| directory.join(first).symlink_metadata().is_ok());
-        let is_ours = |path: &Path| path.starts_with(root);
-        (is_relative && begins_here)
-            || (Path::new(word).is_absolute() && is_ours(&path))
-            || (path.is_file() && path.canonicalize().is_ok_and(|path| is_ours(&path)))
-    };
-    command.split(between).filter(|word| !word.is_empty()).find(names).map(str::to_owned)
-}
-
 const AS_USER: &str = "`sandbox = false` in its entry runs it as you";
-
-#[cfg(test)]
-mod tests {
-    use super::workspace_word;
-    use std::fs;
-
-    #[test]
-    fn what_names_the_workspace_is_noticed() {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path().canonicalize().unwrap();
-        fs::create_dir(root.join("tools")).unwrap();
-        fs::write(root.join("check.py"), "").unwrap();
-        let names = |command: &str| workspace_word(command, &root, &root).is_some();
-        for command in [
-            "./x",
-            "sh tools/not-yet-there",
-            "cd tools/ && ./x",
-            "timeout 5 ./x>/dev/null",
-            "python3 -W ignore check.py",
-            "../other/x",
-            "\"$AGENT_PROJECT_DIR\"/x",
-            "\"$(pwd)/x\"",
-            "X=./tools/x",
-            &format!("sh {}/x", root.display()),
-        ] {
-            assert!(names(command), "{command}");
-        }
-        for command in
-            ["true", "~/bin/guard", "/usr/bin/notify-send done", "cat >> /elsewhere/told", "sed s/a/b/", "jq -r .x"]
-        {
-            assert!(!names(command), "{command}");
-        }
-    }
-}

@@ -1,6 +1,7 @@
 //! Where the programs are found that the agent runs by itself: `git`, `bash`, formatters, what hooks begin with.
 
 use crate::config_file::UserConfig;
+use crate::hidden;
 use crate::project;
 use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
 use agent_exec::{Environment, Helper, Processes, SearchPath};
@@ -11,7 +12,9 @@ use std::path::{Path, PathBuf};
 pub(crate) fn of(directory: &Path, user: &UserConfig) -> SearchPath {
     let repository = project::repository(directory).map(Path::to_path_buf);
     let places = [directory.to_path_buf()].into_iter().chain(repository);
-    let untrusted: Vec<PathBuf> = places.chain(user.sandbox_writable.iter().cloned()).collect();
+    // What cannot be used is an error where the sandbox is made.
+    let writable = hidden::absolute("sandbox_writable", &user.sandbox_writable).unwrap_or_default();
+    let untrusted: Vec<PathBuf> = places.chain(writable).collect();
     SearchPath::outside(std::env::var_os("PATH").as_deref(), untrusted)
 }
 

@@ -8,6 +8,7 @@ use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
 use crate::own_git::OwnGit;
 use crate::provider::Chosen;
+use crate::rule_patterns;
 use crate::sandbox;
 use crate::search_path;
 use crate::settings::Settings;
@@ -257,6 +258,7 @@ fn check_rules(settings: &Settings, tool_names: &[String]) -> Result<(), Failure
         let name = rule.tool();
         *signal.spec().name == *name || tool_families().contains(&name) || tool_names.iter().any(|known| known == name)
     };
+    rule_patterns::check(&settings.permissions.deny)?;
     let all = settings.permissions.allow.iter().chain(&settings.permissions.deny);
     for rule in all.filter(|rule| !is_known(rule)) {
         let text = format!(

@@ -48,6 +48,13 @@ pub const fn tool_families() -> &'static [&'static str] {
     file_tool::FAMILIES
 }
 
+/// Whether a program with these arguments runs another command that they name, or changes what later commands do. The lists behind it are those
+/// by which permission rules take a command for unknown.
+#[must_use]
+pub fn runs_another_command(program: &str, arguments: &[String]) -> bool {
+    plain_commands::runs_another(program, arguments)
+}
+
 /// The tools, always in the same order: the prompt cache of a provider keys on it.
 #[must_use]
 pub fn standard_tools(workspace: &Arc<Workspace>, processes: Processes) -> Vec<Arc<dyn Tool>> {

@@ -14,6 +14,8 @@
 mod programs;
 mod tree;
 
+pub(crate) use programs::runs_another;
+
 /// The plain commands, words separated by one space. Nothing when there may be more to it.
 pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
     if command.len() > MOST_BYTES || command.contains("<<") || command.chars().any(is_out_of_place) {
@@ -45,7 +47,7 @@ fn plain_command(words: &[String]) -> Option<String> {
     // A dash at the beginning would make an option of bash of it, and `%` one of its jobs.
     let is_name = !program.is_empty() && !program.starts_with(['-', '%']) && !program.contains('=');
     let is_plain = is_name && program.chars().all(is_plain_char);
-    if !is_plain || programs::runs_another(program, arguments) {
+    if !is_plain || runs_another(program, arguments) {
         return None;
     }
     let written: Vec<String> = words.iter().map(|word| as_written(word)).collect();

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// The user's configuration with a hook for each of these events: (event, command).
+/// The user's configuration with a hook for each of these events: (event, command). They run as the user does, whatever their commands are.
 fn configured(scratch: &Scratch, hooks: &[(&str, &str)]) {
-    scratch.configure(&toml(hooks));
+    let one = |hook: &(&str, &str)| toml(&[*hook]) + "sandbox = false\n";
+    scratch.configure(&hooks.iter().map(one).collect::<String>());
 }
 
 fn toml(hooks: &[(&str, &str)]) -> String {
@@ -321,21 +322,60 @@ fn a_hook_of_a_repository_allows_nothing_unless_it_is_pinned() {
     }
 }
 
+/// Each way by which a hook of the user's comes to be a script that commands can change, and beside it what is understood.
 #[test]
-fn a_hook_of_the_user_that_names_the_workspace_runs_in_the_sandbox() {
+fn a_hook_of_the_user_runs_outside_only_where_its_command_is_understood() {
     let scratch = marking("true");
     if !has_bubblewrap(&scratch) {
         return;
     }
-    let entry = |rest: &str| format!("[[hooks]]\nevent = \"Stop\"\ncommand = \"cd . && ./tools/mark\"\n{rest}");
-    scratch.configure(&entry(""));
-    let (inside, outside, ended) = marks(&scratch, &[]);
-    assert_eq!((inside, outside), (true, false), "{ended:#?}");
-    ended.assert_says("runs in the sandbox: it names `./tools/mark` of the workspace");
-    let (inside, outside, ended) = marks(&scratch, &["--sandbox", "off"]);
-    assert_eq!((inside, outside), (false, false), "{ended:#?}");
-    ended.assert_says("not run: the hook `cd . && ./tools/mark`");
-    scratch.configure(&entry("sandbox = false\n"));
+    let (ws, bin, cache) = (scratch.work(""), scratch.path("bin"), scratch.path("cache"));
+    for place in [&bin, &cache] {
+        fs::create_dir_all(place).unwrap();
+        fs::copy(scratch.work("tools/mark"), place.join("guard")).unwrap();
+    }
+    std::os::unix::fs::symlink(scratch.work("tools/mark"), bin.join("linked")).unwrap();
+    std::os::unix::fs::symlink(scratch.work("tools"), bin.join("folder")).unwrap();
+    let (ws, bin, cache) = (ws.display(), bin.display(), cache.display());
+    let entry = |command: &str, rest: &str| {
+        let writable = format!("sandbox_writable = [\"{cache}\"]\n");
+        scratch.configure(&format!("{writable}[[hooks]]\nevent = \"Stop\"\ncommand = '''{command}'''\n{rest}"));
+    };
+    let name = scratch.work("").file_name().unwrap().to_string_lossy().into_owned();
+    for command in [
+        "cd . && ./tools/mark".to_owned(),
+        "./tools/mark".to_owned(),
+        format!("{bin}/linked"),
+        format!("sh {bin}/linked"),
+        format!("{bin}/folder/mark"),
+        format!("{bin}/../{name}/tools/mark"),
+        format!("{cache}/guard"),
+        format!("sh '{cache}/guard'"),
+        format!("cd ..; {name}/tools/mark; touch {ws}/in"),
+        "\"$(git rev-parse --show-toplevel)/tools/mark\"".to_owned(),
+        "sh tools/m*".to_owned(),
+        "sh \"tools/ma\"rk".to_owned(),
+        "sh tools/ma\\rk".to_owned(),
+        "echo tools/mark | xargs sh".to_owned(),
+    ] {
+        entry(&command, "");
+        let (inside, outside, ended) = marks(&scratch, &[]);
+        assert_eq!((inside, outside), (true, false), "{command}: {ended:#?}");
+        ended.assert_says(&format!("the hook `{command}` at Stop runs in the sandbox: ").replace('\\', "\\"));
+        let (inside, outside, ended) = marks(&scratch, &["--sandbox", "off"]);
+        assert_eq!((inside, outside), (false, false), "{command}: {ended:#?}");
+        ended.assert_says("not run: the hook `");
+    }
+    for command in
+        [format!("{bin}/guard"), format!("sh '{bin}/guard' --strict; true"), format!("true && {bin}/../bin/guard")]
+    {
+        entry(&command, "");
+        for sandbox in [&[][..], &["--sandbox", "off"]] {
+            let (inside, outside, ended) = marks(&scratch, sandbox);
+            assert_eq!((inside, outside), (true, true), "the control {command}: {ended:#?}");
+        }
+    }
+    entry("cd . && ./tools/mark", "sandbox = false\n");
     let (inside, outside, ended) = marks(&scratch, &[]);
     assert_eq!((inside, outside), (true, true), "the user's word: {ended:#?}");
 }

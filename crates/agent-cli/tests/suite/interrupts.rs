@@ -237,7 +237,9 @@ fn while_the_hooks_at_the_sessions_end_run() {
         let begun = scratch.path("begun");
         let command =
             format!("trap '' TERM INT; touch '{}'; (setsid sleep {nap} &); sleep {nap}; sleep {nap}", begun.display());
-        let hook = format!("[[hooks]]\nevent = \"SessionEnd\"\ncommand = \"{command}\"\ntimeout_ms = 600000\n");
+        let hook = format!(
+            "[[hooks]]\nevent = \"SessionEnd\"\ncommand = \"{command}\"\ntimeout_ms = 600000\nsandbox = false\n"
+        );
         scratch.configure(&hook);
         (scratch, begun)
     };

@@ -349,3 +349,56 @@ fn a_run_that_goes_on_with_an_open_question_denies_it() {
     assert!(!scratch.work("b.txt").exists());
     assert!(told(&model).contains("nobody could be asked"), "{}", told(&model));
 }
+
+/// A deny rule that covers nothing is worse than none.
+#[test]
+fn a_deny_rule_over_files_with_signs_that_mean_nothing_is_an_error() {
+    let run = |scratch: &Scratch, more: &[&str]| {
+        let model = Model::script([Step::call("read_file", json!({"path": "secrets/key"})), Step::text("Done.")]);
+        let ended = scratch.run(&model, &[&["-p", "x"], more].concat());
+        let said = model.requests().last().map(|_| model.last_body().to_string()).unwrap_or_default();
+        (ended, said.contains("swordfish"))
+    };
+    let place = || {
+        let scratch = Scratch::repository();
+        scratch.write("secrets/key", "swordfish\n");
+        scratch
+    };
+    for (pattern, says) in [
+        ("secrets/{key,other}", "write one rule for each"),
+        ("secrets/[k]ey", "write `?` for one character"),
+        ("secrets//key", "without these"),
+        ("src/../secrets/key", "without these"),
+        ("././secrets/key", "without these"),
+        ("/secrets/key", "write the path from there"),
+        ("~/secrets/key", "write the path from there"),
+        (" secrets/key", "a blank"),
+        ("secrets/key ", "a blank"),
+        ("!secrets/key", "does not negate"),
+    ] {
+        for tool in ["read", "edit", "search", "read_file", "grep"] {
+            let (ended, is_read) = run(&place(), &["--deny", &format!("{tool}({pattern})")]);
+            ended.assert_code(52).assert_says(says).assert_says(" of the command line");
+            assert!(!is_read, "{ended:#?}");
+        }
+        for file in ["user", "repository"] {
+            let scratch = place();
+            let text = format!("deny = [\"read({pattern})\"]\n");
+            match file {
+                "user" => scratch.configure(&text),
+                _ => scratch.write(".agent/config.toml", &text),
+            }
+            run(&scratch, &[]).0.assert_code(52).assert_says(says);
+        }
+        // What allows nothing leaves a question, and commands are text.
+        let (ended, is_read) =
+            run(&place(), &["--allow", &format!("edit({pattern})"), "--deny", &format!("bash({pattern})")]);
+        ended.assert_code(0);
+        assert!(is_read, "{ended:#?}");
+    }
+    for pattern in ["secrets/key", "./secrets/key", "secrets/", "secrets/**", "**/k?y", "**"] {
+        let (ended, is_read) = run(&place(), &["--deny", &format!("read({pattern})")]);
+        ended.assert_code(0);
+        assert!(!is_read, "the control {pattern}: {ended:#?}");
+    }
+}

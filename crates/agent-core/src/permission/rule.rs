@@ -78,6 +78,31 @@ impl Rule {
         self
     }
 
+    /// Why its pattern, taken as one over files, covers less than it says, and what to write instead: a sign of other globs, or a path as no path is
+    /// written. To be asked about deny rules: there it would let pass what was meant.
+    #[must_use]
+    pub fn flaw_over_files(&self) -> Option<&'static str> {
+        let pattern = self.pattern.as_deref()?;
+        let has_odd_part = of_files(pattern).split('/').any(|part| matches!(part, "" | "." | ".."));
+        if pattern.trim() != pattern {
+            Some("it begins or ends with a blank; leave it out, or write `?` for it")
+        } else if pattern.contains(['{', '}']) {
+            Some("`{…}` is no alternative here; write one rule for each, or `?` for a brace in a name")
+        } else if pattern.contains(['[', ']']) {
+            Some("`[…]` is no class of characters here; write `?` for one character")
+        } else if pattern.contains('\\') {
+            Some("`\\` takes no meaning away here; write `?` for the sign behind it, or `/` between directories")
+        } else if pattern.starts_with('!') {
+            Some("`!` does not negate here; write `?` for one in a name")
+        } else if pattern.starts_with("~/") || pattern == "~" || pattern.starts_with('/') {
+            Some("it is not below the directory; write the path from there, without `/` or `~` in front")
+        } else if has_odd_part && pattern != "." && pattern != "./" {
+            Some("paths have no `//`, `.` or `..` in them; write the path from the directory without these")
+        } else {
+            None
+        }
+    }
+
     /// Whether it names some calls of its tool only.
     pub(super) const fn has_pattern(&self) -> bool {
         self.pattern.is_some()

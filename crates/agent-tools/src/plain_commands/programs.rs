@@ -2,7 +2,7 @@
 //! as `bash(find:*)` was surely not meant for. A rule for a program that runs code by trade, such as `make`, is the user's own choice.
 
 /// Whether a program with these arguments runs another command that they name, or changes what later commands do.
-pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
+pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     // A loader or an emulator runs what follows; a sub-command of git by its own name is out of sight of rules about git.
     let is_prefixed = ["ld-", "ld.so", "qemu-", "git-"].iter().any(|prefix| name.starts_with(prefix));
@@ -10,6 +10,9 @@ pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
         return true;
     }
     let first = arguments.first().map(String::as_str).unwrap_or_default();
+    if runs_by_a_subcommand(name, arguments) {
+        return true;
+    }
     if GLOBAL_OPTIONS.contains(&name) && first.starts_with(['-', '+']) {
         return true;
     }
@@ -18,6 +21,8 @@ pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
         "sed" => !sed_only_prints(arguments),
         "printf" if arguments.iter().any(|text| stores_a_count(text)) => true,
         "sqlite3" | "sqlite" | "psql" | "mysql" | "mariadb" if arguments.iter().any(|text| sql_does_more(text)) => true,
+        // Files by a prefix are written, which may be any.
+        "split" | "csplit" => true,
         // The second file is written.
         "uniq" | "xxd" => arguments.iter().filter(|text| !text.starts_with(['-', '+'])).count() > 1,
         // Variables name programs: `CC=x`, `SHELL=x`.
@@ -45,6 +50,33 @@ pub(super) fn runs_another(program: &str, arguments: &[String]) -> bool {
             of_subcommand || arguments.iter().any(|argument| code(argument) || escapes(argument) || begins(argument))
         }
     }
+}
+
+/// Whether one of the words may be the sub-command by which a program runs the command behind it: `poetry -C x run rm`. Which of the words before it
+/// are values of options is not known, so each word up to the first that cannot be one counts.
+fn runs_by_a_subcommand(name: &str, arguments: &[String]) -> bool {
+    let known = RUN_BY_SUBCOMMANDS.iter().filter(|(names, _)| names.iter().any(|known| is_version_of(name, known)));
+    known.flat_map(|(_, subcommands)| subcommands.iter()).any(|wanted| {
+        // `ip netns exec` and `docker compose run`: the last word of it counts, behind the others.
+        let mut parts = wanted.split(' ').peekable();
+        // `--option NAME VALUE`.
+        let mut may_be_values = 0;
+        for word in arguments {
+            if parts.next_if(|part| part == word).is_some() {
+                if parts.peek().is_none() {
+                    return true;
+                }
+                may_be_values = 0;
+            } else if word.starts_with(['-', '+']) {
+                may_be_values = 2;
+            } else if may_be_values > 0 {
+                may_be_values -= 1;
+            } else {
+                return false;
+            }
+        }
+        false
+    })
 }
 
 /// Whether a command changes where or how the commands behind it run, as far as the shell does that without being asked for more.
@@ -156,6 +188,61 @@ const WRAPPERS: &[&str] = &[
     "annotate-output", "gdbserver", "rr", "uftrace", "heaptrack", "memusage", "sotruss", "latrace", "bpftrace", "trace-cmd", "uname26",
     "wine", "box64", "sensible-editor", "sensible-pager", "editor", "pager", "xdg-open", "run-mailcap", "see", "anacron",
     "strace", "ltrace", "gdb", "lldb", "perf", "valgrind", "rlwrap", "catchsegv", "linux32", "linux64", "i386", "x86_64", "run-parts",
+    // Of packages and environments.
+    "npx", "pnpx", "bunx", "uvx", "pipx", "tsx", "ts-node", "nix-shell", "comma", ",", "guix", "micromamba", "direnv", "steam-run", "toolbox", "distrobox", "distrobox-enter",
+    // With variables, secrets or other output.
+    "cross-env", "cross-env-shell", "env-cmd", "dotenv", "dotenvx", "envconsul", "consul-template", "chamber", "summon", "teller", "berglas", 
+    "concurrently", "npm-run-all", "run-s", "run-p", "wait-on", "start-server-and-test", "foreman", "honcho", "overmind", "goreman", "hivemind", "supervisord", "pm2", "forever",
+    "systemd-cat", "systemd-socket-activate", "systemd-notify", "pipesz", "ccache", "sccache", "distcc", "icecc", "bear", "scan-build", "intercept-build",
+    "tsp", "ts-spool", "nq", "retry", "timelimit", "multitime", "poop", "samply", "cargo-flamegraph", "flamegraph", "kcov", "py-spy", "viztracer",
+    "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "sbatch", "salloc", "qsub", "bsub", "torchrun", "accelerate", "ray",
+    "lxc-attach", "lxc-execute", "lxc-start", "runc", "crun", "apptainer", "singularity", "enroot", "udocker", "flatpak-spawn", "host-spawn",
+    "slirp4netns", "rootlesskit", "buildah", "pasta", "passt", "sshpass", "autossh", "mosh", "pssh", "pdsh", "parallel-ssh", "clush", "ansible",
+    "ttyrec", "asciinema", "abduco", "reptyr", "zellij", "byobu", "winpty", "wsl", "cmd", "cmd.exe", "powershell", "cygstart", "caffeinate", "sandbox-exec",
+    "arch", "leaks", "dtruss", "xcrun", "launchctl", "s6-setuidgid", "s6-envdir", "s6-softlimit", "s6-applyuidgid", "catatonit", "setlock", "pgrphack", "multilog", "runsv",
+];
+
+/// Programs, and their sub-commands behind which stands another command, in this environment or elsewhere. Those of several words stand
+/// behind one another.
+#[rustfmt::skip]
+const RUN_BY_SUBCOMMANDS: &[(&[&str], &[&str])] = &[
+    (&["pyenv", "rbenv", "nodenv", "jenv", "goenv", "plenv", "phpenv", "luaenv", "swiftenv", "tfenv"], &["exec"]),
+    (&["rustup"], &["run"]),
+    (&["uv"], &["run", "x", "tool run", "tool"]),
+    (&["poetry", "pdm", "hatch", "rye", "pipenv", "pixi", "flox", "devbox", "devenv"], &["run", "shell", "env run"]),
+    (&["bundle", "bundler"], &["exec", "e", "ex", "exe", "open", "console", "config"]),
+    (&["gem"], &["exec", "open"]),
+    (&["mise", "rtx"], &["exec", "x", "watch", "en"]),
+    (&["asdf"], &["exec", "env", "cmd"]),
+    (&["fnm", "nvm", "volta", "n", "nvs", "rvm", "chruby-exec", "sdk"], &["exec", "run", "use", "do", "x", "in", "with"]),
+    (&["npm"], &["exec", "x", "exe", "init", "innit", "create", "explore", "edit"]),
+    (&["pnpm"], &["exec", "dlx", "create", "recursive exec", "multi exec", "m exec"]),
+    (&["yarn"], &["exec", "dlx", "create", "node", "workspaces foreach", "workspace"]),
+    (&["bun"], &["x", "exec", "create", "c", "run"]),
+    (&["deno"], &["x", "eval", "repl"]),
+    (&["corepack"], &["npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg"]),
+    (&["lerna"], &["exec"]), (&["nx"], &["exec"]),
+    (&["conda", "mamba", "coverage"], &["run"]),
+    (&["nix"], &["run", "shell", "develop", "dev-shell", "bundle", "repl", "eval", "fmt", "print-dev-env", "edit", "profile", "env shell"]),
+    (&["opam", "stack", "cabal", "esy", "dune", "mix", "dotnet", "swift"], &["exec", "x", "do", "tool"]),
+    (&["composer"], &["exec", "config", "global"]),
+    (&["docker", "podman", "nerdctl", "ctr", "crictl", "finch", "lxc", "incus", "machinectl"], &[
+        "exec", "run", "create", "unshare", "compose exec", "compose run", "container run", "container exec", "container create", "task exec", "machine ssh", "debug",
+        "shell", "launch",
+    ]),
+    (&["docker-compose", "podman-compose"], &["exec", "run"]),
+    (&["kubectl", "oc", "k3s", "microk8s", "minikube", "k0s"], &["exec", "run", "debug", "edit", "plugin", "kubectl", "ssh", "rsh", "rsync", "ctr", "crictl", "cp"]),
+    (&["flyctl", "fly", "heroku", "railway"], &["ssh", "run", "local:run", "console", "shell"]), (&["gcloud"], &["compute ssh"]),
+    (&["aws"], &["ssm start-session", "ecs execute-command"]), (&["vercel", "netlify"], &["dev:exec", "env run"]),
+    (&["ip"], &["netns exec", "netn exec", "net exec", "vrf exec", "netns e", "vrf e", "netns ex", "netns exe", "vrf ex", "vrf exe", "n exec"]),
+    (&["mold"], &["-run", "--run"]),
+    (&["op"], &["run", "plugin run", "plugin"]), (&["aws-vault", "aws-okta", "saml2aws", "granted", "assume", "gimme-aws-creds"], &["exec", "e", "script"]),
+    (&["doppler", "infisical", "phase", "akeyless", "envchain", "keyring", "bws", "vlt", "secrethub", "envkey-source"], &["run", "exec", "secrets run"]),
+    (&["sops"], &["exec-env", "exec-file", "edit"]), (&["vault"], &["agent", "ssh", "proxy"]), (&["flatpak", "snap"], &["run", "enter"]),
+    (&["kitty", "wezterm", "tmuxinator"], &["@", "start", "ssh", "kitten", "+kitten", "+runpy"]),
+    (&["rails"], &["runner", "r", "console", "c", "dbconsole"]),
+    (&["timew", "task"], &["exec", "execute", "extension"]),
+    (&["virsh", "multipass", "limactl", "lima", "colima", "orb", "distrobox"], &["exec", "shell", "ssh", "enter", "lxc-enter-namespace", "run", "qemu-monitor-command"]),
 ];
 
 /// Programs with sub-commands, whose options before these change where they work and what they run.
@@ -190,7 +277,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["rg"], &["--pre", "--hostname-bin"]),
     (&["ag", "ack", "bat", "delta", "systemctl", "journalctl"], &["--pager"]),
     (&["sort", "shuf"], &["--compress-program", "-o", "--output"]),
-    (&["split"], &["--filter"]),
+    (&["patch"], &["-o", "--output", "-i", "--input", "-r", "--reject-file", "-d", "--directory", "-B", "--prefix", "-D", "--get", "-g"]),
     (&["install"], &["--strip-program"]),
     (&["tree", "iconv", "sdiff", "xmllint", "xsltproc"], &["-o", "--output"]),
     (&["yq"], &["-i", "--inplace", "-s", "--split-exp"]),
@@ -279,8 +366,8 @@ const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
         "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
     ], &[]),
     ("npm", &["exec", "x", "init", "create", "explore", "edit", "config", "set", "set-script"], &[]),
-    ("pnpm", &["exec", "dlx", "create", "config", "set"], &[]),
-    ("yarn", &["exec", "dlx", "create", "config", "set"], &[]),
+    ("pnpm", &["exec", "create", "config", "set"], &[]),
+    ("yarn", &["exec", "create", "config", "set"], &[]),
     ("gh", &["alias", "extension", "config"], &[]),
     ("cargo", &["rustc", "rustdoc"], &[]),
     ("go", &["env"], &["-w"]),

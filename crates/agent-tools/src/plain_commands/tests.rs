@@ -6,6 +6,30 @@ fn plain(command: &str) -> Vec<String> {
     plain_commands(command).unwrap_or_else(|| panic!("{command:?} is plain"))
 }
 
+/// Programs that run another command by a sub-command, options before it or not; and beside it what they are not kept from.
+#[rustfmt::skip]
+const BY_SUBCOMMANDS: &[(&str, &str)] = &[
+    ("pyenv exec rm x", "pyenv versions"), ("rustup run stable rm x", "rustup show"), ("rustup -v run stable rm x", "rustup -v show"), ("npx rm x", "ls npx"), ("uv run rm x", "uv sync"),
+    ("uv --directory a run rm", "uv --directory a sync"), ("uv -q tool run rm", "uv -q lock"), ("uvx rm", "ls uvx"), ("bunx rm", "ls bunx"), ("pipx run rm", "ls pipx"), ("poetry run rm", "poetry install"),
+    ("poetry -C x run rm", "poetry -C x install"), ("poetry --no-ansi run rm", "poetry --no-ansi lock"), ("poetry --directory=x run rm", "poetry --directory=x lock"), ("pdm run rm", "pdm lock"),
+    ("hatch run rm", "hatch version"), ("hatch -e x run rm", "hatch -e x version"), ("rye run rm", "rye sync"), ("pipenv run rm", "pipenv lock"), ("bundle exec rm", "bundle install"), ("bundle --verbose exec rm", "bundle --verbose install"),
+    ("mise exec -- rm", "mise ls"), ("mise x -- rm", "mise ls exec"), ("asdf exec rm", "asdf list"), ("rbenv exec rm", "rbenv versions"), ("nodenv exec rm", "nodenv versions"), ("direnv exec . rm", "ls direnv"),
+    ("npm exec rm", "npm ci"), ("npm x rm", "npm ls x"), ("pnpm exec rm", "pnpm ls"), ("pnpm dlx rm", "pnpm ls dlx"), ("yarn exec rm", "yarn list"), ("yarn dlx rm", "yarn install"), ("conda run rm", "conda list"),
+    ("conda -v run -n a rm", "conda -v list"), ("nix run x", "nix search x"), ("nix --offline shell x", "nix --offline search x"), ("nix develop -c rm", "nix log x"), ("nix --option a b run x", "nix --option a b search x"), ("coverage run x", "coverage report"), ("docker compose run a rm", "docker build ."), ("docker exec a rm", "docker ps"),
+    ("docker run a rm", "docker images"), ("podman run a rm", "podman ps"), ("docker compose run a rm", "docker ps exec"), ("kubectl exec a rm", "kubectl get exec"), ("ip netns exec a rm", "ip netns list"),
+    ("ip -n a netns exec a rm", "ip -n a netns list"), ("ip vrf exec a rm", "ip addr show"), ("systemd-cat rm x", "ls systemd-cat"), ("pipesz rm", "ls pipesz"), ("mold -run rm", "mold a.o"), ("cross-env A=1 rm", "ls cross-env"),
+    ("concurrently rm", "ls concurrently"), ("dotenv rm", "ls dotenv"), ("dotenv -f x run rm", "ls dotenv"), ("op run rm", "op whoami"), ("op --account a run rm", "op --account a whoami"), ("aws-vault exec a rm", "aws-vault list"),
+    ("doppler run rm", "doppler me"), ("sops exec-env a rm", "sops decrypt a"), ("/usr/bin/pyenv exec rm", "/usr/bin/pyenv versions"), ("mpirun rm", "ls mpirun"), ("ccache rm", "ls ccache"), ("opam exec rm", "opam list"),
+];
+
+#[test]
+fn a_command_behind_a_subcommand_is_out_of_sight() {
+    for (unknown, control) in BY_SUBCOMMANDS {
+        assert_eq!(plain_commands(unknown), None, "{unknown:?}");
+        assert!(plain_commands(control).is_some(), "the control of {unknown:?}: {control:?}");
+    }
+}
+
 #[test]
 fn what_touches_nothing_is_told_from_the_rest() {
     for command in ["true", "sleep 0.4", "echo a && sleep 1", "seq 3 | true", "echo 'a b' 2>&1", "echo \"it's\""] {
@@ -90,7 +114,7 @@ const UNKNOWN: &[(&str, &str)] = &[
     ("git send-email --to-cmd=x", "git show x"), ("git archive -o x HEAD", "git archive HEAD"), ("git hook run x", "git show x"), ("/usr/lib/git-core/git-push", "git push"), ("git-push", "git push"), ("git merge -s x", "git merge x"),
     ("make test -f x", "make test"), ("make test SHELL=./x", "make test"), ("make CC=./x", "make"), ("make -C x", "make x"), ("make --makefile=x", "make x"),
     ("npm test --script-shell x", "npm test x"), ("npm exec x", "npm run x"), ("gcc -wrapper x a.c", "gcc -Wall a.c"), ("gcc @x", "gcc x"), ("gcc -fplugin=x a.c", "gcc -fPIC a.c"), ("clang -B. a.c", "clang -b a.c"), ("ld @x", "ld x"), ("javac @x", "javac x"),
-    ("split --filter=x a", "split a"), ("install --strip-program=x a b", "install a b"), ("sqlite3 a .shell", "sqlite3 a 'select 1'"), ("sqlite3 a ' .system x'", "sqlite3 a 'select 1'"), ("sqlite3 a \"select writefile('x',1)\"", "sqlite3 a 'select 1'"),
+    ("split --filter=x a", "ls a"), ("split -l 1 a out", "ls a out"), ("csplit a 1", "ls a 1"), ("patch -o x a", "patch a"), ("patch -ox", "patch -p1"), ("patch --output=x a", "patch a b"), ("install --strip-program=x a b", "install a b"), ("sqlite3 a .shell", "sqlite3 a 'select 1'"), ("sqlite3 a ' .system x'", "sqlite3 a 'select 1'"), ("sqlite3 a \"select writefile('x',1)\"", "sqlite3 a 'select 1'"),
     ("psql -c '\\! x'", "psql -c 'select 1'"), ("psql -c 'copy a to program 1'", "psql -c 'select 1'"),
     ("dpkg --pre-invoke=x -l", "dpkg -l"), ("apt-get -o DPkg::Pre-Invoke::=x update", "apt-get update"), ("ex '+!x' a", "ex a"), ("vim +x a", "vim a"), ("less '+!x' a", "less a"), ("logsave a x", "ls a x"),
     ("tar -g x -cf a b", "tar -cf a b"), ("tar --index-file=x -tf a", "tar -tf a"), ("tar -T x -cf a", "tar -cf a x"), ("tar cTf x a", "tar cf x a"), ("curl -o x http://a", "curl http://a"), ("curl -sSLo x http://a", "curl -sSL http://a"), ("curl -w '%output{x}' a", "curl a"), ("wget -O x a", "wget -q a"),
