@@ -170,7 +170,7 @@ fn meaning(sign: char) -> String {
 mod tests {
     use super::{Values, commands};
 
-    const VALUES: Values<'_> = Values { home: Some("/home/me"), directory: "/work" };
+    const VALUES: Values<'_> = Values { home: Some("/users/me"), directory: "/project" };
 
     #[test]
     fn plain_lines_are_read_as_a_shell_reads_them() {
@@ -181,8 +181,8 @@ mod tests {
                 .map(|one| one.words)
                 .collect()
         };
-        assert_eq!(words("~/bin/guard --all"), [["/home/me/bin/guard", "--all"]]);
-        assert_eq!(words("a 'b c'd \"e f\" \"$HOME/x\" ${PWD}/y"), [["a", "b cd", "e f", "/home/me/x", "/work/y"]]);
+        assert_eq!(words("~/bin/guard --all"), [["/users/me/bin/guard", "--all"]]);
+        assert_eq!(words("a 'b c'd \"e f\" \"$HOME/x\" ${PWD}/y"), [["a", "b cd", "e f", "/users/me/x", "/project/y"]]);
         assert_eq!(words("a && b; c | d || e\nf\n"), [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]);
         assert_eq!(words("\"r\"un '' 2"), [["run", "", "2"]]);
         let redirected = commands("a 2>&1 >> /x 2>'/y z' < /w", &VALUES).unwrap();
@@ -232,8 +232,8 @@ mod tests {
         ] {
             assert!(commands(line, &VALUES).is_err(), "{line}: {:?}", commands(line, &VALUES));
         }
-        assert!(commands("$HOME/x", &Values { home: Some("/home/a b"), ..VALUES }).is_err());
-        assert!(commands("\"$HOME/x\"", &Values { home: Some("/home/a b"), ..VALUES }).is_ok(), "the control");
+        assert!(commands("$HOME/x", &Values { home: Some("/users/a b"), ..VALUES }).is_err());
+        assert!(commands("\"$HOME/x\"", &Values { home: Some("/users/a b"), ..VALUES }).is_ok(), "the control");
         assert!(commands("~/x", &Values { home: None, ..VALUES }).is_err());
     }
 }

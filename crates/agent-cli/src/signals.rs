@@ -8,7 +8,7 @@ use tokio::task::{JoinError, JoinHandle};
 pub(crate) enum Signal {
     /// Ctrl-C.
     Interrupt,
-    /// The system or a supervisor wants the program to end, or the terminal is gone.
+    /// The system or a supervisor wants the program to end, Ctrl-\ was pressed, or the terminal is gone.
     Terminate,
 }
 
@@ -23,6 +23,8 @@ pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         (SignalKind::interrupt(), Signal::Interrupt),
         (SignalKind::terminate(), Signal::Terminate),
         (SignalKind::hangup(), Signal::Terminate),
+        // Ctrl-\ at a terminal: to end at once would leave what commands made where it is.
+        (SignalKind::quit(), Signal::Terminate),
     ];
     for (kind, meaning) in kinds {
         if ignored & (1 << (kind.as_raw_value() - 1)) != 0 {

@@ -42,7 +42,7 @@ fn can_be_gone_on_with(scratch: &Scratch, steps: Vec<Step>) -> String {
 
 #[test]
 fn before_the_first_answer() {
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "QUIT"] {
         let model = Model::script([Step::hang()]);
         let scratch = Scratch::new();
         stopped_at(&scratch, &model, signal, &[], || model.requests().len() == 1);
@@ -61,9 +61,10 @@ fn in_the_middle_of_an_answer() {
 
 #[test]
 fn while_a_tool_runs() {
-    for (signal, nap) in [("INT", "77.1001"), ("TERM", "77.1002")] {
-        let command =
-            format!("touch started; (setsid sleep {nap} &) ; sleep {nap} & trap '' TERM INT; sleep {nap}; sleep {nap}");
+    for (signal, nap) in [("INT", "77.1001"), ("TERM", "77.1002"), ("QUIT", "77.1003")] {
+        let command = format!(
+            "touch started; (setsid sleep {nap} &) ; sleep {nap} & trap '' TERM INT QUIT; sleep {nap}; sleep {nap}"
+        );
         let model = Model::script([Step::call("bash", json!({"command": command}))]);
         let scratch = Scratch::new();
         stopped_at(&scratch, &model, signal, &["--permission-mode", "bypass"], || scratch.work("started").exists());
@@ -117,7 +118,9 @@ fn while_the_models_are_listed() {
 /// A program that does not end holds up what comes before the first request.
 #[test]
 fn while_the_session_is_set_up() {
-    for (signal, code, is_prompt) in [("INT", 130, false), ("TERM", 143, false), ("TERM", 143, true)] {
+    for (signal, code, is_prompt) in
+        [("INT", 130, false), ("TERM", 143, false), ("TERM", 143, true), ("QUIT", 143, true)]
+    {
         let scratch = Scratch::repository();
         let (bin, began, stop) = (scratch.path("bin"), scratch.path("began"), scratch.path("stop"));
         std::fs::create_dir(&bin).unwrap();
@@ -243,7 +246,7 @@ fn while_the_hooks_at_the_sessions_end_run() {
         scratch.configure(&hook);
         (scratch, begun)
     };
-    for (signal, nap) in [("INT", "77.4001"), ("TERM", "77.4002")] {
+    for (signal, nap) in [("INT", "77.4001"), ("TERM", "77.4002"), ("QUIT", "77.4005")] {
         let (scratch, begun) = configured(nap);
         let model = Model::script([Step::text("Done.")]);
         let ended = stopped_at(&scratch, &model, signal, &[], || begun.exists());

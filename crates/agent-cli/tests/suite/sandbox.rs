@@ -303,7 +303,18 @@ fn at_the_prompt_it_is_said_loudly() {
 /// A home with keys in it.
 fn with_keys() -> Scratch {
     let scratch = repository();
-    let keys = [".ssh/id", ".aws/credentials", ".config/gh/hosts.yml", ".netrc", ".cargo/credentials.toml", "mine/key"];
+    let keys = [
+        ".ssh/id",
+        ".authinfo",
+        ".aws/credentials",
+        ".config/gh/hosts.yml",
+        ".kaggle/kaggle.json",
+        ".local/share/opencode/auth.json",
+        ".netrc",
+        ".cargo/credentials.toml",
+        ".wgetrc",
+        "mine/key",
+    ];
     for name in keys.iter().chain(&[".gitconfig", ".cargo/config.toml"]) {
         let path = scratch.path("home").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -325,13 +336,17 @@ fn read_in(scratch: &Scratch, arguments: &[&str]) -> Vec<String> {
 #[test]
 fn keys_are_hidden_from_commands_unless_the_user_shows_them() {
     let all = [
+        ".authinfo",
         ".aws/credentials",
         ".cargo/config.toml",
         ".cargo/credentials.toml",
         ".config/gh/hosts.yml",
         ".gitconfig",
+        ".kaggle/kaggle.json",
+        ".local/share/opencode/auth.json",
         ".netrc",
         ".ssh/id",
+        ".wgetrc",
         "mine/key",
     ];
     assert_eq!(read_in(&with_keys(), &["--sandbox", "off"]), all, "without a sandbox");
@@ -353,6 +368,21 @@ fn keys_are_hidden_from_commands_unless_the_user_shows_them() {
         let ended = scratch.run(&Model::always(Step::text("Done.")), &BYPASS);
         assert_eq!(ended.code(), if wrong.starts_with('~') { 0 } else { 52 }, "{wrong}: {ended:?}");
     }
+}
+
+/// To hide a program's own settings must not keep it from running.
+#[test]
+fn programs_run_without_their_hidden_files() {
+    let scratch = with_keys();
+    for name in [".curlrc", ".wgetrc"] {
+        fs::write(scratch.path("home").join(name), "# nothing\n").unwrap();
+    }
+    // Where nothing listens: wget's code for that is 4.
+    let look = "if command -v curl; then curl -sS file:///etc/passwd >/dev/null || echo curl-'failed'; fi; \
+                if command -v wget; then wget -q -t 1 http://127.0.0.1:9/; test $? = 4 || echo wget-'failed'; fi; true";
+    let (ended, body) = run(&scratch, look, &[]);
+    ended.assert_code(0);
+    assert!(!body.contains("curl-failed") && !body.contains("wget-failed"), "{body}");
 }
 
 #[test]
