@@ -5,7 +5,7 @@ use crate::witness;
 use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
-use agent_core::session::table::TABLE as SESSION;
+use agent_core::session::table::{State, TABLE as SESSION};
 use agent_core::table::{Label, Table};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(check: bool) -> Result<(), String> {
     let mut documents = of_tables();
     documents.extend(of_witnesses()?);
+    documents.push(with_numbers("README.md")?);
     keep(&documents, check, "cargo xtask docs")
 }
 
@@ -41,6 +42,21 @@ fn of_tables() -> Vec<(String, String)> {
     add(&mut out, &LIFECYCLE);
     add(&mut out, &JOB);
     out
+}
+
+/// A page that people write, with the numbers in it that follow from the tables.
+fn with_numbers(name: &str) -> Result<(String, String), String> {
+    let text = fs::read_to_string(root().join(name)).map_err(|error| format!("read {name}: {error}"))?;
+    let size = format!("{} states and {} rows", State::ALL.len(), SESSION.rows.len());
+    let filled = fill(&text, "session-size", &size).ok_or_else(|| format!("{name} has no place for `session-size`"))?;
+    Ok((name.to_owned(), filled))
+}
+
+/// Replaces what stands between a mark and its end.
+fn fill(text: &str, mark: &str, with: &str) -> Option<String> {
+    let (before, rest) = text.split_once(&format!("<!-- {mark} -->"))?;
+    let (_, after) = rest.split_once(&format!("<!-- /{mark} -->"))?;
+    Some(format!("{before}<!-- {mark} -->{with}<!-- /{mark} -->{after}"))
 }
 
 /// The pages of witnesses, and what the tests replay.
@@ -104,6 +120,13 @@ fn root() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_mark_is_filled_and_a_missing_one_is_noticed() {
+        let text = "It has <!-- n -->2 rows<!-- /n -->.";
+        assert_eq!(super::fill(text, "n", "3 rows").as_deref(), Some("It has <!-- n -->3 rows<!-- /n -->."));
+        assert_eq!(super::fill(text, "m", "3"), None);
+    }
+
     #[test]
     fn the_generated_documents_are_up_to_date() {
         super::run(true).unwrap();

@@ -168,5 +168,6 @@ const LONG_RUNS: &str = "
 ## What long runs have found
 
 The model check judges the conversation of a request by the rules of three formats: not its tools, its system text or its output limit, and not \
-the letters of names and ids, which the providers' adapters make fit.
+the letters of names and ids, which the providers' adapters make fit. A cancel arrives after as many answers as calls run beside each other: in \
+the worlds of the check these are four at most, in a session up to 256.
 ";

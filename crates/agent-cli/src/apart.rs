@@ -32,9 +32,8 @@ pub(crate) async fn unless_signalled<T>(
 pub(crate) async fn settings(options: &Options, seat: Seat) -> Result<Settings, Failure> {
     let options = options.clone();
     apart(move || {
-        let settings = Settings::resolve(&options, seat)?;
-        setup::check_named(&settings, &options)?;
-        Ok(settings)
+        setup::check_named(&options)?;
+        Settings::resolve(&options, seat)
     })
     .await?
 }

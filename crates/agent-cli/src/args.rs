@@ -67,7 +67,7 @@ pub(crate) enum Command {
     /// Do a job with retries and an audit record, or look at the records.
     Job(crate::job::args::Job),
     /// Show the whole loop without key or network, on a small repository made for it.
-    Demo(Demo),
+    Demo(crate::demo::Demo),
     /// Go on with a session at the prompt; without an id with the newest of this directory.
     Resume(Resume),
     /// Look at kept sessions: list, show, export, verify, remove.
@@ -94,6 +94,10 @@ pub(crate) enum Command {
     Config(ConfigArguments),
     /// Look at what holds commands back on this machine.
     Sandbox(SandboxArguments),
+    /// Write the completions for a shell to standard output.
+    Completions(crate::help_pages::Completions),
+    /// Write the manual page of a command, of `agent` itself by default, to standard output.
+    Man(crate::help_pages::Man),
 }
 
 #[derive(Debug, Args)]
@@ -113,16 +117,6 @@ pub(crate) struct Run {
     pub(crate) verify_timeout: DurationMs,
     #[command(flatten)]
     pub(crate) options: Options,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Where to make the repository; an empty or missing directory. Default: a new temporary directory.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-    /// Write only the verdict.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -268,6 +262,12 @@ pub(crate) struct Options {
     /// The environment variable with the key for this server; `-` sends none. Without it, a provider's usual key goes to its own hosts only.
     #[arg(long, value_name = "NAME")]
     pub(crate) api_key_env: Option<String>,
+    /// Longest wait for the first piece of an answer, such as `90s`, `5m`. Default: the configured one, else `2m`.
+    #[arg(long, value_name = "DURATION", value_parser = crate::units::parse_wait)]
+    pub(crate) first_byte_timeout: Option<DurationMs>,
+    /// Longest wait between two pieces of an answer. Default: the configured one, else `2m`.
+    #[arg(long, value_name = "DURATION", value_parser = crate::units::parse_wait)]
+    pub(crate) idle_timeout: Option<DurationMs>,
     /// Record the model calls in this new file, for `--replay`. Keys are kept out of it.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(crate) record: Option<PathBuf>,

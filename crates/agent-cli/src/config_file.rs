@@ -1,10 +1,12 @@
 //! Configuration files: what a user may say in one, and how one is read.
 
-use crate::args::{ProviderName, Sandbox};
+use crate::LEFTOVERS;
+use crate::args::{DurationMs, ProviderName, Sandbox};
+use crate::config_places::Places;
 use crate::failure::Failure;
 use crate::units;
 use agent_core::permission::{PermissionMode, Rule};
-use agent_runner::journal::read_regular;
+use agent_runner::journal::{check_own, check_own_target, read_regular};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -31,10 +33,35 @@ pub(crate) struct UserConfig {
     pub(crate) commits: CommitsConfig,
     pub(crate) format_on_edit: Option<bool>,
     pub(crate) limits: LimitsConfig,
+    pub(crate) timeouts: TimeoutsConfig,
     pub(crate) formatters: Vec<FormatterEntry>,
     pub(crate) hooks: Vec<HookEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
     pub(crate) jobs: crate::job::config::JobsConfig,
+    /// Where entries stand, for messages.
+    #[serde(skip)]
+    pub(crate) places: Places,
+}
+
+/// How long an answer of a provider is waited for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct TimeoutsConfig {
+    pub(crate) first_byte: Option<Wait>,
+    pub(crate) idle: Option<Wait>,
+}
+
+/// A duration such as `90s`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Wait(pub(crate) DurationMs);
+
+impl TryFrom<String> for Wait {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        units::parse_wait(&text).map(Self)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -267,6 +294,11 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     from_environment("AGENT_STATE_HOME", STATE_BELOW_HOME)
 }
 
+/// The key by which the agent knows its own records of turns: commands neither read nor write there.
+pub(crate) fn record_key() -> Option<PathBuf> {
+    state_home().map(|home| home.join("records.key"))
+}
+
 /// Fails where the environment says a place that would be another one in every directory: what is kept there would not be found again, and what
 /// is forbidden there would not hold.
 pub(crate) fn check_places() -> Result<(), Failure> {
@@ -278,7 +310,19 @@ pub(crate) fn check_places() -> Result<(), Failure> {
             return Err(Failure::config(format!("use {place}: it is not an absolute path; it comes from {name}")));
         }
     }
-    Ok(())
+    check_whose()
+}
+
+/// Fails where the state or the configuration is somebody else's, or could be changed by others: they would decide what is trusted, allowed and gone
+/// on with. A configuration may be a link, as those are who keep theirs elsewhere; the state is the program's alone.
+fn check_whose() -> Result<(), Failure> {
+    if let Some(home) = state_home() {
+        let kept = ["sessions", "trust", "audit", "hooks", LEFTOVERS].map(|name| home.join(name));
+        let own = std::iter::once(&home).chain(&kept).try_for_each(|place| check_own(place));
+        own.map_err(|error| Failure::config(format!("{error}; or set AGENT_STATE_HOME to another directory")))?;
+    }
+    let config = [config_home(), user_config_path()];
+    config.iter().flatten().try_for_each(|place| check_own_target(place)).map_err(Failure::config)
 }
 
 fn from_environment(variable: &str, below_home: &str) -> Option<PathBuf> {

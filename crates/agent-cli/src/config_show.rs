@@ -5,7 +5,8 @@ use crate::config_file::{self, UserConfig, state_home};
 use crate::failure::Failure;
 use crate::provider::{self, base_url_variable, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
-use crate::settings::{Seat, Settings, from_options, limits_of, users_mode};
+use crate::rule_patterns;
+use crate::settings::{Seat, Settings, from_options, limits_of_user, users_mode};
 use crate::terminal::{inline, print, print_json};
 use crate::trust;
 use agent_core::budget::Limits;
@@ -117,6 +118,14 @@ fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
         value: json!(settings.fallback_models),
         source: said(!options.fallback_model.is_empty(), !user.fallback_models.is_empty(), BUILT_IN),
     });
+    let waits = [
+        ("timeouts.first_byte_ms", settings.timeouts.first_byte, options.first_byte_timeout, user.timeouts.first_byte),
+        ("timeouts.idle_ms", settings.timeouts.idle, options.idle_timeout, user.timeouts.idle),
+    ];
+    told.extend(waits.map(|(key, wait, by_flag, by_user)| {
+        let source = said(by_flag.is_some(), by_user.is_some(), BUILT_IN);
+        Told { key, value: json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)), source }
+    }));
     told
 }
 
@@ -130,9 +139,12 @@ fn of_permissions(settings: &Settings, options: &Options, repository: &Repositor
     let mut told =
         vec![Told { key: "permission_mode", value: json!(PermissionMode::to_string(&permissions.mode)), source: mode }];
     let rules = [("allow", &permissions.allow), ("deny", &permissions.deny)];
+    let tool_names = rule_patterns::tool_names(&settings.directory).unwrap_or_default();
     for (key, rules) in rules {
         let rule = |rule: &Rule| {
             let source = rule.source().phrase().trim_start_matches(" of ").to_owned();
+            let fault = rule_patterns::fault(rule, key == "deny", user, &tool_names);
+            let source = fault.map_or(source.clone(), |fault| format!("{source}; NOT USABLE: {fault}"));
             Told { key, value: json!(rule.to_string()), source }
         };
         told.extend(rules.iter().map(rule));
@@ -161,7 +173,7 @@ fn of_permissions(settings: &Settings, options: &Options, repository: &Repositor
 
 /// As a run has them; the prompt has none that are built in.
 fn of_limits(settings: &Settings, options: &Options, repository: &RepositoryConfig) -> Result<Vec<Told>, Failure> {
-    let by_user = limits_of(&settings.user.limits).map_err(Failure::config)?;
+    let by_user = limits_of_user(&settings.user)?;
     let all = [&settings.limits, &from_options(options), &by_user];
     let told = LIMITS.iter().map(|(key, limit)| {
         let [holds, by_flag, by_user] = all.map(limit);

@@ -3,14 +3,18 @@
 use crate::args::{Doctor, ProviderName};
 use crate::config_file::{self, UserConfig, state_home};
 use crate::failure::Failure;
+use crate::formatters;
+use crate::hook_places;
 use crate::keys;
 use crate::provider::{self, base_url_variable, is_on_this_machine, key_variable, shown_url, variable};
 use crate::repository_config::RepositoryConfig;
+use crate::rule_patterns;
 use crate::sandbox;
 use crate::search_path;
-use crate::settings::{users_config, working_directory};
+use crate::settings::{self, users_config, working_directory};
 use crate::terminal::{inline, one_line, print};
 use crate::trust;
+use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -39,6 +43,7 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
         Err(failure) => report.bad(&failure.message),
     }
     report.state();
+    report.leftovers();
     let text = format!("{}\n", report.lines.join("\n"));
     print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
     Ok(u8::from(report.is_bad))
@@ -135,10 +140,35 @@ impl Report {
             self.note("there is no home directory: no configuration is read");
             return;
         };
-        match config_file::read::<UserConfig>(&path) {
-            Ok(_) if path.exists() => self.good(&format!("configuration {}", path.display())),
+        match users_config() {
+            Ok(user) if path.exists() => {
+                self.good(&format!("configuration {}", path.display()));
+                self.entries(&user);
+            }
             Ok(_) => self.note(&format!("no configuration at {}", path.display())),
             Err(failure) => self.bad(&failure.message),
+        }
+    }
+
+    /// What of the user's configuration can be read and cannot be used.
+    fn entries(&mut self, user: &UserConfig) {
+        for failure in [
+            settings::limits_of_user(user).map(drop),
+            formatters::of_user(user).map(drop),
+            hook_places::check_of_user(user),
+        ] {
+            failure.unwrap_or_else(|failure| self.bad(&failure.message));
+        }
+    }
+
+    /// Rules that cover nothing, whoever said them.
+    fn rules(&mut self, directory: &Path, repository: &RepositoryConfig) {
+        let (Ok(user), Ok(tool_names)) = (users_config(), rule_patterns::tool_names(directory)) else { return };
+        let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();
+        let deny = [said(&user.deny, RuleSource::User), said(&repository.deny, RuleSource::Repository)].concat();
+        let permissions = Permissions { deny, allow: said(&user.allow, RuleSource::User), ..Permissions::default() };
+        for fault in rule_patterns::faults(&permissions, &user, &tool_names) {
+            self.bad(&fault);
         }
     }
 
@@ -149,6 +179,7 @@ impl Report {
             self.good(&format!("repository configuration {} (may only tighten)", path.display()));
         }
         config.broken.iter().chain(&config.refused).for_each(|wrong| self.bad(wrong));
+        self.rules(directory, &config);
         match trust::of(directory, &config) {
             Ok(trust) if trust.is_given => {
                 self.note("the workspace is trusted: programs that its repository names or configures are used");
@@ -168,6 +199,18 @@ impl Report {
             Err(why) => self.note(&format!(
                 "sandbox: {why}; `agent run` ends with an error unless `--sandbox off` is said, and at the prompt commands run as you"
             )),
+        }
+    }
+
+    /// Removes what killed agents have left.
+    fn leftovers(&mut self) {
+        let Some(home) = state_home() else { return };
+        let cleared = agent_exec::leftovers::clear(&home.join(crate::LEFTOVERS));
+        for path in &cleared.removed {
+            self.note(&format!("removed {}, which an agent that was killed had left", path.display()));
+        }
+        for (path, why) in &cleared.left {
+            self.note(&format!("an agent that was killed may have left {}: {why}", path.display()));
         }
     }
 

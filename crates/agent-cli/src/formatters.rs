@@ -11,12 +11,19 @@ use std::path::{Path, PathBuf};
 
 /// The formatters of the user's configuration.
 pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {
-    let entries = user.formatters.iter().map(|entry| {
-        if !entry.program.is_absolute() {
-            let program = entry.program.display();
-            return Err(Failure::config(format!("use the formatter `{program}`: its path has to be absolute")));
+    let entries = user.formatters.iter().enumerate().map(|(index, entry)| {
+        let wrong = |key: &str, why: &str| {
+            let (program, place) = (entry.program.display(), user.places.entry("formatters", index, key));
+            Err(Failure::config(format!("use the formatter `{program}`, {place}: {why}")))
+        };
+        match () {
+            () if !entry.program.is_absolute() => wrong("program", "its path has to be absolute"),
+            () if entry.extensions.is_empty() => {
+                wrong("extensions", "it is for no files; say which, such as `[\"rs\"]`")
+            }
+            () if entry.timeout_ms == 0 => wrong("timeout_ms", "it has no time to run"),
+            () => Ok(formatter(entry, entry.program.clone())),
         }
-        Ok(formatter(entry, entry.program.clone()))
     });
     entries.collect()
 }

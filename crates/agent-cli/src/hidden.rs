@@ -6,6 +6,8 @@
 
 use crate::config_file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// What is hidden, and what can be read although it lies in something hidden.
@@ -45,6 +47,18 @@ pub(crate) fn of(user: &UserConfig, repository: &[PathBuf]) -> Result<Hidden, Fa
     hidden.asked = asked;
     hidden.readable.extend(readable);
     Ok(hidden)
+}
+
+/// Where the agent keeps how files were before it changed them: commands must not read there what is hidden from them elsewhere, or denied. In
+/// the repository of a directory it is made, because what is not there cannot be hidden; in those within it is looked for.
+pub(crate) fn copies(directory: &Path, within: &[PathBuf]) -> Vec<PathBuf> {
+    let own = agent_hooks::kept_in(directory);
+    if let Some(folder) = own.first() {
+        // Where it cannot be made, the agent keeps nothing there either.
+        let _ = DirBuilder::new().mode(0o700).create(folder);
+    }
+    let others = within.iter().flat_map(|folder| agent_hooks::kept_in(folder));
+    own.iter().cloned().chain(others).filter(|folder| folder.is_dir()).collect()
 }
 
 /// The paths of a user's setting. `~/` is the home directory.
@@ -123,6 +137,15 @@ const SYSTEM: &[&str] = &[
     "/var/spool/cron",
     "/var/mail",
     "/var/spool/mail",
+    "/etc/ssh/ssh_host_dsa_key",
+    "/etc/krb5.keytab",
+    "/etc/letsencrypt",
+    "/etc/ipsec.secrets",
+    "/etc/ipsec.d/private",
+    "/etc/swanctl/private",
+    "/etc/mysql/debian.cnf",
+    "/var/backups/shadow.bak",
+    "/var/backups/gshadow.bak",
 ];
 
 /// Ordered by what they belong to. Files that programs need to build (Maven's `settings.xml`, Gradle's `gradle.properties`) are not hidden,
@@ -167,6 +190,10 @@ const IN_HOME: &[&str] = &[
     ".config/.wrangler",
     ".config/configstore",
     ".config/rclone",
+    ".config/filezilla",
+    ".filezilla",
+    ".mc",
+    ".config/mc",
     ".config/stripe",
     ".config/ngrok",
     ".ngrok2",
@@ -240,6 +267,15 @@ const IN_HOME: &[&str] = &[
     ".huggingface",
     ".cache/huggingface/token",
     ".cache/huggingface/stored_tokens",
+    ".config/io.datasette.llm",
+    // What extensions of editors keep.
+    ".config/Code/User/globalStorage",
+    ".config/Code - Insiders/User/globalStorage",
+    ".config/Code - OSS/User/globalStorage",
+    ".config/VSCodium/User/globalStorage",
+    ".config/Cursor/User/globalStorage",
+    ".config/Windsurf/User/globalStorage",
+    ".vscode-server/data/User/globalStorage",
     // Browsers and messengers.
     ".mozilla",
     ".config/mozilla",
@@ -280,6 +316,9 @@ const IN_HOME: &[&str] = &[
     ".sqlite_history",
     ".lesshst",
     ".viminfo",
+    ".local/state/nvim/shada",
+    ".local/share/nvim/shada",
+    ".ipython",
     // The screen.
     ".Xauthority",
     ".ICEauthority",
@@ -330,8 +369,21 @@ const BY_VARIABLE: &[(&str, &[&str])] = &[
     ),
     (
         "XDG_DATA_HOME",
-        &["keyrings", "kwalletd", "gopass", "pass", "python_keyring", "fish/fish_history", "atuin", "opencode"],
+        &[
+            "keyrings",
+            "kwalletd",
+            "gopass",
+            "pass",
+            "python_keyring",
+            "fish/fish_history",
+            "atuin",
+            "opencode",
+            "nvim/shada",
+        ],
     ),
+    ("XDG_STATE_HOME", &["nvim/shada", "bash", "zsh"]),
+    ("IPYTHONDIR", &[]),
+    ("KRB5_KTNAME", &[]),
 ];
 
 #[cfg(test)]
@@ -351,8 +403,16 @@ mod tests {
             _ => None,
         };
         let paths = usual_paths(Some(Path::new("/users/me")), variable);
-        for path in ["/users/me/.ssh", "/users/me/.config/gh", "/etc/shadow", "/c/credentials.toml", "/k/one", "/k/two"]
-        {
+        for path in [
+            "/users/me/.ssh",
+            "/users/me/.config/gh",
+            "/etc/shadow",
+            "/etc/krb5.keytab",
+            "/users/me/.config/filezilla",
+            "/c/credentials.toml",
+            "/k/one",
+            "/k/two",
+        ] {
             assert!(paths.contains(&PathBuf::from(path)), "{path}");
         }
         assert!(paths.iter().all(|path| path.is_absolute()), "{paths:?}");

@@ -1,6 +1,7 @@
 //! How to go on with a session, as a command that works where the user stands.
 
-use crate::args::{Options, ReplayMatch, Sandbox};
+use crate::args::{DurationMs, Options, ReplayMatch, Sandbox};
+use crate::limits::Raise;
 use crate::provider::shown_url;
 use crate::settings::working_directory;
 use crate::units;
@@ -9,8 +10,8 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 /// `agent resume ID`, with what was said on the command line and is not kept: which model is asked, and where, and what restricts. What
-/// loosens is left to be said again.
-pub(crate) fn resume_command(id: &str, options: &Options) -> String {
+/// loosens is left to be said again. Where a limit ended the session, the command raises that one: as it was it would end at once.
+pub(crate) fn resume_command(id: &str, options: &Options, raise: Option<&Raise>) -> String {
     let mut words = vec![String::from("agent"), String::from("resume"), quoted(id)];
     let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
     let there = working_directory(options.directory.as_deref()).ok();
@@ -34,7 +35,21 @@ pub(crate) fn resume_command(id: &str, options: &Options) -> String {
     if let Some(model) = &options.model {
         flag("-m", model);
     }
-    restrictions(options).iter().for_each(|(name, value)| flag(name, value));
+    let waits = [("--first-byte-timeout", options.first_byte_timeout), ("--idle-timeout", options.idle_timeout)];
+    for (name, wait) in waits {
+        wait.iter().for_each(|DurationMs(ms)| flag(name, &format!("{ms}ms")));
+    }
+    let raised = match raise {
+        Some(Raise::Flag(name, value)) => Some((*name, value.clone())),
+        Some(Raise::Otherwise(..)) | None => None,
+    };
+    let is_raised = |name: &str| match raise {
+        Some(Raise::Flag(raised, _) | Raise::Otherwise(_, Some(raised))) => *raised == name,
+        Some(Raise::Otherwise(_, None)) | None => false,
+    };
+    let mut restrictions = restrictions(options);
+    restrictions.retain(|(name, _)| !is_raised(name));
+    restrictions.iter().chain(&raised).for_each(|(name, value)| flag(name, value));
     // A comment, as a shell reads it.
     let is_cut = url.is_some_and(|url| shown_url(url) != url);
     words.extend(is_cut.then(|| String::from("# and what is secret in the URL")));
@@ -80,7 +95,7 @@ mod tests {
     fn what_restricts_is_repeated_and_what_is_secret_or_loosens_is_not() {
         let command = |arguments: &[&str]| {
             let cli = Cli::try_parse_from([&["agent"], arguments].concat()).unwrap();
-            resume_command("one", &cli.options)
+            resume_command("one", &cli.options, None)
         };
         let strict = [
             "--permission-mode",

@@ -5,7 +5,7 @@ use crate::config_file::{HookEntry, UserConfig, state_home};
 use crate::failure::Failure;
 use crate::hidden;
 use crate::hook_reach::Reach;
-use crate::hooks::hook;
+use crate::hooks::{self, hook};
 use crate::programs::{self, Named};
 use crate::project;
 use crate::repository_config::RepositoryConfig;
@@ -40,8 +40,8 @@ pub(crate) fn of_user(ground: Ground<'_>) -> Result<Placed, Failure> {
         return Ok(placed);
     }
     let reach = reach(ground)?;
-    for entry in &ground.user.hooks {
-        let hook = hook(entry).map_err(|error| Failure::config(format!("use the hooks: {error}")))?;
+    for (index, entry) in ground.user.hooks.iter().enumerate() {
+        let hook = usable(ground.user, index, entry)?;
         let understood = reach.check(&entry.command);
         let what = format!("the hook `{}` at {}", entry.command, entry.event);
         match (entry.sandbox, understood) {
@@ -56,6 +56,18 @@ pub(crate) fn of_user(ground: Ground<'_>) -> Result<Placed, Failure> {
         }
     }
     Ok(placed)
+}
+
+/// Fails at the first hook of the user's configuration that cannot be used.
+pub(crate) fn check_of_user(user: &UserConfig) -> Result<(), Failure> {
+    user.hooks.iter().enumerate().try_for_each(|(index, entry)| usable(user, index, entry).map(drop))
+}
+
+fn usable(user: &UserConfig, index: usize, entry: &HookEntry) -> Result<UserHook, Failure> {
+    hook(entry).map_err(|error| {
+        let place = user.places.entry("hooks", index, hooks::key_of(&error));
+        Failure::config(format!("use the hook, {place}: {error}"))
+    })
 }
 
 /// What hooks of the user's must not come to run as the user.
@@ -73,7 +85,7 @@ pub(crate) fn of_workspace(config: &RepositoryConfig, trust: &Trust, ground: Gro
     let mut placed = Placed::default();
     let root = project::root(ground.directory);
     for named in &config.hooks {
-        let hook = crate::hooks::check(named).map_err(Failure::config)?;
+        let hook = hooks::check(named).map_err(Failure::config)?;
         let content = |path: &Path| programs::content(&trust.programs, path, &root);
         let place = place(&named.entry, trust.is_outside, ground, &root);
         match place {
@@ -153,7 +165,9 @@ fn grounds(ground: Ground<'_>, root: &Path) -> Result<Grounds, String> {
     }
     let copies = state_home().ok_or("there is no place for a copy; set AGENT_STATE_HOME")?.join("hooks");
     let directory = ground.directory.to_path_buf();
-    Ok(Grounds { directory, writable, copies, search_path: std::env::var_os("PATH") })
+    // Of links, every step counts.
+    let search_path = search_path::of(ground.directory, ground.user).directories_for(INTERPRETERS);
+    Ok(Grounds { directory, writable, copies, search_path: Some(search_path) })
 }
 
 impl Placed {
@@ -172,4 +186,6 @@ impl Placed {
     }
 }
 
+/// What a pinned script is read by.
+const INTERPRETERS: [&str; 7] = ["sh", "bash", "dash", "python3", "node", "ruby", "perl"];
 const AS_USER: &str = "`sandbox = false` in its entry runs it as you";

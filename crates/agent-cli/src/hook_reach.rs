@@ -2,14 +2,17 @@
 //!
 //! 1. Everything of the command is understood, or it counts as one that can: there is no list of forms that are dangerous.
 //! 2. A path is followed link by link. One that goes through a writable place can be led elsewhere, wherever it ends now.
+//! 3. A program by its name alone is one of those that are known to take no instructions from the directory. One by its absolute path is the user's word.
 //!
 //! Absent: what a program outside of the workspace itself goes on to read.
 
 use crate::hook_words::{Simple, Values, commands};
+use agent_exec::leads_into;
+use agent_hooks::FirstLine;
 use agent_tools::runs_another_command;
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 /// What commands of the model may write, and where a hook's programs are found.
@@ -43,18 +46,27 @@ impl Reach {
             return Ok(());
         }
         let file = self.locate(program)?;
-        self.check_first_line(&file)?;
-        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-        let names = [name_of(Path::new(program)), name_of(&file), name_of(&real)];
+        let names = names_of(program, &file);
         let is_any = |list: &[&str]| names.iter().any(|name| list.iter().any(|known| is_version_of(name, known)));
-        if is_any(INTERPRETERS) {
+        if is_any(FIND_BY_THEMSELVES) || MANY_IN_ONE.contains(&&*names[0]) {
+            return Err(format!("`{program}` runs what it finds in the workspace"));
+        } else if is_any(INTERPRETERS) {
+            self.check_interpreter(program, &file)?;
             let script = arguments.first().filter(|script| script.starts_with('/'));
             let script = script.ok_or_else(|| format!("`{program}` is given something else than a script first"))?;
             self.check_file(script)?;
-        } else if is_any(FIND_BY_THEMSELVES) {
-            return Err(format!("`{program}` runs what it finds in the workspace"));
+            // Perl and Ruby heed it though they were named.
+            self.check_first_line(Path::new(script))?;
         } else if names.iter().any(|name| !MANY_IN_ONE.contains(&&**name) && runs_another_command(name, arguments)) {
             return Err(format!("`{program}` may run other commands"));
+        } else if !program.contains('/') && !KNOWN.contains(&&**program) {
+            return Err(format!(
+                "`{program}` is none of the programs that are known to take no instructions from the directory (one of yours is named by its absolute path)"
+            ));
+        } else if takes_instructions(program, arguments) {
+            return Err(format!("`{program}` is given a file of instructions"));
+        } else {
+            self.check_first_line(&file)?;
         }
         if SHOW_TEXT.contains(&&**program) {
             Ok(())
@@ -87,17 +99,39 @@ impl Reach {
     }
 
     fn check_path(&self, path: &Path, said: &str) -> Result<(), String> {
-        if self.is_reached(path) { Err(names(said)) } else { Ok(()) }
+        if leads_into(path, &self.writable) { Err(names(said)) } else { Ok(()) }
     }
 
-    /// What reads a script must not lie in the workspace either.
+    /// What reads a script is an interpreter that is known, and lies outside, and is given nothing but the script.
     fn check_first_line(&self, file: &Path) -> Result<(), String> {
-        let mut begin = Vec::new();
-        let read = std::fs::File::open(file).and_then(|file| file.take(FIRST_LINE_BYTES).read_to_end(&mut begin));
-        let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let Some(line) = line.strip_prefix(b"#!").filter(|_| read.is_ok()) else { return Ok(()) };
-        let line = String::from_utf8_lossy(line);
-        line.split_ascii_whitespace().filter(|word| word.contains('/')).try_for_each(|word| self.check_file(word))
+        // The script would be what the hook is told, in which words of the model stand.
+        if leads_into(file, &["/dev", "/proc"]) {
+            return Err(format!("`{}` is no script", file.display()));
+        }
+        let of_file = |why: String| format!("`{}`: {why}", file.display());
+        let begin = beginning(file).map_err(of_file)?;
+        let Some(line) = FirstLine::of(&begin).map_err(of_file)? else { return Ok(()) };
+        if let Some(env) = line.through {
+            self.check_file(env)?;
+            self.check_program(env, Path::new(env), &["env"]).map_err(of_file)?;
+        }
+        let interpreter = self.locate(line.interpreter).map_err(of_file)?;
+        self.check_interpreter(line.interpreter, &interpreter).map_err(of_file)
+    }
+
+    fn check_interpreter(&self, said: &str, file: &Path) -> Result<(), String> {
+        self.check_program(said, file, INTERPRETERS)
+    }
+
+    /// A program that is known by where its links end, and no script: what version managers put in an interpreter's place asks the directory which
+    /// it is to be.
+    fn check_program(&self, said: &str, file: &Path, known: &[&str]) -> Result<(), String> {
+        let [.., real] = names_of(said, file);
+        let is_known = MANY_IN_ONE.contains(&&*real) || known.iter().any(|known| is_version_of(&real, known));
+        if !is_known || beginning(file)?.starts_with(b"#!") {
+            return Err(format!("`{said}` is none of the interpreters that are known"));
+        }
+        Ok(())
     }
 
     /// A word that may be a path, or have one in it.
@@ -110,7 +144,7 @@ impl Reach {
         let glued = word.find('/').and_then(|at| word.get(at..));
         for piece in pieces.chain([word]).chain(glued).filter(|piece| !piece.is_empty()) {
             let is_inside = match piece.starts_with('/') {
-                true => self.is_reached(Path::new(piece)),
+                true => leads_into(Path::new(piece), &self.writable),
                 false => self.may_be_ours(piece),
             };
             if is_inside && !(piece == word && word.starts_with('-')) {
@@ -131,35 +165,25 @@ impl Reach {
         });
         is_there || has_ending || word.contains('/') && !word.contains(char::is_whitespace)
     }
+}
 
-    /// Whether a path leads into a writable place, or through one.
-    fn is_reached(&self, path: &Path) -> bool {
-        let owned = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<_>>();
-        let is_writable = |path: &Path| self.writable.iter().any(|place| path.starts_with(place));
-        let (mut to_go, mut at, mut links) = (owned(path), PathBuf::from("/"), 0);
-        while let Some(part) = to_go.pop_front() {
-            if part == ".." {
-                at.pop();
-                continue;
-            }
-            // The root begins anew.
-            at.push(&part);
-            if is_writable(&at) {
-                return true;
-            }
-            if let Ok(target) = at.read_link() {
-                links += 1;
-                if links > MOST_LINKS {
-                    return true;
-                }
-                at.pop();
-                for part in owned(&target).into_iter().rev() {
-                    to_go.push_front(part);
-                }
-            }
-        }
-        false
+/// How a file begins, as far as the kernel looks at it; empty where there is none.
+fn beginning(file: &Path) -> Result<Vec<u8>, String> {
+    let failed = |why: &dyn std::fmt::Display| format!("`{}` cannot be read: {why}", file.display());
+    let mut begin = Vec::new();
+    match file.metadata() {
+        Ok(found) if !found.is_file() => return Err(failed(&"it is no regular file")),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(begin),
+        Ok(_) | Err(_) => {}
     }
+    let read = File::open(file).and_then(|file| file.take(FirstLine::BYTES as u64).read_to_end(&mut begin));
+    read.map(|_| begin).map_err(|error| failed(&error))
+}
+
+/// What a program is called: in the command, by its file, and where links end.
+fn names_of(said: &str, file: &Path) -> [String; 3] {
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+    [name_of(Path::new(said)), name_of(file), name_of(&real)]
 }
 
 fn names(what: &str) -> String {
@@ -168,6 +192,17 @@ fn names(what: &str) -> String {
 
 fn name_of(path: &Path) -> String {
     path.components().next_back().map_or(OsStr::new(""), Component::as_os_str).to_string_lossy().into_owned()
+}
+
+/// Whether a known program is given a file from which it takes what it does.
+fn takes_instructions(program: &str, arguments: &[String]) -> bool {
+    let letters =
+        INSTRUCTED_BY.iter().find(|(name, _)| *name == name_of(Path::new(program))).map(|(_, letters)| *letters);
+    let is_one = |argument: &String| match argument.strip_prefix("--") {
+        Some(long) => long.starts_with("from-file") || long.starts_with("file") || long.starts_with("library"),
+        None => argument.strip_prefix('-').is_some_and(|given| letters.is_some_and(|letters| given.contains(letters))),
+    };
+    letters.is_some() && arguments.iter().any(is_one)
 }
 
 /// `python` is, and so are `python3` and `python3.12`.
@@ -181,12 +216,23 @@ const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "tes
 const SHOW_TEXT: &[&str] = &["notify-send", "logger", "wall", "sleep"];
 /// Programs that are told by their name which one they are.
 const MANY_IN_ONE: &[&str] = &["busybox", "toybox", "coreutils"];
-/// They are given a script by its absolute path, and no option before it.
+/// They are given a script by its absolute path, and no option before it. Lua is none of them: it looks for modules in the directory.
 #[rustfmt::skip]
-const INTERPRETERS: &[&str] = &[
-    "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "python", "pypy", "perl", "ruby", "node", "nodejs", "lua", "luajit", "tclsh",
+const INTERPRETERS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "python", "pypy", "perl", "ruby", "node", "nodejs", "tclsh"];
+/// Programs that take nothing from the directory that tells them what to do. Every other one may, and there is no end of those.
+#[rustfmt::skip]
+const KNOWN: &[&str] = &[
+    "cat", "tee", "head", "tail", "wc", "cut", "tr", "sort", "uniq", "grep", "egrep", "fgrep", "sed", "awk", "gawk", "mawk", "jq", "rev", "tac", "nl", "fold", "paste", "column", "comm",
+    "diff", "cmp", "od", "xxd", "hexdump", "base64", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "cksum", "date", "seq", "expr", "basename",
+    "dirname", "realpath", "readlink", "stat", "ls", "du", "df", "ps", "pgrep", "id", "whoami", "hostname", "uname", "uptime", "nproc", "which", "touch", "mkdir",
+    "cp", "mv", "rm", "rmdir", "ln", "chmod", "mktemp", "curl", "notify-send", "logger", "wall", "sleep", "say", "afplay", "aplay", "paplay", "pw-play", "tput",
+    "terminal-notifier", "wl-copy", "xclip", "pbcopy", "true", "false", "[",
 ];
-/// Programs that run, by themselves, what lies in the directory or what a configuration there names.
+/// Letters of options by which known programs are given a file of instructions.
+const INSTRUCTED_BY: &[(&str, &[char])] =
+    &[("jq", &['f', 'L']), ("grep", &['f']), ("egrep", &['f']), ("fgrep", &['f'])];
+/// Programs that run, by themselves, what lies in the directory or what a configuration there names, and that are named by their path. No list of
+/// these is complete.
 #[rustfmt::skip]
 const FIND_BY_THEMSELVES: &[&str] = &[
     "make", "gmake", "nmake", "ninja", "just", "task", "rake", "cmake", "ctest", "meson", "bazel", "buck", "scons", "mage", "npm", "npx", "pnpm", "pnpx",
@@ -194,10 +240,12 @@ const FIND_BY_THEMSELVES: &[&str] = &[
     "git", "hg", "svn", "jj", "gh", "glab", "tox", "nox", "pytest", "py.test", "pip", "uv", "uvx", "poetry", "pdm", "hatch", "rye", "pipenv", "pipx",
     "pre-commit", "lefthook", "husky", "bundle", "bundler", "gem", "composer", "php", "direnv", "mise", "asdf", "rbenv", "pyenv", "nodenv", "nix", "nix-shell",
     "mocha", "jest", "vitest", "eslint", "prettier", "tsc", "tsx", "ts-node", "webpack", "vite", "rollup", "ruff", "mypy", "pylint", "black", "vi", "vim", "nvim", "emacs", "gdb", "lldb",
+    "lua", "luajit", "invoke", "inv", "fab", "doit", "waf", "snakemake", "scrapy", "django-admin", "celery", "alembic", "airflow", "ansible-lint", "fastlane", "pod", "rspec",
+    "cucumber", "rubocop", "rails", "gulp", "grunt", "commitlint", "lint-staged", "stylelint", "xo", "playwright", "cypress", "karma", "nx", "turbo", "lerna", "rebar3", "iex",
+    "utop", "octave", "jbang", "bb", "clojure", "spago", "tofu", "tilt", "pulumi", "skaffold", "treefmt", "flake8", "pants", "sphinx-build", "mkdocs", "jekyll",
+    "drone", "claude", "codex", "gemini", "opencode", "aider", "goose", "pi", "rtx", "volta-shim", "prek", "biome", "dprint", "golangci-lint", "semgrep",
     "docker", "podman", "docker-compose", "vagrant", "terraform", "ansible", "ansible-playbook", "R", "Rscript", "julia", "ghci", "stack", "cabal", "swift", "zig", "dune", "irb", "ipython",
 ];
-const MOST_LINKS: usize = 40;
-const FIRST_LINE_BYTES: u64 = 4_096;
 
 #[cfg(test)]
 mod tests {
@@ -213,10 +261,13 @@ mod tests {
         for name in ["ws/tools", "cache", "bin"] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
-        for name in ["ws/tools/x", "ws/run", "cache/x", "bin/guard", "bin/s.py"] {
+        for name in
+            ["ws/tools/x", "ws/run", "cache/x", "bin/guard", "bin/s.py", "bin/not-known", "bin/invoke", "bin/jq"]
+        {
             fs::write(root.join(name), "#!/bin/sh\n").unwrap();
         }
         fs::write(root.join("bin/venv"), format!("#!{}/ws/python\n", root.display())).unwrap();
+        fs::write(root.join("bin/python3"), "#!/bin/sh\nexec asdf exec python3 \"$@\"\n").unwrap();
         symlink(root.join("bin/guard"), root.join("ws/back")).unwrap();
         for (link, to) in [
             ("out", "../ws/run"),
@@ -229,7 +280,8 @@ mod tests {
             symlink(to, root.join("bin").join(link)).unwrap();
         }
         symlink("/bin/sh", root.join("bin/other-sh")).unwrap();
-        let mut reach = Reach::new(&root.join("ws"), [root.join("ws"), root.join("cache")], "/usr/bin:/bin".into());
+        let search_path = format!("/usr/bin:/bin:{}/bin", root.display());
+        let mut reach = Reach::new(&root.join("ws"), [root.join("ws"), root.join("cache")], search_path.into());
         reach.home = Some(root.to_str().unwrap().to_owned());
         (top, root, reach)
     }
@@ -290,10 +342,56 @@ mod tests {
             "if true; then true; fi",
             "sh ~/bin/guard tools/x",
             "python3 -u ~/bin/s.py",
+            "~/bin/python3 ~/bin/s.py",
             "nowhere-to-be-found",
+            "not-known",
+            "jq -f rules",
+            "jq --from-file rules .",
+            "cat ~/bin/guard | sh /dev/stdin",
+            "~/bin/invoke lint",
+            "busybox sh later",
+            "/bin/busybox sh later",
         ] {
             assert!(reach.check(command).is_err(), "{command}");
         }
+    }
+
+    #[test]
+    fn what_reads_a_script_is_held_to_the_same() {
+        let (_top, root, reach) = place();
+        symlink(root.join("ws/run"), root.join("bin/lnk")).unwrap();
+        fs::write(root.join("bin/inner"), "#!/bin/sh rules\n").unwrap();
+        let here = |name: &str| format!("#!{}/bin/{name}", root.display());
+        for line in [
+            "#!interp",
+            "#!./interp",
+            "#!/bin/sh rules",
+            "#!/bin/bash rules.sh",
+            "#!/bin/sh -s",
+            "#!/usr/bin/python3 -mrules",
+            "#!/usr/bin/env -S python3 rules",
+            "#!/usr/bin/env ./interp",
+            "#!/usr/bin/env make",
+            "#!/usr/bin/make -f",
+            "#!/usr/bin/awk -frules",
+            &here("inner"),
+            &here("lnk"),
+            &here("python3"),
+            &here("../ws/run"),
+        ] {
+            fs::write(root.join("bin/guard"), format!("{line}\ntrue\n")).unwrap();
+            for command in ["~/bin/guard", "true; ~/bin/fine", "perl ~/bin/guard"] {
+                assert!(reach.check(command).is_err(), "{line}: {command}");
+            }
+        }
+        for line in ["#!/bin/sh", "#! /bin/sh -eu", "#!/usr/bin/env sh", "", &here("other-sh")] {
+            fs::write(root.join("bin/guard"), format!("{line}\ntrue\n")).unwrap();
+            assert_eq!(reach.check("~/bin/guard"), Ok(()), "the control {line}");
+        }
+        fs::remove_file(root.join("bin/guard")).unwrap();
+        let pipe = root.join("bin/guard");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(reach.check("~/bin/guard").is_err(), "a pipe holds nobody up");
     }
 
     #[test]
@@ -314,6 +412,8 @@ mod tests {
             "~/bin/guard 2>/dev/null",
             "/nowhere/guard",
             "~/bin/guard --level=2 .tool_input",
+            "~/bin/not-known",
+            "jq -r .prompt >> ~/log",
         ] {
             assert_eq!(reach.check(command), Ok(()), "{command}");
         }

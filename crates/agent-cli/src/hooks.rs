@@ -4,14 +4,16 @@ use crate::config_file::{HookEntry, OnFailureWord};
 use crate::programs::Named;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
-    Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookPoint, HookReport,
+    Changes, CommitReport, FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun,
 };
 use agent_core::ports::{CancelSignal, Hook};
 use agent_core::tool::{HookVerdict, Inspection};
 use agent_hooks::{HookConfigError, RepositoryHooks, UserHook, UserHooks};
 use agent_tools::Workspace;
 use async_trait::async_trait;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A hook as it would be used, or why it cannot be.
 pub(crate) fn check(named: &Named<HookEntry>) -> Result<UserHook, String> {
@@ -31,6 +33,19 @@ pub(crate) fn hook(entry: &HookEntry) -> Result<UserHook, HookConfigError> {
     }
 }
 
+/// The key of an entry that is wrong.
+pub(crate) const fn key_of(error: &HookConfigError) -> &'static str {
+    match error {
+        HookConfigError::NoCommand { .. } => "command",
+        HookConfigError::Matcher { .. }
+        | HookConfigError::NothingToMatch { .. }
+        | HookConfigError::NoSuchSubject { .. } => "matcher",
+        HookConfigError::Timeout { .. } => "timeout_ms",
+        HookConfigError::NoSuchEvent { .. } => "event",
+        _ => "on_failure",
+    }
+}
+
 /// What of a hook's matcher names no tool: what it was meant to look at runs without it.
 pub(crate) fn unknown_names(hooks: &[UserHook], tool_names: &[String]) -> Vec<String> {
     let on_tools = hooks.iter().filter(|hook| matches!(hook.point, HookPoint::PreToolUse | HookPoint::PostToolUse));
@@ -46,6 +61,31 @@ pub(crate) struct Hooks {
     pub(crate) workspace: Arc<Workspace>,
 }
 
+impl Hooks {
+    /// Where the session asks for hooks.
+    pub(crate) fn points(users: &UserHooks, auto_commit: bool) -> BTreeSet<HookPoint> {
+        let mut points = users.points();
+        // What could not be committed while somebody else held the index.
+        points.extend(auto_commit.then_some(HookPoint::SessionEnd));
+        points
+    }
+
+    async fn commit_left(&self, cancel: &dyn CancelSignal) -> Option<HookRun> {
+        let begun = Instant::now();
+        let done = self.repository.commit_left(cancel).await?;
+        let (end, message) = match done {
+            Ok(CommitReport { commit: Some(commit), .. }) => {
+                (HookEnd::Passed, format!("what had been left uncommitted is committed: {}", commit.subject))
+            }
+            Ok(CommitReport { notes, .. }) => (HookEnd::Passed, notes.join("; ")),
+            Err(error) => (HookEnd::Failed, error.to_string()),
+        };
+        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (point, command) = (HookPoint::SessionEnd, String::from("commit what was left"));
+        Some(HookRun { point, command, call: None, took_ms, end, message })
+    }
+}
+
 #[async_trait]
 impl Hook for Hooks {
     fn acts_before_tools(&self) -> bool {
@@ -53,11 +93,19 @@ impl Hook for Hooks {
     }
 
     async fn run(&self, occasion: &HookOccasion, cancel: &dyn CancelSignal) -> HookReport {
-        self.users.run(occasion, cancel).await
+        let mut report = self.users.run(occasion, cancel).await;
+        if *occasion == HookOccasion::SessionEnd {
+            report.runs.extend(self.commit_left(cancel).await);
+        }
+        report
     }
 
     async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         self.repository.before_tool(call, inspection).await
+    }
+
+    async fn tool_begins(&self, call: &ToolCall) {
+        self.repository.tool_begins(call).await;
     }
 
     async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {

@@ -76,7 +76,7 @@ fn cut(text: &str) -> String {
         return text.to_owned();
     }
     let end = text.floor_char_boundary(MAX_BYTES);
-    format!("{}\n[{} bytes left out]", text.get(..end).unwrap_or_default(), text.len() - end)
+    format!("{}\n[… {} bytes left out]", text.get(..end).unwrap_or_default(), text.len() - end)
 }
 
 /// Of one file.

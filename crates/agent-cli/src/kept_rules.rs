@@ -46,6 +46,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = real.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    agent_exec::leftovers::note_path(file.path());
     if let Ok(metadata) = real.metadata() {
         file.as_file().set_permissions(metadata.permissions())?;
     }

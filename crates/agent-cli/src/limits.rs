@@ -1,6 +1,9 @@
 //! Limits at the prompt, and of a session that is gone on with.
 
-use agent_core::budget::{Ledger, Limits, Usd};
+use crate::args::NanoUsd;
+use crate::units;
+use agent_core::budget::{Ledger, LimitKind, Limits, Usd};
+use agent_core::session::Session;
 use std::collections::BTreeSet;
 
 /// The limits of the start, so many times more.
@@ -15,6 +18,68 @@ pub(crate) fn raised(limits: &Limits, times: u64) -> Limits {
         max_wall_time_ms: limits.max_wall_time_ms.map(more),
         max_failures_in_row: limits.max_failures_in_row.map(more_in_row),
         max_repetitions: limits.max_repetitions.map(more_in_row),
+    }
+}
+
+/// How often the limits of the start have to be raised, once more than so often and until what was used is below them.
+pub(crate) fn next_raise(limits: &Limits, raises: u64, used: &Ledger) -> u64 {
+    let pairs = [
+        (limits.max_model_calls, used.model_calls),
+        (limits.max_tool_calls, used.tool_calls),
+        (limits.max_total_tokens, used.usage.total_tokens()),
+        (limits.max_cost_nano_usd, used.cost_nano_usd),
+    ];
+    let needed = pairs.into_iter().filter_map(|(limit, used)| used.checked_div(limit?));
+    needed.fold(raises.saturating_add(1), u64::max)
+}
+
+/// What lets a session go on that a limit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Raise {
+    /// A flag, with a limit that leaves room.
+    Flag(&'static str, String),
+    /// Where no flag helps: what to do, and the flag to leave out.
+    Otherwise(&'static str, Option<&'static str>),
+}
+
+impl Raise {
+    /// Nothing when no limit ended it.
+    pub(crate) fn of(session: &Session) -> Option<Self> {
+        let (limits, used) = (session.config().limits, session.ledger());
+        let kind = session.ended_by_limit()?;
+        // What the next call is thought to need counts, too.
+        let blocking = session.limit_reached().filter(|reached| reached.kind == kind);
+        let needed = |used: u64| blocking.as_ref().map_or(used, |reached| reached.spent.max(used));
+        let room = |limit: Option<u64>, used: u64| {
+            let limit = limit.unwrap_or_default().max(1);
+            needed(used).max(limit).saturating_add(limit)
+        };
+        let number = |flag, limit, used| Self::Flag(flag, room(limit, used).to_string());
+        Some(match kind {
+            LimitKind::ModelCalls => number("--max-turns", limits.max_model_calls, used.model_calls),
+            LimitKind::ToolCalls => number("--max-tool-calls", limits.max_tool_calls, used.tool_calls),
+            LimitKind::TotalTokens => number("--max-total-tokens", limits.max_total_tokens, used.usage.total_tokens()),
+            LimitKind::Cost if needed(used.cost_nano_usd) == u64::MAX => Self::Otherwise(
+                "set the model's price in the configuration, under `[models]`, or go on without `--max-budget-usd`",
+                Some("--max-budget-usd"),
+            ),
+            LimitKind::Cost => {
+                let cents = room(limits.max_cost_nano_usd, used.cost_nano_usd).div_ceil(10_000_000);
+                let limit = NanoUsd(cents.saturating_mul(10_000_000));
+                Self::Flag("--max-budget-usd", units::usd(limit))
+            }
+            LimitKind::WallTime => {
+                let limit_ms = limits.max_wall_time_ms.unwrap_or_default().max(1);
+                Self::Flag("--max-wall-time", format!("{}ms", limit_ms.saturating_mul(2)))
+            }
+            LimitKind::FailuresInRow => {
+                Self::Otherwise("raise `max_failures_in_row` in the configuration, under `[limits]`", None)
+            }
+            LimitKind::Repetitions => {
+                Self::Otherwise("raise `max_repetitions` in the configuration, under `[limits]`", None)
+            }
+            _ => return None,
+        })
     }
 }
 

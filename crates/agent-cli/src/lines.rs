@@ -2,6 +2,8 @@
 //!
 //! A terminal that marks what is pasted into it has that read as one text, however many lines it has.
 
+use crate::failure::Failure;
+use crate::threads;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -16,9 +18,12 @@ pub(crate) enum Line {
 }
 
 /// Starts to read. The channel closes where the input ends.
-pub(crate) fn read() -> mpsc::UnboundedReceiver<Line> {
+///
+/// # Errors
+/// When the system gives no thread.
+pub(crate) fn read() -> Result<mpsc::UnboundedReceiver<Line>, Failure> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    std::thread::spawn(move || {
+    threads::start("lines", move || {
         let stdin = std::io::stdin();
         let is_typed = stdin.is_terminal();
         let mut input = stdin.lock();
@@ -35,8 +40,8 @@ pub(crate) fn read() -> mpsc::UnboundedReceiver<Line> {
                 return;
             }
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Puts the lines of a paste together. The person ends its last line, behind the mark of its end.

@@ -5,6 +5,7 @@ mod apart;
 mod approver;
 mod args;
 mod config_file;
+mod config_places;
 mod config_show;
 mod demo;
 mod diagram;
@@ -13,6 +14,7 @@ mod doctor;
 mod failure;
 mod formatters;
 mod hard_links;
+mod help_pages;
 mod hidden;
 mod hint;
 mod hook_places;
@@ -45,6 +47,7 @@ mod sheet;
 mod signals;
 mod tape;
 mod terminal;
+mod threads;
 mod tools;
 mod trust;
 mod undo;
@@ -66,24 +69,37 @@ fn main() -> ExitCode {
     agent_exec::keep_to_itself();
     terminal::take_over_panics();
     terminal::keep_secret(secrets::redactor());
+    let runtime = match threads::runtime() {
+        Ok(runtime) => runtime,
+        Err(failure) => return end(Err(failure)),
+    };
+    // Before anything is written, the help too.
+    if let Err(failure) = runtime.block_on(async { signals::outlive_large_files() }) {
+        return end(Err(failure));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    // One thread is enough: the work is waiting, and what computes runs on threads of its own.
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return end(Err(Failure::internal(format!("start the runtime: {error}")))),
-    };
-    let result = runtime.block_on(dispatch(cli));
+    if let Some(home) = config_file::state_home() {
+        agent_exec::leftovers::keep_notes_in(&home.join(LEFTOVERS));
+    }
+    let thread = threads::keep_one(&runtime);
+    let result = runtime.block_on(dispatch(cli, thread));
     // A thread that reads the terminal cannot be stopped, and leaving does not wait for it.
     runtime.shutdown_background();
+    agent_exec::leftovers::forget_notes();
     end(result)
 }
 
-async fn dispatch(cli: Cli) -> Result<u8, Failure> {
+/// Where notes of temporary files are kept, in the state directory.
+const LEFTOVERS: &str = "leftovers";
+
+/// Does what was asked for. What only reads needs no second thread.
+async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> {
     match cli.command {
         None => {
+            thread?;
             let options = cli.options;
             cli.committed.refuse_at_prompt()?;
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
@@ -91,10 +107,17 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
             }
             prompt::run(options).await
         }
-        Some(Command::Run(arguments)) => Ok(run::run(arguments).await),
-        Some(Command::Job(arguments)) => job::dispatch(arguments).await,
-        Some(Command::Demo(arguments)) => demo::run(arguments).await,
+        Some(Command::Run(arguments)) => Ok(run::run(arguments, thread).await),
+        Some(Command::Job(arguments)) => {
+            thread?;
+            job::dispatch(arguments).await
+        }
+        Some(Command::Demo(arguments)) => {
+            thread?;
+            demo::run(arguments).await
+        }
         Some(Command::Resume(arguments)) => {
+            thread?;
             let Resume { id, options, committed } = arguments;
             committed.refuse_at_prompt()?;
             if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
@@ -107,8 +130,14 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Some(Command::Replay(arguments)) => sessions::replay(&arguments),
         Some(Command::Explain(arguments)) => sessions::explain(&arguments),
         Some(Command::Branch(arguments)) => sessions::branch(&arguments),
-        Some(Command::Rewind(arguments)) => sessions::rewind(&arguments).await,
-        Some(Command::Undo(arguments)) => undo::run(&arguments).await,
+        Some(Command::Rewind(arguments)) => {
+            thread?;
+            sessions::rewind(&arguments).await
+        }
+        Some(Command::Undo(arguments)) => {
+            thread?;
+            undo::run(&arguments).await
+        }
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options),
@@ -117,6 +146,8 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
             ConfigCommand::Show(arguments) => config_show::run(&arguments),
         },
         Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
+        Some(Command::Completions(arguments)) => help_pages::completions(&arguments),
+        Some(Command::Man(arguments)) => help_pages::man(&arguments),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::{Options, OutputFormat};
 use crate::hint::resume_command;
+use crate::limits::Raise;
 use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
 use crate::view::{Level, View, lost};
@@ -147,8 +148,14 @@ impl Printer {
                 .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
         }
         if !result.session_id.is_empty() && result.is_error {
-            let command = resume_command(&result.session_id, options);
-            self.view.tell(&format!("to go on with this session: {command}"));
+            let command = resume_command(&result.session_id, options, result.raise.as_ref());
+            self.view.tell(&match &result.raise {
+                Some(Raise::Flag(name, _)) => {
+                    format!("to go on with this session, `{name}` raises the limit that ended it: {command}")
+                }
+                Some(Raise::Otherwise(what, _)) => format!("to go on with this session, {what}: {command}"),
+                None => format!("to go on with this session: {command}"),
+            });
         }
         self.view.end_line();
     }

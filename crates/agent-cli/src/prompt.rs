@@ -10,7 +10,7 @@ use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
-use crate::limits::{next_notice, raised};
+use crate::limits::{Raise, next_notice, next_raise, raised};
 use crate::lines::{self, Line};
 use crate::provider;
 use crate::settings::Seat;
@@ -51,9 +51,10 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
+    let lines = lines::read()?;
     let task = tokio::spawn(runner.run());
     let _marks = PasteMarks::ask();
-    let left = screen.run(&mut notices, &mut signals, lines::read(), questions).await;
+    let left = screen.run(&mut notices, &mut signals, lines, questions).await;
     handle.detach();
     let (ended, cut_short) = signals::ended(task, &mut signals, || {
         screen.view.tell("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
@@ -67,7 +68,7 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     screen.view.end_line();
     screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
-        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options)));
+        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options, Raise::of(&session).as_ref())));
     }
     match end {
         End::JournalFailed(error) => Err(Failure::internal(error)),
@@ -97,6 +98,8 @@ struct Screen {
     /// What the person allowed at the start, and how often as much again.
     limits: Limits,
     raises: u64,
+    /// What the session has used.
+    used: Ledger,
     /// What the turns came to: nobody but the exit code tells a script.
     turns: Turns,
     had_unusable_line: bool,
@@ -124,6 +127,7 @@ impl Screen {
             asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
+            used: *before,
             turns: Turns::default(),
             had_unusable_line: false,
             is_in_turn: false,
@@ -213,7 +217,10 @@ impl Screen {
                 self.asked_by_hook.insert(call.clone());
             }
             Notice::Refused(rejected) => self.refused(rejected),
-            Notice::Spent(ledger) => self.spent(ledger.cost_nano_usd),
+            Notice::Spent(ledger) => {
+                self.used = *ledger;
+                self.spent(ledger.cost_nano_usd);
+            }
             Notice::Prompt { outcome, .. } => {
                 if self.is_stopping {
                     self.view.tell("stopped");
@@ -303,7 +310,7 @@ impl Screen {
                 self.handle.compact();
             }
             "/more" => {
-                self.raises += 1;
+                self.raises = next_raise(&self.limits, self.raises, &self.used);
                 self.untaken += 1;
                 // What the limit cut short goes on, and may end well.
                 self.turns = Turns::default();

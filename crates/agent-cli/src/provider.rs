@@ -36,7 +36,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     let name = name(settings)?;
     let (base_url, from) = base_url(settings, name);
     secrets.extend(secrets::of_url(&base_url));
-    let mut config = ProviderConfig { base_url, ..ProviderConfig::default() };
+    let mut config = ProviderConfig { base_url, timeouts: settings.timeouts, ..ProviderConfig::default() };
     let key = keys::of(settings, name, &config, &from)?;
     (config.api_key, config.key_variable) = (key.value, key.variable);
     say_proxy(settings, name, &config);

@@ -3,6 +3,7 @@
 use crate::apart::{self, apart, listen, unless_signalled};
 use crate::args::{Options, OutputFormat, Run};
 use crate::failure::Failure;
+use crate::limits::Raise;
 use crate::printer::{Init, Printer};
 use crate::provider;
 use crate::settings::{Seat, Settings};
@@ -18,8 +19,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
-/// Does the task and returns the exit code.
-pub(crate) async fn run(arguments: Run) -> u8 {
+/// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
+pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let started = Instant::now();
     let Run { prompt, words, verify, verify_timeout, options } = arguments;
     let commitments = verify.iter().map(|command| Commitment::of_command(command, verify_timeout.0)).collect();
@@ -33,7 +34,7 @@ pub(crate) async fn run(arguments: Run) -> u8 {
     }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
-    let result = match listen() {
+    let result = match thread.and_then(|()| listen()) {
         Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verify, &options)).await {
             Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
             Err(failure) => RunResult::of_failure(&failure, started),
@@ -51,6 +52,8 @@ async fn begin(
     options: &Options,
 ) -> Result<(Opened, Option<String>, Settings), Failure> {
     let names_session = options.continue_newest || options.session_id.is_some();
+    let all = options.clone();
+    apart(move || setup::check_named(&all)).await??;
     let prompt = match task(prompt, words).await {
         Err(failure) if !names_session => return Err(failure),
         prompt => prompt,
@@ -264,6 +267,7 @@ fn conclude(
         usage,
         permission_denials: denials.iter().map(DenialReport::of).collect(),
         terminal_state: format!("{:?}", session.state()),
+        raise: Raise::of(session),
     }
 }
 
@@ -282,6 +286,7 @@ impl RunResult {
             usage: UsageReport::default(),
             permission_denials: Vec::new(),
             terminal_state: String::from("Ready"),
+            raise: None,
         }
     }
 

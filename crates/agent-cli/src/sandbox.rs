@@ -127,11 +127,12 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
 fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
     let directory = place.directory;
     let mut kept = place.protection.kept();
-    kept.extend(place.git.paths().cloned());
+    kept.extend(place.git.kept().cloned());
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
     protected.extend(place.protection.paths());
     protected.extend(place.git.paths().cloned());
     protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
+    let copies = hidden::copies(directory, &place.protection.folders());
     Policy {
         access,
         workspace: directory.to_path_buf(),
@@ -140,7 +141,7 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
         // Nobody else looks at it, so it is in nobody's way. A `.git` in which there is nothing would be.
         placeholders: vec![directory.join(".agent")],
         writable,
-        hidden: hidden.paths,
+        hidden: hidden.paths.into_iter().chain(copies).collect(),
         readable: hidden.readable,
     }
 }

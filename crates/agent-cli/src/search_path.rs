@@ -35,11 +35,22 @@ pub(crate) fn ask(
     arguments: &[&str],
     directory: &Path,
 ) -> Result<Answer, String> {
+    ask_with(programs, program, arguments, directory, Vec::new())
+}
+
+/// The same with more in its environment.
+pub(crate) fn ask_with(
+    programs: &SearchPath,
+    program: &str,
+    arguments: &[&str],
+    directory: &Path,
+    environment: Vec<(String, String)>,
+) -> Result<Answer, String> {
     let command = Command {
         program: program.to_owned(),
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
         directory: directory.to_string_lossy().into_owned(),
-        environment: Vec::new(),
+        environment,
         stdin: Vec::new(),
         timeout_ms: PATIENCE_MS,
         output_limit_bytes: OUTPUT_LIMIT_BYTES,
@@ -51,7 +62,11 @@ pub(crate) fn ask(
         output.map_err(|error| error.to_string())
     };
     // The caller may be in a runtime of its own, which must not be blocked by another one.
-    let output = std::thread::scope(|scope| scope.spawn(run).join()).map_err(|_| "it panicked".to_owned())??;
+    let output = std::thread::scope(|scope| {
+        let started = std::thread::Builder::new().name("agent-question".to_owned()).spawn_scoped(scope, run);
+        let thread = started.map_err(|error| format!("start a thread: {error}"))?;
+        thread.join().map_err(|_| "it panicked".to_owned())?
+    })?;
     match output.exit {
         Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
         Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),

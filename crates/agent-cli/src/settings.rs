@@ -1,7 +1,8 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
-use crate::args::{Options, ProviderName, Sandbox};
-use crate::config_file::{self, LimitsConfig, UserConfig};
+use crate::args::{DurationMs, Options, ProviderName, Sandbox};
+use crate::config_file::{self, LimitsConfig, UserConfig, Wait};
+use crate::config_places::Places;
 use crate::failure::Failure;
 use crate::formatters;
 use crate::hook_places::{self, Ground};
@@ -18,7 +19,9 @@ use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
 use agent_hooks::{FormatterConfig, UserHook};
+use agent_llm::Timeouts;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Everything resolved but the provider's answers.
 #[derive(Debug, Default)]
@@ -34,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) fallback_models: Vec<String>,
     pub(crate) tape: Tape,
     pub(crate) limits: Limits,
+    /// How long answers of the provider are waited for.
+    pub(crate) timeouts: Timeouts,
     pub(crate) permissions: Permissions,
     /// What commands run in, where they do.
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
@@ -102,6 +107,7 @@ impl Settings {
             },
             tape,
             limits,
+            timeouts: timeouts(options, &user),
             permissions,
             sandbox,
             programs,
@@ -123,7 +129,6 @@ fn effective_limits(
     user: &UserConfig,
     repository: &RepositoryConfig,
 ) -> Result<Limits, Failure> {
-    let wrong = |what: String| Failure::config(format!("read the limits: {what}"));
     let mut limits = match seat {
         Seat::Headless | Seat::Looking => Limits {
             max_model_calls: Some(500),
@@ -136,7 +141,7 @@ fn effective_limits(
         },
         Seat::Interactive => Limits::default(),
     };
-    overlay(&mut limits, &limits_of(&user.limits).map_err(wrong)?);
+    overlay(&mut limits, &limits_of_user(user)?);
     overlay(&mut limits, &from_options(options));
     // A repository may narrow what everybody else said, and nothing else.
     looser(repository, options, user, &limits).iter().for_each(|key| {
@@ -164,7 +169,10 @@ fn hooks(
 
 pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     config_file::check_places()?;
-    config_file::user_config_path().map_or_else(|| Ok(UserConfig::default()), |path| config_file::read(&path))
+    let Some(file) = config_file::user_config_path() else { return Ok(UserConfig::default()) };
+    let Some(text) = config_file::text_of(&file)? else { return Ok(UserConfig::default()) };
+    let user: UserConfig = config_file::parse(&file, &text)?;
+    Ok(UserConfig { places: Places { file, text }, ..user })
 }
 
 pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -254,6 +262,14 @@ pub(crate) fn from_options(options: &Options) -> Limits {
     }
 }
 
+/// The limits that the user's configuration sets.
+pub(crate) fn limits_of_user(user: &UserConfig) -> Result<Limits, Failure> {
+    limits_of(&user.limits).map_err(|what| {
+        let key = if user.limits.max_wall_time_ms().is_err() { "max_wall_time" } else { "max_budget_usd" };
+        Failure::config(format!("read the limits, {}: {what}", user.places.limit(key)))
+    })
+}
+
 /// The limits that a configuration file sets.
 pub(crate) fn limits_of(config: &LimitsConfig) -> Result<Limits, String> {
     Ok(Limits {
@@ -265,6 +281,17 @@ pub(crate) fn limits_of(config: &LimitsConfig) -> Result<Limits, String> {
         max_failures_in_row: config.max_failures_in_row,
         max_repetitions: config.max_repetitions,
     })
+}
+
+fn timeouts(options: &Options, user: &UserConfig) -> Timeouts {
+    let wait = |flag: Option<DurationMs>, user: Option<Wait>, otherwise: Duration| {
+        flag.or(user.map(|wait| wait.0)).map_or(otherwise, |DurationMs(ms)| Duration::from_millis(ms))
+    };
+    let built_in = Timeouts::default();
+    let first_byte = wait(options.first_byte_timeout, user.timeouts.first_byte, built_in.first_byte);
+    let idle = wait(options.idle_timeout, user.timeouts.idle, built_in.idle);
+    // Whoever waits so long for a piece waits for the whole.
+    Timeouts { first_byte, idle, total: built_in.total.max(first_byte).max(idle), ..built_in }
 }
 
 /// What is said replaces what was said before.

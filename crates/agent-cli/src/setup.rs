@@ -1,7 +1,8 @@
 //! Wires a session: tools, hooks, journal, runner.
 
+use crate::LEFTOVERS;
 use crate::args::Options;
-use crate::config_file::{Author, check_places, config_home, state_home};
+use crate::config_file::{Author, check_places, config_home, record_key, state_home};
 use crate::differences::{say_differences, stay_denied};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
@@ -11,21 +12,22 @@ use crate::provider::Chosen;
 use crate::rule_patterns;
 use crate::sandbox;
 use crate::search_path;
-use crate::settings::Settings;
-use crate::terminal::say;
+use crate::settings::{Settings, working_directory};
+use crate::terminal::{inline, say};
 use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::{Begun, Rebuilt};
 use agent_core::link::Agent;
-use agent_core::permission::{Rule, RuleSource};
+use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
-use agent_exec::Processes;
+use agent_exec::{Processes, leftovers};
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, Runs, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
-use agent_tools::{Workspace, signal_tool, standard_tools, tool_families};
+use agent_tools::{Workspace, signal_tool, standard_tools};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,6 +78,7 @@ pub(crate) fn open(
 ) -> Result<Opened, Failure> {
     // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
     let with_signal = approver.is_none();
+    clear_leftovers(settings.is_quiet);
     let Made { builder, model, tool_names, processes, repository, users } =
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
@@ -104,23 +107,29 @@ pub(crate) fn open(
     Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, processes, repository })
 }
 
-/// Fails when a session is named that has to be there and is not: whoever mistyped an id need not set a key first to hear of it.
-pub(crate) fn check_named(settings: &Settings, options: &Options) -> Result<(), Failure> {
-    if !options.must_exist {
+/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a missing key,
+/// an unknown model or a broken configuration is.
+pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
+    let has_to_be_there = options.continue_newest || options.must_exist || options.fork_session;
+    if !has_to_be_there || options.no_session {
         return Ok(());
     }
-    let store = store(&settings.directory)?;
+    let directory = working_directory(options.directory.as_deref())?;
+    let store = store(&directory)?;
     match &options.session_id {
         Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
-        None => newest(&store, settings).map(|_| ()),
+        None => newest(&store, &directory).map(|_| ()),
     }
 }
 
-fn newest(store: &SessionStore, settings: &Settings) -> Result<String, Failure> {
+fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
     let newest = store.newest().map_err(|error| failed(&error))?;
     let newest = newest.map(|newest| newest.id);
     newest.ok_or_else(|| {
-        Failure::input(format!("go on with a session: there is none for {}", settings.directory.display()))
+        let directory = directory.display();
+        Failure::input(format!(
+            "go on with a session: there is none for {directory}; `agent`, and `agent run` without `--continue`, begin one"
+        ))
     })
 }
 
@@ -137,10 +146,26 @@ pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Fa
 /// A new session that is not begun, with its id: an attempt of a job.
 pub(crate) fn builder(settings: &Settings, options: &Options, chosen: Chosen) -> Result<(Builder, String), Failure> {
     // A job has no lifecycle that would hear a signal.
+    clear_leftovers(settings.is_quiet);
     let made = make(settings, options, chosen, None, false)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
     made.users.is_of(&id);
     Ok((builder, id))
+}
+
+/// Removes what agents that were killed have left. What has such a name and is something else stays, and is said.
+fn clear_leftovers(is_quiet: bool) {
+    let Some(home) = state_home() else { return };
+    let cleared = leftovers::clear(&home.join(LEFTOVERS));
+    for path in cleared.removed.iter().filter(|_| !is_quiet) {
+        say(&format!(
+            "agent: removed {}, which an agent that was killed had left",
+            inline(&path.display().to_string())
+        ));
+    }
+    for (path, why) in &cleared.left {
+        say(&format!("agent: an agent that was killed may have left {}: {why}", inline(&path.display().to_string())));
+    }
 }
 
 /// A session without a place to be kept in.
@@ -166,6 +191,7 @@ fn make(
     let workspace = Arc::new(
         workspace
             .protecting(own)
+            .closing(agent_hooks::kept_in(&settings.directory))
             .protecting_repositories(&settings.protected)
             .protecting_hooks(&settings.git_settings.hooks),
     );
@@ -181,7 +207,7 @@ fn make(
     }
     let users = users_hooks(settings, &own, &processes)?;
     let config = SessionConfig {
-        hooks: users.points(),
+        hooks: Hooks::points(&users, settings.auto_commit),
         system: Arc::from(system_prompt(options, &settings.directory)),
         limits: settings.limits,
         permissions: settings.permissions.clone(),
@@ -204,7 +230,7 @@ fn make(
     let repository = Arc::new(repository);
     let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
-    check_rules(settings, &tool_names)?;
+    rule_patterns::check(&settings.permissions, &settings.user, &tool_names)?;
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is no tool; the tools are {}", tool_names.join(", ")));
     }
@@ -240,6 +266,8 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
         trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
         formatters: settings.formatters.clone(),
         protected: protected_of(settings),
+        record_key: record_key(),
+        hidden: settings.sandbox.iter().flat_map(|sandbox| sandbox.policy().hidden.iter().cloned()).collect(),
         ..defaults
     }
 }
@@ -247,31 +275,7 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
 /// What is not restored or formatted besides protected names.
 fn protected_of(settings: &Settings) -> Vec<PathBuf> {
     let own = [config_home(), state_home()].into_iter().flatten();
-    own.chain(settings.git_settings.paths().cloned()).chain(settings.protected.iter().cloned()).collect()
-}
-
-/// A rule for a tool that does not exist is a slip of the pen: what it was meant to forbid would run.
-fn check_rules(settings: &Settings, tool_names: &[String]) -> Result<(), Failure> {
-    // A tool that some sessions have and this one lacks is none that does not exist.
-    let signal = signal_tool();
-    let is_known = |rule: &Rule| {
-        let name = rule.tool();
-        *signal.spec().name == *name || tool_families().contains(&name) || tool_names.iter().any(|known| known == name)
-    };
-    rule_patterns::check(&settings.permissions.deny)?;
-    let all = settings.permissions.allow.iter().chain(&settings.permissions.deny);
-    for rule in all.filter(|rule| !is_known(rule)) {
-        let text = format!(
-            "the rule `{rule}` names no tool; the tools are {}, their families {}",
-            tool_names.join(", "),
-            tool_families().join(", ")
-        );
-        if rule.source() == RuleSource::CommandLine {
-            return Err(Failure::config(format!("use the rules: {text}")));
-        }
-        say(&format!("agent: {text}"));
-    }
-    Ok(())
+    own.chain(settings.git_settings.kept().cloned()).chain(settings.protected.iter().cloned()).collect()
 }
 
 /// Where the session is kept.
@@ -302,7 +306,11 @@ impl Kept {
             return Ok(Self::No);
         }
         let store = store(&settings.directory)?;
-        let id = if options.continue_newest { Some(newest(&store, settings)?) } else { options.session_id.clone() };
+        let id = if options.continue_newest {
+            Some(newest(&store, &settings.directory)?)
+        } else {
+            options.session_id.clone()
+        };
         let Some(id) = id else {
             let id = SessionStore::new_id();
             let journal = store.create(&id).map_err(|error| failed(&error))?;
@@ -379,8 +387,12 @@ pub(crate) fn failed(error: &StoreError) -> Failure {
         StoreError::NoSuchSession { .. } => {
             Failure::input(format!("{error}; `agent sessions list` shows what there is"))
         }
+        StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
         StoreError::Open(OpenError::Read(error)) => unreadable(error),
         StoreError::BadId { .. } | StoreError::Open(OpenError::InUse { .. }) => Failure::input(error),
+        StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
+            Failure::internal(format!("{error}; raise the limit on file size (`ulimit -f`), or say `--no-session`"))
+        }
         StoreError::Open(_) => Failure::internal(format!(
             "{error}; set AGENT_STATE_HOME to a directory that can be written, or say `--no-session`"
         )),

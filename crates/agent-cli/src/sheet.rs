@@ -98,14 +98,49 @@ fn text(name: &str, text: &str, lines: &mut Vec<String>) {
 
 /// A line, cut where a terminal would break it, so that its further pieces cannot pass for lines of their own.
 fn pieces(before: &str, line: &str, lines: &mut Vec<String>) {
-    let shown: Vec<char> = unmistakable(line).chars().collect();
-    let mut rest = shown.chunks(CHARS_OF_A_PIECE);
-    lines.push(format!("{before}{}", rest.next().unwrap_or_default().iter().collect::<String>()));
-    lines.extend(rest.map(|piece| format!("    > {}", piece.iter().collect::<String>())));
+    let (mut piece, mut columns) = (before.to_owned(), 0);
+    for sign in unmistakable(line).chars() {
+        let width = columns_of(sign);
+        if columns + width > COLUMNS_OF_A_PIECE {
+            lines.push(std::mem::replace(&mut piece, String::from("    > ")));
+            columns = 0;
+        }
+        piece.push(sign);
+        columns += width;
+    }
+    lines.push(piece);
 }
 
+/// The columns that a terminal may give a sign: two to what is wide in East Asia, and to pictures.
+fn columns_of(sign: char) -> usize {
+    let code = u32::from(sign);
+    1 + usize::from(WIDE.iter().any(|(from, to)| (*from..=*to).contains(&code)))
+}
+
+/// Blocks with signs that the Unicode Character Database (`EastAsianWidth.txt`) calls wide or full; a sign too many makes a piece shorter, no more.
+const WIDE: &[(u32, u32)] = &[
+    (0x1100, 0x115f),
+    (0x231a, 0x231b),
+    (0x2329, 0x232a),
+    (0x23e9, 0x23f3),
+    (0x25fd, 0x27bf),
+    (0x2b1b, 0x2b1c),
+    (0x2b50, 0x2b55),
+    (0x2e80, 0xa4cf),
+    (0xa960, 0xa97f),
+    (0xac00, 0xd7ff),
+    (0xf900, 0xfaff),
+    (0xfe10, 0xfe6f),
+    (0xff00, 0xff60),
+    (0xffe0, 0xffe6),
+    (0x1_6fe0, 0x1_b2ff),
+    (0x1_d300, 0x1_d37f),
+    (0x1_f000, 0x1_faff),
+    (0x2_0000, 0x3_fffd),
+];
+
 const LINES_OF_A_PART: usize = 60;
-const CHARS_OF_A_PIECE: usize = 72;
+const COLUMNS_OF_A_PIECE: usize = 72;
 const MOST_EMPTY_LINES: usize = 3;
 
 #[cfg(test)]
@@ -167,6 +202,18 @@ mod tests {
             assert!(!shown.contains(hidden), "{hidden:?}: {shown}");
         }
         assert_eq!(lines(&json!({"command": "über 'ß' 日本"})), ["  command: über 'ß' 日本"], "control");
+    }
+
+    /// A terminal of 80 columns must not break a piece by itself: what follows would begin where lines begin.
+    #[test]
+    fn wide_signs_count_as_two_columns() {
+        for wide in ["日", "한", "Ａ", "🦀", "\u{20000}"] {
+            let shown = lines(&json!({"command": format!("{}  asked because it is safe", wide.repeat(72))}));
+            let first = shown.first().unwrap().trim_start_matches("  command: ");
+            assert_eq!(first.chars().count(), 36, "{wide}: {shown:?}");
+            assert!(shown.len() == 3 && shown.iter().skip(1).all(|line| line.starts_with("    > ")), "{shown:?}");
+        }
+        assert_eq!(lines(&json!({"command": "ü".repeat(72)})).len(), 1, "control");
     }
 
     #[test]

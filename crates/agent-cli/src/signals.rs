@@ -1,5 +1,7 @@
 //! Signals as the program understands them.
 
+use crate::failure::Failure;
+use crate::terminal::say;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
@@ -8,32 +10,49 @@ use tokio::task::{JoinError, JoinHandle};
 pub(crate) enum Signal {
     /// Ctrl-C.
     Interrupt,
-    /// The system or a supervisor wants the program to end, Ctrl-\ was pressed, or the terminal is gone.
+    /// The system or a supervisor wants the program to end, Ctrl-\ was pressed, the terminal is gone, or an alarm or a limit ran out.
     Terminate,
+}
+
+/// Has the system refuse a write beyond the limit on file size (`ulimit -f`), as it does with a full disk, instead of ending the program with
+/// no word about the work. A handler does that and not the mark "ignored", because programs that the agent starts inherit the mark, and not a
+/// handler: theirs is the default again.
+#[cfg(unix)]
+pub(crate) fn outlive_large_files() -> Result<(), Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let too_large = rustix::process::Signal::XFSZ.as_raw();
+    if ignored() & bit(too_large) != 0 {
+        return Ok(());
+    }
+    // The handler stays when its stream goes.
+    let listening = signal(SignalKind::from_raw(too_large));
+    listening.map(drop).map_err(|error| Failure::internal(format!("prepare for the limit on file size: {error}")))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn outlive_large_files() -> Result<(), Failure> {
+    Ok(())
 }
 
 /// Listens from now on. Signals that come while nobody looks are kept. What whoever started the program wants to be ignored (`nohup`, a script's
 /// `agent run … &`) stays ignored, where the system says what that is.
 #[cfg(unix)]
 pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
+    use rustix::process::Signal as System;
     use tokio::signal::unix::{SignalKind, signal};
     let (sender, receiver) = mpsc::unbounded_channel();
     let ignored = ignored();
-    let kinds = [
-        (SignalKind::interrupt(), Signal::Interrupt),
-        (SignalKind::terminate(), Signal::Terminate),
-        (SignalKind::hangup(), Signal::Terminate),
-        // Ctrl-\ at a terminal: to end at once would leave what commands made where it is.
-        (SignalKind::quit(), Signal::Terminate),
-    ];
-    for (kind, meaning) in kinds {
-        if ignored & (1 << (kind.as_raw_value() - 1)) != 0 {
+    for (number, meaning) in meanings() {
+        if ignored & bit(number) != 0 {
             continue;
         }
-        let mut stream = signal(kind)?;
+        let mut stream = signal(SignalKind::from_raw(number))?;
         let sender = sender.clone();
         tokio::spawn(async move {
             while stream.recv().await.is_some() {
+                if number == System::XCPU.as_raw() {
+                    say("agent: the limit on processor time (`ulimit -t`) is reached");
+                }
                 if sender.send(meaning).is_err() {
                     return;
                 }
@@ -41,6 +60,36 @@ pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         });
     }
     Ok(receiver)
+}
+
+/// Every signal whose default would end the program without a result, but for those that tell of a fault in it and the system's real-time ones.
+#[cfg(unix)]
+fn meanings() -> Vec<(i32, Signal)> {
+    use rustix::process::Signal as System;
+    let mut ending = vec![
+        System::TERM,
+        System::HUP,
+        // Ctrl-\ at a terminal: to end at once would leave what commands made where it is.
+        System::QUIT,
+        // Timers of whoever started the program outlive its start.
+        System::ALARM,
+        System::VTALARM,
+        System::PROF,
+        // Batch systems announce the end of the time with one of these.
+        System::USR1,
+        System::USR2,
+        System::XCPU,
+    ];
+    #[cfg(target_os = "linux")]
+    ending.extend([System::IO, System::POWER]);
+    let ending = ending.into_iter().map(|signal| (signal.as_raw(), Signal::Terminate));
+    std::iter::once((System::INT.as_raw(), Signal::Interrupt)).chain(ending).collect()
+}
+
+/// A signal's place in a mask.
+#[cfg(unix)]
+const fn bit(number: i32) -> u64 {
+    1 << (number - 1)
 }
 
 /// The signals that are ignored, a bit each, the first one lowest. Nothing but Linux tells it without unsafe code.

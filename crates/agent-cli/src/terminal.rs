@@ -293,6 +293,15 @@ pub(crate) fn take_over_panics() {
     }));
 }
 
+/// Does what may panic, and says nothing when it does: the caller says it better. For the time before there are other threads.
+pub(crate) fn without_a_word<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    std::panic::set_hook(hook);
+    done
+}
+
 static SECRETS: OnceLock<Redactor> = OnceLock::new();
 
 #[cfg(test)]

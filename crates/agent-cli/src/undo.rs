@@ -1,7 +1,7 @@
 //! `agent undo`: takes back the agent's changes of the last turns.
 
 use crate::args::Undo;
-use crate::config_file::{config_home, state_home};
+use crate::config_file::{config_home, record_key, state_home};
 use crate::failure::Failure;
 use crate::own_git::OwnGit;
 use crate::protected::{Protection, git_settings};
@@ -39,6 +39,10 @@ pub(crate) async fn begun(
     match undo_begun(&config, &git, is_meant, only_look, &NeverCancelled).await {
         Ok(undone) => Ok(Some(undone)),
         Err(UndoError::NoTurn) => Ok(None),
+        Err(error @ UndoError::NoUsableTurn(_)) => {
+            say(&format!("agent: {}", inline(&error.to_string())));
+            Ok(None)
+        }
         Err(error) => Err(failed(&error)),
     }
 }
@@ -50,9 +54,9 @@ fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let own = [config_home(), state_home()].into_iter().flatten();
     let found = Protection::find(&directory, &programs);
     let (git, repositories) = (git_settings(&directory, &programs, &found.folders()), found.repositories());
-    let protected = own.chain(git.paths().cloned()).chain(repositories).collect();
+    let protected = own.chain(git.kept().cloned()).chain(repositories).collect();
     let git = OwnGit::new(&directory, search_path::own_processes(&programs));
-    Ok((HooksConfig { protected, ..HooksConfig::new(directory) }, git))
+    Ok((HooksConfig { protected, record_key: record_key(), ..HooksConfig::new(directory) }, git))
 }
 
 fn failed(error: &UndoError) -> Failure {

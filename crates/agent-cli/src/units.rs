@@ -38,6 +38,14 @@ pub(crate) fn parse_duration(text: &str) -> Result<DurationMs, String> {
     number.checked_mul(factor).map(DurationMs).ok_or_else(wrong)
 }
 
+/// A duration for which something is waited.
+pub(crate) fn parse_wait(text: &str) -> Result<DurationMs, String> {
+    match parse_duration(text)? {
+        DurationMs(0) => Err(format!("`{text}` is no time to wait: everything would fail at once")),
+        wait => Ok(wait),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

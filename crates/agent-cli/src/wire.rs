@@ -1,6 +1,7 @@
 //! Machine-readable output: one object at the end (`json`) or one a line as things happen (`stream-json`). The schema in `docs/` is made
 //! from these types.
 
+use crate::limits::Raise;
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
 use agent_core::lifecycle;
@@ -235,6 +236,9 @@ pub(crate) struct RunResult {
     pub(crate) permission_denials: Vec<DenialReport>,
     /// Where the machine stands.
     pub(crate) terminal_state: String,
+    /// What a person does about the limit that ended it.
+    #[serde(skip)]
+    pub(crate) raise: Option<Raise>,
 }
 
 /// Tokens, in the field names of Anthropic's API.

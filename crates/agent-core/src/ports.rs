@@ -126,6 +126,10 @@ pub trait Hook: Send + Sync {
         HookVerdict::None
     }
 
+    /// A call was permitted and runs now. What a hook keeps of the state before a call leaves the program's memory here at the earliest: a call
+    /// that was denied leaves nothing. The arguments are those of the last [`before_tool`](Self::before_tool) for this call.
+    async fn tool_begins(&self, _call: &ToolCall) {}
+
     /// Looks at the repository: new commits, and whether formatting or committing is due.
     async fn check_git(&self, _changes: &Changes, _cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
         Ok(GitReport::default())

@@ -101,27 +101,35 @@ const KINDS: &[Kind] = &[
     Kind { reason: "belongs to version control", are_directories: true, names: &[".hg", ".jj", ".sl", ".bzr", "_darcs", ".pijul"] },
     Kind { reason: "belongs to the agent's own configuration", are_directories: true, names: &[".agent"] },
     Kind { reason: EDITOR, are_directories: true, names: &[
-        ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d",
+        ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d", ".idx", ".bsp",
+        ".externaltoolbuilders",
     ] },
     Kind { reason: EDITOR, are_directories: false, names: &[
         ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
-        ".devcontainer.json", ".kateproject", ".kakrc",
+        ".devcontainer.json", ".kateproject", ".kakrc", ".gitpod.yml", ".gitpod.yaml", ".project", ".ycm_extra_conf.py",
+        ".pylintrc", "pylintrc",
     ] },
     Kind { reason: GIT, are_directories: true, names: &[".githooks", ".husky"] },
     Kind { reason: GIT, are_directories: false, names: &[
         ".gitconfig", ".gitmodules", ".hgrc", ".hgsub", ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml",
         ".lefthook.yml", ".lefthook.yaml", "lefthook.toml", ".lefthook.toml", "lefthook.json", ".lefthook.json", "lefthook-local.yml", "lefthook-local.yaml",
         "lefthook-local.toml", "lefthook-local.json", ".lefthook-local.yml", ".lefthook-local.yaml", ".lefthook-local.toml", ".lefthook-local.json", ".lintstagedrc", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js",
-        ".lintstagedrc.cjs", ".lintstagedrc.mjs", "lint-staged.config.js", "lint-staged.config.cjs", "lint-staged.config.mjs",
-        ".overcommit.yml", ".huskyrc", ".huskyrc.json", ".huskyrc.js", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
+        ".lintstagedrc.cjs", ".lintstagedrc.mjs", ".lintstagedrc.ts", ".lintstagedrc.cts", ".lintstagedrc.mts", "lint-staged.config.js", "lint-staged.config.cjs",
+        "lint-staged.config.mjs", "lint-staged.config.ts", "lint-staged.config.cts", "lint-staged.config.mts",
+        "commitlint.config.js", "commitlint.config.cjs", "commitlint.config.mjs", "commitlint.config.ts", "commitlint.config.cts", "commitlint.config.mts",
+        ".commitlintrc", ".commitlintrc.json", ".commitlintrc.yml", ".commitlintrc.yaml", ".commitlintrc.js", ".commitlintrc.cjs", ".commitlintrc.mjs",
+        ".commitlintrc.ts", ".commitlintrc.cts", ".commitlintrc.mts", "captainhook.json", "captainhook.json.dist", "grumphp.yml", "grumphp.yaml",
+        "grumphp.yml.dist", "grumphp.yaml.dist", "grumphp.dist.yml", "grumphp.dist.yaml", ".rusty-hook.toml", "rusty-hook.toml", "prek.toml",
+        ".overcommit.yml", ".huskyrc", ".huskyrc.json", ".huskyrc.js", ".huskyrc.cjs", ".huskyrc.yml", ".huskyrc.yaml", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
     ] },
     Kind { reason: AGENT, are_directories: true, names: &[
         ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".roo", ".kiro", ".amazonq", ".continue", ".cline", ".clinerules",
         ".goose", ".openhands", ".kilocode", ".crush", ".junie", ".trae", ".qwen", ".factory", ".augment", ".aider",
+        ".pi", ".vibe", ".grok", ".amp", ".qoder", ".agents",
     ] },
     Kind { reason: AGENT, are_directories: false, names: &[
         ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
-        "crush.json", ".crush.json", ".rules",
+        "crush.json", ".crush.json", ".rules", "gptme.toml",
     ] },
     Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise"] },
     Kind { reason: SHELL, are_directories: false, names: &[
@@ -130,6 +138,8 @@ const KINDS: &[Kind] = &[
         ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc", ".mkshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".xsession",
         ".xsessionrc", ".xinitrc", ".pam_environment", ".gdbinit", ".lldbinit", ".rprofile", ".renviron", ".pdbrc", ".pdbrc.py", ".pythonrc",
         ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".perldb", ".lazy.lua", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
+        ".octaverc", "jupyter_notebook_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_config.py", "ipython_config.py",
+        ".tool-versions", ".yarnrc.yml", ".yarnrc", ".pnpmfile.cjs", ".pnpmfile.mjs",
     ] },
 ];
 
@@ -138,7 +148,8 @@ const KINDS: &[Kind] = &[
 const PAIRS: &[(&str, &str)] = &[
     ("direnv", "direnv.toml"), ("direnv", "direnvrc"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"), ("mise", "config.local.toml"), ("mise", "conf.d"),
     (".config", "git"), (".config", "systemd"), (".config", "autostart"), (".config", "environment.d"), (".config", "fish"),
-    (".config", "nvim"), (".config", "direnv"), (".config", "jj"), (".config", "hg"), (".local", "bin"),
+    (".config", "nvim"), (".config", "direnv"), (".config", "jj"), (".config", "hg"), (".local", "bin"), (".github", "hooks"),
+    (".cargo", "config.toml"), (".cargo", "config"),
 ];
 
 /// Without this file a directory is no repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for one, and
@@ -193,7 +204,19 @@ mod tests {
             ".config/systemd/user/x.service",
             ".local/bin/git",
             ".devcontainer.json",
+            ".pi/extensions/x.ts",
+            ".github/hooks/x.json",
+            "sub/.octaverc",
+            "lint-staged.config.ts",
             "sub/HEAD",
+            ".tool-versions",
+            ".yarnrc.yml",
+            ".pnpmfile.cjs",
+            "sub/.cargo/config.toml",
+            ".pylintrc",
+            ".bsp/x.json",
+            ".externalToolBuilders/x.launch",
+            ".agents/x",
         ] {
             assert!(reason(path).is_some(), "{path}");
         }
@@ -217,6 +240,10 @@ mod tests {
             "local/bin/x",
             ".config/app/config.toml",
             "AGENTS.md",
+            "cargo/config.toml",
+            "config.toml",
+            "tool-versions",
+            "pnpmfile.cjs",
             "",
             "./",
         ] {

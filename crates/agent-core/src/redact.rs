@@ -8,6 +8,8 @@
 //!
 //! 1. What is found is replaced as a whole, the longest first: one that is part of another does not spare the rest of it.
 //! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is no secret but a word; replacing it would garble every text.
+//! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
+//! 4. Where a text was cut (`…`), what is left of a secret there is found, too.
 //!
 //! Absent: guesses at what looks like a secret, and disguises (base64, one letter a line). What is not known is not found.
 
@@ -16,6 +18,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 use serde_json::Value;
 
 /// Replaces known secrets. Cheap to clone.
@@ -34,6 +37,7 @@ impl Redactor {
             if secret.len() >= MIN_SECRET_BYTES {
                 forms.extend(spellings(secret));
             }
+            forms.extend(lines(secret).flat_map(spellings));
         }
         forms.sort_by(|a: &String, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
@@ -60,19 +64,57 @@ impl Redactor {
         self.forms.iter().map(String::as_str)
     }
 
-    /// Whether a secret stands in a text.
+    /// Whether a secret stands in a text, or what is left of one beside a cut.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
-        self.forms().any(|secret| text.contains(secret))
+        self.forms().any(|secret| text.contains(secret)) || !self.remains(text).is_empty()
     }
 
-    /// Replaces every secret in a text.
+    /// Replaces every secret in a text, and what is left of one beside a cut.
     pub fn text(&self, text: &mut String) {
         for secret in self.forms() {
             if text.contains(secret) {
                 *text = text.replace(secret, REDACTED);
             }
         }
+        for remains in self.remains(text).into_iter().rev() {
+            text.replace_range(remains, REDACTED);
+        }
+    }
+
+    /// Where the beginning of a secret stands before a cut, or the end of one behind it; apart from each other and in order.
+    fn remains(&self, text: &str) -> Vec<Range<usize>> {
+        if !text.contains(CUT) {
+            return Vec::new();
+        }
+        let part = |range: Range<usize>, secret: &str| secret.get(range).is_some_and(|part| text.contains(part));
+        let begins = |secret: &&str| part(0..MIN_SECRET_BYTES, secret);
+        let ends = |secret: &&str| part(secret.len().saturating_sub(MIN_SECRET_BYTES)..secret.len(), secret);
+        let (begun, ended): (Vec<&str>, Vec<&str>) =
+            (self.forms().filter(begins).collect(), self.forms().filter(ends).collect());
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (at, cut) in text.match_indices(CUT) {
+            let before = text.get(..at).unwrap_or_default();
+            let before = before.strip_suffix("\n[").or_else(|| before.strip_suffix(' ')).unwrap_or(before);
+            let behind = text.get(at + cut.len()..).unwrap_or_default();
+            let behind = behind.strip_prefix("]\n").unwrap_or(behind);
+            let (end, start) = (before.len(), text.len() - behind.len());
+            let beginning =
+                |secret: &&str| left_of(secret, |n| secret.get(..n).is_some_and(|part| before.ends_with(part)));
+            let ending = |secret: &&str| {
+                left_of(secret, |n| secret.get(secret.len() - n..).is_some_and(|part| behind.starts_with(part)))
+            };
+            let left = [
+                begun.iter().filter_map(beginning).max().map(|bytes| end - bytes..end),
+                ended.iter().filter_map(ending).max().map(|bytes| start..start + bytes),
+            ];
+            for range in left.into_iter().flatten() {
+                if found.last().is_none_or(|last| last.end <= range.start) {
+                    found.push(range);
+                }
+            }
+        }
+        found
     }
 
     /// The text with every secret replaced.
@@ -153,6 +195,22 @@ impl fmt::Debug for Redactor {
     }
 }
 
+/// The most bytes of a secret, short of all, that are there.
+fn left_of(secret: &str, is_there: impl Fn(usize) -> bool) -> Option<usize> {
+    (MIN_SECRET_BYTES..secret.len()).rev().find(|bytes| is_there(*bytes))
+}
+
+/// Lines of a secret that are secrets themselves: long, and neither words nor what stands around a key. A variable may have them behind `\n` in its only
+/// line.
+fn lines(secret: &str) -> impl Iterator<Item = &str> {
+    let lines = secret.split(['\n', '\r']).flat_map(|line| line.split("\\n")).map(str::trim);
+    let is_secret = |line: &&str| {
+        let is_one_word = !line.contains(char::is_whitespace);
+        !line.starts_with("-----") && (line.len() >= LONG_LINE_BYTES || is_one_word && line.len() >= MIN_LINE_BYTES)
+    };
+    lines.filter(move |line| line.len() < secret.len()).filter(is_secret)
+}
+
 /// Where a secret begins that lies across this place.
 fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
     text.match_indices(secret).map(|(start, _)| start).find(|start| *start < place && place < start + secret.len())
@@ -183,6 +241,12 @@ fn in_url(secret: &str) -> String {
 pub const REDACTED: &str = "[redacted]";
 /// Shorter values are words such as `true`.
 pub const MIN_SECRET_BYTES: usize = 6;
+/// What tools put where they cut a text.
+const CUT: char = '…';
+/// Shorter lines of a secret of several lines are found with the others only.
+const MIN_LINE_BYTES: usize = 16;
+/// As long as the lines of a key file: a secret, though it has blanks.
+const LONG_LINE_BYTES: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -202,6 +266,51 @@ mod tests {
             assert_eq!(redactor.redacted(text), clean);
         }
         assert_eq!(format!("{redactor:?}"), "Redactor(..)");
+    }
+
+    #[test]
+    fn what_is_left_of_a_secret_beside_a_cut_is_found() {
+        let secret = "sk-ant-0123456789abcdef";
+        let redactor = Redactor::new([secret]);
+        for bytes in MIN_SECRET_BYTES..secret.len() {
+            let (beginning, end) = (&secret[..bytes], &secret[secret.len() - bytes..]);
+            for (text, clean) in [
+                (format!("7\tx{beginning}…\n8\ty"), "7\tx[redacted]…\n8\ty".to_string()),
+                (
+                    format!("x{beginning}\n[… 12 bytes left out here …]\ny"),
+                    "x[redacted]\n[… 12 bytes left out here …]\ny".into(),
+                ),
+                (
+                    format!("x\n[… 12 bytes left out here …]\n{end}y"),
+                    "x\n[… 12 bytes left out here …]\n[redacted]y".into(),
+                ),
+                (format!("{beginning} … (12 bytes)"), "[redacted] … (12 bytes)".into()),
+                (format!("{beginning}…{end}"), "[redacted]…[redacted]".into()),
+            ] {
+                assert_eq!(redactor.redacted(&text), clean);
+                assert!(redactor.finds(&text));
+            }
+            // The control: where nothing was cut, a part is a text like any other.
+            assert_eq!(redactor.redacted(beginning), beginning);
+        }
+        assert_eq!(redactor.redacted("sk-an… …cdef …"), "sk-an… …cdef …", "too short to say anything");
+    }
+
+    #[test]
+    fn a_secret_of_several_lines_is_found_line_by_line() {
+        let lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj", "short=="];
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", lines.join("\n"));
+        for secret in [key.clone(), key.replace('\n', "\\n"), key.replace('\n', "\r\n")] {
+            let redactor = Redactor::new([&secret]);
+            assert_eq!(redactor.redacted(&secret), REDACTED);
+            let numbered: String = key.lines().enumerate().map(|(at, line)| format!("{at}\t{line}\n")).collect();
+            let clean = redactor.redacted(&numbered);
+            assert!(!clean.contains(lines[0]) && !clean.contains(lines[1]), "{clean}");
+            assert!(clean.contains("-----BEGIN PRIVATE KEY-----"), "words stay: {clean}");
+        }
+        // The control: lines that are words are not taken out of other texts.
+        let words = Redactor::new(["two words\nand some more of them here"]);
+        assert_eq!(words.redacted("1: and some more of them here"), "1: and some more of them here");
     }
 
     #[test]

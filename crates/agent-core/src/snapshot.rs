@@ -50,7 +50,8 @@ impl Machine for Job {}
 /// A machine as one line of JSON.
 ///
 /// # Errors
-/// [`SnapshotError::Form`]; the machines of this crate can always be written.
+/// [`SnapshotError::Form`] for a session with a tool whose schema could not be read back; see
+/// [`ToolSpec::MAX_SCHEMA_DEPTH`](crate::tool::ToolSpec::MAX_SCHEMA_DEPTH). All else can be written.
 pub fn write<M: Machine>(machine: &M) -> Result<String, SnapshotError> {
     serde_json::to_string(machine).map_err(|error| SnapshotError::form(&error))
 }

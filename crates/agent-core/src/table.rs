@@ -179,6 +179,8 @@ macro_rules! rows {
 /// * `state S only through G;`: the first cannot be reached when the second is removed; with `unless [T, …]` but by rows on these triggers,
 /// * `trigger T stays;`: its rows keep the state.
 ///
+/// The claims stand in this order, each kind together: another order is a syntax error (``no rules expected `action` ``).
+///
 /// With `pub CLAIMS of` before the table's name the claims are kept under that name, as data.
 #[macro_export]
 macro_rules! prove {

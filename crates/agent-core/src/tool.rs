@@ -3,10 +3,12 @@
 use crate::conversation::CallId;
 use crate::hook::HookReport;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 /// A tool as it is offered to the model.
@@ -16,8 +18,34 @@ pub struct ToolSpec {
     pub name: Arc<str>,
     /// What it does and when to use it, for the model.
     pub description: Arc<str>,
-    /// JSON schema of its arguments, an object schema.
+    /// JSON schema of its arguments, an object schema. One that is nested deeper than [`MAX_SCHEMA_DEPTH`](Self::MAX_SCHEMA_DEPTH) cannot
+    /// be written, because it could not be read back.
+    #[serde(serialize_with = "readable")]
     pub input_schema: Arc<Value>,
+}
+
+impl ToolSpec {
+    /// How deep objects and arrays of a schema may lie in each other. Readers of JSON bound that, and a record lies around the schema.
+    pub const MAX_SCHEMA_DEPTH: usize = 100;
+}
+
+fn readable<S: Serializer>(schema: &Arc<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+    if is_nested_within(schema, ToolSpec::MAX_SCHEMA_DEPTH) {
+        return schema.serialize(serializer);
+    }
+    let most = ToolSpec::MAX_SCHEMA_DEPTH;
+    Err(S::Error::custom(format!(
+        "write the schema of a tool: it is nested deeper than {most} levels and could not be read back"
+    )))
+}
+
+/// Goes no deeper than it has to.
+fn is_nested_within(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Object(fields) => depth > 0 && fields.values().all(|field| is_nested_within(field, depth - 1)),
+        Value::Array(values) => depth > 0 && values.iter().all(|value| is_nested_within(value, depth - 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
 }
 
 /// Whether a call may change anything.
@@ -256,8 +284,38 @@ pub struct RanTool {
 
 #[cfg(test)]
 mod tests {
-    use super::HookVerdict;
-    use alloc::string::String;
+    use super::{HookVerdict, ToolSpec};
+    use alloc::string::{String, ToString};
+    use alloc::sync::Arc;
+    use serde_json::{Value, json};
+
+    fn spec(input_schema: Value) -> ToolSpec {
+        ToolSpec { name: "t".into(), description: "d".into(), input_schema: Arc::new(input_schema) }
+    }
+
+    #[test]
+    fn numbers_of_a_schema_come_back_as_they_were() {
+        for number in [1_002.000_000_000_000_2, 0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, 9_007_199_254_740_993.0] {
+            let spec = spec(json!({ "minimum": number }));
+            let kept = serde_json::to_string(&spec).unwrap();
+            assert_eq!(serde_json::from_str::<ToolSpec>(&kept).unwrap(), spec, "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_could_not_be_read_back_is_not_written() {
+        let around = |inner| Value::Object([("not".to_string(), inner)].into_iter().collect());
+        let nested = |depth| (0..depth).fold(Value::Bool(true), |inner, _| around(inner));
+        let deepest = serde_json::to_string(&spec(nested(ToolSpec::MAX_SCHEMA_DEPTH))).unwrap();
+        assert!(serde_json::from_str::<ToolSpec>(&deepest).is_ok());
+        for depth in [ToolSpec::MAX_SCHEMA_DEPTH + 1, 500] {
+            let schema = nested(depth);
+            let told = serde_json::to_string(&spec(schema)).unwrap_err().to_string();
+            assert!(told.contains("nested deeper than 100 levels"), "{told}");
+        }
+        let lists = (0..101).fold(Value::Null, |inner, _| Value::Array([inner].into()));
+        assert!(serde_json::to_string(&spec(lists)).is_err());
+    }
 
     fn each(reason: &str) -> [HookVerdict; 4] {
         let reason = || String::from(reason);

@@ -4,11 +4,13 @@ use crate::diagram::{Refusal, cell};
 use crate::table::{Label, Table};
 use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Display;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One row that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +40,11 @@ pub struct TraceNote {
 
 /// The newest transitions and notes, at most [`Trace::CAPACITY`] of each, and totals over all transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: Deserialize<'de>, T: Deserialize<'de>"))]
 pub struct Trace<S, T> {
+    #[serde(deserialize_with = "few")]
     recent: VecDeque<Transition<S, T>>,
+    #[serde(deserialize_with = "few")]
     notes: VecDeque<TraceNote>,
     /// By state: times entered, milliseconds spent.
     totals: Vec<(u64, u64)>,
@@ -48,9 +53,21 @@ pub struct Trace<S, T> {
     dropped: u64,
 }
 
+/// As many as a trace keeps: no trace ever had more.
+fn few<'de, V: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<VecDeque<V>, D::Error> {
+    let entries = VecDeque::deserialize(deserializer)?;
+    let count = entries.len();
+    if count > CAPACITY {
+        return Err(D::Error::custom(format!("a trace keeps at most {CAPACITY} entries, and here are {count}")));
+    }
+    Ok(entries)
+}
+
+const CAPACITY: usize = 100;
+
 impl<S: Label, T: Label> Trace<S, T> {
     /// How many transitions, and how many notes, are kept (seed 001).
-    pub const CAPACITY: usize = 100;
+    pub const CAPACITY: usize = CAPACITY;
 
     /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.
     pub(crate) fn new(made_at_ms: Option<u64>) -> Self {
@@ -133,7 +150,7 @@ pub struct Rejected<S, T, R: Display> {
     pub trigger: Option<T>,
     /// Why.
     pub reason: R,
-    /// What would have been accepted here.
+    /// The triggers that have a row here: what an event has to be to be accepted. Several may be one event, decided by the machine's data.
     pub accepted: Vec<T>,
 }
 

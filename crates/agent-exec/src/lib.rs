@@ -19,6 +19,7 @@
 //!
 //! Absent: shells (the caller names a program), signal handlers, opinions about what a command may touch.
 
+mod apart;
 mod capture;
 #[cfg(target_os = "linux")]
 mod check;
@@ -28,6 +29,8 @@ mod fence;
 mod harden;
 mod helper;
 mod lasting;
+mod leads;
+pub mod leftovers;
 mod limits;
 mod program;
 mod pump;
@@ -45,6 +48,7 @@ pub use error::StartError;
 pub use fence::Fence;
 pub use harden::keep_to_itself;
 pub use helper::{Helper, help, help_with};
+pub use leads::leads_into;
 pub use pump::OnOutput;
 pub use run::{Finished, Processes, Streams, SystemRunner};
 pub use sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable, Watch};

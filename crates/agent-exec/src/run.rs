@@ -99,7 +99,7 @@ impl Processes {
     /// Runs every program in a sandbox.
     ///
     /// What a program leaves behind is then ended by the kernel, where the sandbox has a pid namespace, and not counted in
-    /// [`Finished::left_behind`]; a program that a signal ended is reported as shells do, with 128 and the signal's number.
+    /// [`Finished::left_behind`].
     #[must_use]
     pub fn in_sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
@@ -156,7 +156,8 @@ impl Processes {
         // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at
         // after that.
         let guarded = Guarded::begin(self.sandbox.as_ref());
-        let Started { mut pump, mut child, mut tree, program } = start(command, surroundings, streams, on_output)?;
+        let Started { mut pump, mut child, mut tree, program, status } =
+            start(command, surroundings, streams, on_output)?;
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);
         let ending = pump.alongside(ending).await;
@@ -183,6 +184,8 @@ impl Processes {
         let (stdout, stderr) = pump.finish();
         let remarks = guarded.end().await;
         let finished = Finished { exit, stdout, stderr, left_behind: ended.found, survivors: ended.survivors, remarks };
+        let exit = status.as_ref().map_or(finished.exit, |status| status.exit(finished.exit));
+        let finished = Finished { exit, ..finished };
         match &self.sandbox {
             Some(sandbox) => finished.of_sandboxed(sandbox.has_namespace()),
             None => Ok(finished),

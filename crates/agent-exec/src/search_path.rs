@@ -1,10 +1,11 @@
 //! Where a host finds the programs that it runs by itself.
 //!
 //! `PATH` often names directories of the workspace: an active virtual environment, `node_modules/.bin` in a script. What commands may write there
-//! must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to such a place is
-//! passed over.
+//! must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to or through such a place
+//! is passed over.
 
 use crate::error::StartError;
+use crate::leads::leads_into;
 use crate::program::{is_program, search};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -32,11 +33,11 @@ impl SearchPath {
         let untrusted: Vec<PathBuf> = untrusted.into_iter().flat_map(|path| both(path.as_ref())).collect();
         let search_path = search_path.unwrap_or(OsStr::new(USUAL_PATH));
         let is_outside = |path: &PathBuf| {
-            path.is_absolute() && both(path).iter().all(|path| !untrusted.iter().any(|root| path.starts_with(root)))
+            let is_inside = |path: &PathBuf| untrusted.iter().any(|root| path.starts_with(root));
+            path.is_absolute() && !both(path).iter().any(is_inside) && !leads_into(path, &untrusted)
         };
         let (kept, left_out): (Vec<_>, Vec<_>) = std::env::split_paths(search_path).partition(is_outside);
-        // None of them has a separator in its name: they were parts of such a list.
-        let directories = std::env::join_paths(kept).unwrap_or_default();
+        let directories = joined(kept);
         Self(Arc::new(Parts { directories, left_out, untrusted, found: Mutex::default() }))
     }
 
@@ -49,10 +50,7 @@ impl SearchPath {
         if let Some(file) = found.get(program).filter(|file| is_program(file)) {
             return Ok(file.clone());
         }
-        let is_outside = |file: &Path| {
-            file.canonicalize().is_ok_and(|real| !self.0.untrusted.iter().any(|root| real.starts_with(root)))
-        };
-        let file = search(program, &self.0.directories, is_outside)?;
+        let file = search(program, &self.0.directories, |file| !leads_into(file, &self.0.untrusted))?;
         found.insert(program.to_owned(), file.clone());
         Ok(file)
     }
@@ -61,6 +59,16 @@ impl SearchPath {
     #[must_use]
     pub fn directories(&self) -> &OsStr {
         &self.0.directories
+    }
+
+    /// The directories, as a value of `PATH` in which a shell that looks for one of these programs finds none that a link leads to or through what was not
+    /// trusted: without the directories in which such a link has its name.
+    #[must_use]
+    pub fn directories_for<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> OsString {
+        let programs: Vec<&str> = programs.into_iter().collect();
+        let is_fit =
+            |folder: &PathBuf| !programs.iter().any(|program| leads_into(&folder.join(program), &self.0.untrusted));
+        joined(std::env::split_paths(&self.0.directories).filter(is_fit))
     }
 
     /// What was left out of the search path.
@@ -75,6 +83,13 @@ impl Default for SearchPath {
     fn default() -> Self {
         Self::outside::<&Path>(None, [])
     }
+}
+
+/// As a value of `PATH`. An empty one would mean the current directory.
+fn joined(directories: impl IntoIterator<Item = PathBuf>) -> OsString {
+    // None of them has a separator in its name: they were parts of such a list.
+    let joined = std::env::join_paths(directories).unwrap_or_default();
+    if joined.is_empty() { OsString::from(NO_DIRECTORY) } else { joined }
 }
 
 /// A path without `.` and `..`, and where it leads.
@@ -94,6 +109,8 @@ fn both(path: &Path) -> Vec<PathBuf> {
     real.into_iter().filter(|real| *real != named).chain([named.clone()]).collect()
 }
 
+/// Nothing can be put there.
+const NO_DIRECTORY: &str = "/dev/null";
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 #[cfg(test)]
@@ -119,6 +136,11 @@ mod tests {
         let real = program(&system, "git");
         symlink(workspace.join(".venv/bin"), root.join("link")).unwrap();
         symlink(&workspace, root.join("other-name")).unwrap();
+        // These end in the user's programs, by a step that a command can lead elsewhere.
+        symlink(&system, workspace.join("step")).unwrap();
+        symlink(workspace.join("step"), root.join("through")).unwrap();
+        fs::create_dir(root.join("steps")).unwrap();
+        symlink(workspace.join("step/git"), root.join("steps/git")).unwrap();
         fs::create_dir(root.join("links")).unwrap();
         symlink(workspace.join(".venv/bin/git"), root.join("links/git")).unwrap();
         for (entry, is_left_out) in [
@@ -130,17 +152,31 @@ mod tests {
             (PathBuf::from("node_modules/.bin"), true),
             (PathBuf::from("."), true),
             (PathBuf::new(), true),
-            // The directory is the user's; the link in it leads to the workspace.
+            (root.join("through"), true),
+            // The directory is the user's; the link in it leads to the workspace, or through it.
             (root.join("links"), false),
+            (root.join("steps"), false),
         ] {
             let path = std::env::join_paths([&entry, &system]).unwrap();
             let search = SearchPath::outside(Some(&path), [root.join("other-name")]);
             assert_eq!(search.find("git").unwrap(), real, "{}", entry.display());
             assert_eq!(search.left_out().len(), usize::from(is_left_out), "{}", entry.display());
+            let for_git = search.directories_for(["absent", "git"]);
+            assert_eq!(for_git, system.as_os_str(), "{}: none of the workspace's is found first", entry.display());
+            // The control: another program's name leaves the directory in.
+            assert_eq!(search.directories_for(["absent"]) == path, !is_left_out, "{}", entry.display());
             // The control: without the workspace as a reason, the first that is there is found.
             let all = SearchPath::outside(Some(&path), [root.join("elsewhere")]);
             assert!(all.find("git").unwrap() != real || !entry.join("git").is_absolute() || !entry.exists());
         }
+    }
+
+    #[test]
+    fn where_nothing_is_left_the_current_directory_is_not_searched() {
+        let root = tempfile::tempdir().unwrap();
+        let search = SearchPath::outside(Some(root.path().as_os_str()), [root.path()]);
+        assert!(!search.directories().is_empty() && !search.directories_for(["seq"]).is_empty());
+        assert!(matches!(search.find("sh"), Err(StartError::NotFound)));
     }
 
     #[test]

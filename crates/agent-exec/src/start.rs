@@ -10,7 +10,7 @@ use crate::lasting::on_lasting_thread;
 use crate::program;
 use crate::pump::{Drain, Feeder, OnOutput, Pump};
 use crate::run::Streams;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, StatusFile};
 use crate::search_path::SearchPath;
 use crate::tree::{MARKER, ProcessTree, Unkept};
 use agent_core::ports::Command;
@@ -33,6 +33,8 @@ pub(crate) struct Started<'a> {
     pub(crate) tree: ProcessTree,
     /// What was started.
     pub(crate) program: PathBuf,
+    /// Where it is told how it ended, if its process does not tell.
+    pub(crate) status: Option<StatusFile>,
 }
 
 /// In what a program is started.
@@ -78,7 +80,8 @@ pub(crate) fn start<'a>(
     let unkept = surroundings.keeper().and_then(|_| Unkept::claim());
     let surroundings = if unkept.is_some() { Surroundings { helper: None, ..surroundings } } else { surroundings };
     let marker = crate::tree::new_marker();
-    let prepared = prepare(command, &program, surroundings);
+    let status = sandbox.and_then(Sandbox::status_file);
+    let prepared = prepare(command, &program, surroundings, status.as_ref());
     let Kept { command: mut prepared, keeper, input } = keep(prepared, command, surroundings, &marker)?;
     prepared.env_clear().envs(environment.iter()).envs(command.environment.iter().map(|(name, value)| (name, value)));
     if keeper.is_none() {
@@ -124,6 +127,7 @@ pub(crate) fn start<'a>(
         child,
         tree,
         program,
+        status,
     })
 }
 
@@ -223,11 +227,16 @@ fn in_runtime(
     })
 }
 
-fn prepare(command: &Command, program: &Path, surroundings: Surroundings<'_>) -> StdCommand {
+fn prepare(
+    command: &Command,
+    program: &Path,
+    surroundings: Surroundings<'_>,
+    status: Option<&StatusFile>,
+) -> StdCommand {
     // A helper begins a session by itself.
     let new_session = surroundings.new_session.filter(|_| surroundings.keeper().is_none());
     let mut prepared = match (surroundings.sandbox, new_session) {
-        (Some(sandbox), _) => sandbox.command(program, Path::new(&command.directory), surroundings.environment),
+        (Some(sandbox), _) => sandbox.command(program, Path::new(&command.directory), surroundings.environment, status),
         // It does not fork, because the new process leads no group yet: process id and group are as without it.
         (None, Some(new_session)) => {
             let mut prepared = StdCommand::new(new_session);

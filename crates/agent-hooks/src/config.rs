@@ -25,6 +25,11 @@ pub struct HooksConfig {
     pub git_timeout_ms: u64,
     /// What must not be written besides the names of [`agent_core::protected`], as absolute paths: the host's own files, for instance.
     pub protected: Vec<PathBuf>,
+    /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It has to lie where commands
+    /// cannot read it. Without one, whatever stands in the place of a record counts as one.
+    pub record_key: Option<PathBuf>,
+    /// What commands do not read, as absolute paths. No copy of it is kept for undo: commands read what git keeps.
+    pub hidden: Vec<PathBuf>,
 }
 
 impl HooksConfig {
@@ -42,6 +47,8 @@ impl HooksConfig {
             config_home: std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
             git_timeout_ms: 20_000,
             protected: Vec::new(),
+            record_key: None,
+            hidden: Vec::new(),
         }
     }
 }
@@ -52,6 +59,12 @@ impl HooksConfig {
         let absolute = root.join(path);
         let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected));
         agent_core::protected::reason(path).or_else(|| is_hosts.then_some("is protected by the host"))
+    }
+
+    /// Whether commands do not read a path below a root.
+    pub(crate) fn is_hidden(&self, root: &Path, path: &str) -> bool {
+        let absolute = root.join(path);
+        self.hidden.iter().any(|hidden| absolute.starts_with(hidden))
     }
 }
 

@@ -27,6 +27,7 @@ impl Copies {
     ) -> io::Result<Self> {
         let scratch = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let directory = tempfile::Builder::new().prefix("agent-hooks-").tempdir_in(scratch)?;
+        agent_exec::leftovers::note_path(&directory.path().canonicalize()?);
         let copies = Self { directory };
         for (path, text) in texts {
             let copy = copies.of(path);

@@ -81,15 +81,24 @@ pub(crate) async fn write(git: &Git<'_>, draft: &Draft<'_>) -> Result<Written, G
 /// Removes what agents that were killed left of theirs.
 pub(crate) fn remove_abandoned(repository: &Repository) {
     let own = &repository.own;
-    for folder in [PathBuf::from(DRAFTS), Path::new("logs").join(DRAFTS)] {
-        for name in own.names(&folder).unwrap_or_default() {
-            let path = folder.join(name);
-            let age = own.stat(&path).ok().and_then(|found| modified(&found).elapsed().ok());
-            if age.is_some_and(|age| age > ABANDONED_AFTER) {
-                // Where it cannot be removed it is only one more.
-                drop(own.remove(&path));
-            }
+    let remove_if_old = |path: PathBuf| {
+        let age = own.stat(&path).ok().and_then(|found| modified(&found).elapsed().ok());
+        if age.is_some_and(|age| age > ABANDONED_AFTER) {
+            // Where it cannot be removed it is only one more.
+            drop(own.remove(&path));
         }
+    };
+    for folder in [PathBuf::from(DRAFTS), Path::new("logs").join(DRAFTS)] {
+        own.names(&folder).unwrap_or_default().iter().for_each(|name| remove_if_old(folder.join(name)));
+    }
+    // Copies of the index, and git's locks of them.
+    let folder = Path::new("agent");
+    let is_copy = |name: &str| {
+        let stem = name.strip_suffix(".lock").unwrap_or(name).strip_suffix(".index");
+        stem.is_some_and(checkpoint::is_name)
+    };
+    for name in own.names(folder).unwrap_or_default().iter().filter(|name| name.to_str().is_some_and(is_copy)) {
+        remove_if_old(folder.join(name));
     }
 }
 

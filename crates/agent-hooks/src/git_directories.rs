@@ -1,5 +1,6 @@
-//! Where a repository's own files are, for a host that confines git to them.
+//! Where a repository's own files are, for a host that confines git to them, and the agent's among them.
 
+use crate::checkpoint::FOLDER;
 use crate::repository::Discovery;
 use std::path::{Path, PathBuf};
 
@@ -12,4 +13,12 @@ pub fn git_directories(directory: &Path) -> Vec<PathBuf> {
         Discovery::Found(found) => vec![found.git_dir, found.common_dir],
         Discovery::None | Discovery::Bare | Discovery::Foreign | Discovery::Unusable(_) => Vec::new(),
     }
+}
+
+/// The folders in which the agent keeps how files were before it changed them, of the repository that a directory lies in; there or not.
+#[must_use]
+pub fn kept_in(directory: &Path) -> Vec<PathBuf> {
+    let mut folders = git_directories(directory);
+    folders.dedup();
+    folders.iter().map(|folder| folder.join(FOLDER)).collect()
 }

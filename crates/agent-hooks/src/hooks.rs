@@ -1,5 +1,6 @@
 //! The hook itself: what is due when, and what is remembered between the calls.
 
+mod announced;
 mod committing;
 
 use crate::before::BeforeImages;
@@ -19,7 +20,8 @@ use crate::watch::{self, HeadWatch};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
 use agent_core::ports::{CancelSignal, CommandRunner, Hook, NeverCancelled};
-use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
+use agent_core::tool::{Effect, HookVerdict, Inspection};
+use announced::Announced;
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -47,6 +49,8 @@ struct Memory {
     before: BeforeImages,
     watch: HeadWatch,
     turn: Turn,
+    /// What calls of the batch would change.
+    announced: Announced,
     /// Texts that a formatter left or found formatted, as digests.
     formatted: BTreeMap<String, BTreeSet<u64>>,
     /// What could not be kept of the turn, for the next report.
@@ -61,6 +65,8 @@ struct Memory {
     has_forgotten: bool,
     /// Why the repository was last refused, as it was told.
     told_refusal: Option<String>,
+    /// What could not be committed the last time.
+    left: Option<Changes>,
 }
 
 impl Memory {
@@ -102,7 +108,8 @@ impl RepositoryHooks {
         let memory = Mutex::new(Memory {
             before: BeforeImages::default(),
             watch,
-            turn: Turn::default(),
+            turn: Turn::new(&config),
+            announced: Announced::default(),
             formatted: BTreeMap::new(),
             unkept: Vec::new(),
             unstored: BTreeSet::new(),
@@ -110,6 +117,7 @@ impl RepositoryHooks {
             looked_back: false,
             has_forgotten: false,
             told_refusal: None,
+            left: None,
         });
         let files = Tree::open(&config.workspace).ok();
         Self { config, files, discovery, format_runner: runner.clone(), format_scratch: None, runner, memory }
@@ -126,7 +134,9 @@ impl RepositoryHooks {
 
     /// A new turn begins: what the agent changes from here on is taken back by one step of [`undo`](crate::undo()).
     pub fn turn_started(&self) {
-        self.memory().turn = Turn::default();
+        let mut memory = self.memory();
+        memory.turn = Turn::new(&self.config);
+        memory.announced.clear();
     }
 
     /// The repository, if it is the one that was there when the session began and nothing in it leads out of it; else why nothing is done.
@@ -186,23 +196,6 @@ impl RepositoryHooks {
         handling().find(|at| is_configured(&formatters[*at], root, root_path)).or_else(|| handling().next())
     }
 
-    /// Remembers how files are, and keeps it where it can be gone back to.
-    fn remember(&self, named: &[String]) {
-        let repository = self.repository().ok();
-        let mut memory = self.memory();
-        for path in named.iter().filter_map(|path| paths::normalize(&self.config.workspace, path).ok()) {
-            let now = self.image(&path);
-            if let Some(repository) = repository
-                && paths::check_parents(&self.config.workspace, &path).is_ok()
-                && let Some(git_path) = self.git_path(repository, &path)
-                && let Err(error) = memory.turn.before(repository, &git_path, &now)
-            {
-                memory.unkept.push(format!("{path} cannot be taken back by undo: {error}"));
-            }
-            memory.before.remember(&path, now);
-        }
-    }
-
     /// Keeps how the agent left these files, for undo; what is to be committed is stored with the commit.
     async fn keep(&self, paths: &BTreeSet<String>, commit_due: bool, cancel: &dyn CancelSignal) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.memory().unkept);
@@ -212,7 +205,10 @@ impl RepositoryHooks {
             return notes;
         };
         let git_paths: Vec<String> = paths.iter().filter_map(|path| self.git_path(repository, path)).collect();
-        let left = git_paths.iter().map(|path| (path.as_str(), repository.files.image(path)));
+        let left = git_paths.iter().map(|path| match self.config.is_hidden(&repository.top, path) {
+            true => (path.as_str(), HIDDEN),
+            false => (path.as_str(), repository.files.image(path)),
+        });
         {
             let mut memory = self.memory();
             match memory.turn.after(repository, left) {
@@ -264,20 +260,6 @@ impl RepositoryHooks {
             }
         }
         usable
-    }
-
-    /// Whether a commit is due, or why it is not although it is configured.
-    fn commit_due(&self, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> bool {
-        if !self.config.auto_commit || paths.is_empty() {
-            return false;
-        }
-        match self.committable() {
-            Ok(_) => true,
-            Err(reason) => {
-                notes.push(format!("nothing was committed: {reason}"));
-                false
-            }
-        }
     }
 
     /// Tells the commits that are new. Starts no process unless `HEAD` moved.
@@ -367,7 +349,7 @@ impl Hook for RepositoryHooks {
     }
 
     /// Remembers how the files are that the call would change. It has no opinion on the call.
-    async fn before_tool(&self, _call: &ToolCall, inspection: &Inspection) -> HookVerdict {
+    async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
         if inspection.effect == Effect::Reads {
             return HookVerdict::None;
         }
@@ -378,13 +360,12 @@ impl Hook for RepositoryHooks {
         {
             self.memory().watch.started_at(head);
         }
-        match &inspection.subject {
-            Subject::Paths(named) | Subject::Files { paths: named, .. } => self.remember(named),
-            Subject::Command { text, .. } => self.memory().turn.command(text),
-            // Nothing that could be remembered.
-            _ => {}
-        }
+        self.announce(call, &inspection.subject);
         HookVerdict::None
+    }
+
+    async fn tool_begins(&self, call: &ToolCall) {
+        self.keep_before(call);
     }
 
     async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
@@ -403,6 +384,7 @@ impl Hook for RepositoryHooks {
         }
 
         let mut memory = self.memory();
+        memory.announced.clear();
         memory.before.keep_only(&paths);
         for path in &paths {
             memory.before.note_left(path, &self.image(path));
@@ -436,6 +418,7 @@ impl Hook for RepositoryHooks {
     async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         let mut report = CommitReport::default();
         let done = self.commit_changes(changes, cancel, &mut report).await;
+        self.memory().left = done.as_ref().err().filter(|_| !cancel.is_cancelled()).map(|_| changes.clone());
         if let Ok(repository) = self.repository() {
             report.notes.extend(self.store(repository, cancel).await);
         }
@@ -445,5 +428,7 @@ impl Hook for RepositoryHooks {
 
 /// What is said when the record of a turn cannot be stored.
 const UNDO_LACKS: &str = "undo does not know how the files were left";
+/// What is kept of a file that commands do not read: they read what git keeps.
+const HIDDEN: Image = Image::Opaque("it is hidden from commands, and what git keeps is not");
 /// Digests of formatted texts that are remembered of one file.
 const KNOWN_TEXTS: usize = 32;

@@ -110,6 +110,11 @@ pub(crate) fn read(repository: &Repository) -> io::Result<Option<Vec<u8>>> {
     repository.own.read(INDEX, LIMIT_BYTES)
 }
 
+/// How long somebody has been holding it; nothing when it is free, or the clock cannot tell.
+pub(crate) fn age(repository: &Repository) -> Option<Duration> {
+    modified_at(&repository.own.stat(LOCK).ok()?).elapsed().ok()
+}
+
 /// When the index was last written.
 pub(crate) fn modified(own: &Tree) -> io::Result<SystemTime> {
     own.stat(INDEX).map(|found| modified_at(&found))

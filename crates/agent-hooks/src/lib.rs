@@ -3,7 +3,8 @@
 //! [`RepositoryHooks`] implements the [`Hook`](agent_core::ports::Hook) port:
 //!
 //! ```text
-//! before_tool   remembers and keeps how the files were that a call is about to change  (no process)
+//! before_tool   remembers, in memory, how the files are that a call would change   (no process)
+//! tool_begins   the call is permitted and runs: keeps it for undo                   (no process)
 //! check_git     new commits? is formatting or committing due?                      (no process unless HEAD moved)
 //! format        formatters, on files that were formatted before                     (configured programs, one process for many files)
 //! commit        exactly what the agent changed, as one commit                      (git plumbing)
@@ -55,12 +56,13 @@ mod user;
 mod watch;
 
 pub use config::{FormatterConfig, FormatterInput, HooksConfig, Identity, SettingsFile};
-pub use git_directories::git_directories;
+pub use git_directories::{git_directories, kept_in};
 pub use hooks::RepositoryHooks;
 pub use recipes::{recipe_programs, recipes};
 pub use submodules::submodules;
 pub use trust::{Place, Programs, Standing, TrustStore};
 pub use undo::{UndoError, Undone, undo, undo_begun};
 pub use user::{
-    Grounds, HookConfigError, Matcher, MatcherError, OnFailure, PinnedScript, Runs, Script, UserHook, UserHooks,
+    FirstLine, Grounds, HookConfigError, Matcher, MatcherError, OnFailure, PinnedScript, Runs, Script, UserHook,
+    UserHooks,
 };

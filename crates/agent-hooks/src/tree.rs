@@ -4,6 +4,7 @@
 //! used leads nowhere, and a pipe in place of a file is not waited for.
 
 use crate::image::{FILE_LIMIT_BYTES, Image};
+use agent_exec::leftovers::{self, Leftover};
 use rustix::fs::{
     self, AtFlags, FileType, Mode, OFlags, Stat, fchmod, fstat, linkat, mkdirat, open, openat, readlinkat, renameat,
     statat, symlinkat, unlinkat,
@@ -15,7 +16,6 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A directory. Cheap to clone.
@@ -340,11 +340,12 @@ fn put(
     mode: impl FnOnce(u32) -> u32,
 ) -> io::Result<Replaced> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
-    let (temporary, file) = with_new_name(|temporary| {
+    let (temporary, file) = with_new_name(parent, |temporary| {
         // Who may read a new file is the user's mask's to say.
         openat(parent, temporary, flags, Mode::from_raw_mode(0o666))
     })?;
     let mut file = File::from(file);
+    leftovers::note(parent, &temporary, Leftover::Made(&fstat(&file)?));
     let fill = || {
         file.write_all(content)?;
         let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -369,7 +370,7 @@ fn put(
 /// The link takes the place at once, so that there is always something there.
 fn relink(parent: BorrowedFd<'_>, name: &OsStr, to: &[u8]) -> io::Result<()> {
     use std::os::unix::ffi::OsStrExt as _;
-    let (temporary, ()) = with_new_name(|temporary| symlinkat(OsStr::from_bytes(to), parent, temporary))?;
+    let (temporary, ()) = with_new_name(parent, |temporary| symlinkat(OsStr::from_bytes(to), parent, temporary))?;
     let renamed = renameat(parent, &*temporary, parent, name);
     if renamed.is_err() {
         let _ = unlinkat(parent, &*temporary, AtFlags::empty());
@@ -378,13 +379,15 @@ fn relink(parent: BorrowedFd<'_>, name: &OsStr, to: &[u8]) -> io::Result<()> {
 }
 
 /// Makes something under a name that nothing has.
-fn with_new_name<T>(make: impl Fn(&OsStr) -> rustix::io::Result<T>) -> io::Result<(OsString, T)> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
+fn with_new_name<T>(
+    parent: BorrowedFd<'_>,
+    make: impl Fn(&OsStr) -> rustix::io::Result<T>,
+) -> io::Result<(OsString, T)> {
     for _ in 0..MOST_TRIES {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = OsString::from(format!(".agent-{}-{number}.tmp", std::process::id()));
+        let name = OsString::from(leftovers::temporary_name());
+        leftovers::note(parent, &name, Leftover::New);
         match make(&name) {
-            Err(Errno::EXIST) => {}
+            Err(Errno::EXIST) => leftovers::note(parent, &name, Leftover::Taken),
             made => return Ok((name, made?)),
         }
     }

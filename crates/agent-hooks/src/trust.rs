@@ -129,6 +129,7 @@ impl TrustStore {
         }
         make_private(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        agent_exec::leftovers::note_path(file.path());
         file.write_all(&record)?;
         file.as_file().sync_all()?;
         file.persist(self.record_of(place))?;
@@ -166,10 +167,22 @@ fn differing<'a>(trusted: &'a Programs, now: &'a Programs) -> impl Iterator<Item
 /// A record, if it is one: a small regular file.
 fn read_record(path: &Path) -> Option<Vec<u8>> {
     let found = path.symlink_metadata().ok()?;
-    let fits = found.is_file() && found.len() <= RECORD_LIMIT_BYTES;
+    let fits = found.is_file() && found.len() <= RECORD_LIMIT_BYTES && is_own(&found);
     let bytes = fits.then(|| fs::read(path).ok()).flatten()?;
     let is_one = [HEAD, OLD_HEAD].iter().any(|head| bytes.starts_with(head.as_bytes()));
     is_one.then_some(bytes)
+}
+
+/// Whether nobody else made it or could have changed it.
+#[cfg(unix)]
+fn is_own(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_own(_found: &fs::Metadata) -> bool {
+    true
 }
 
 /// What tells a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it; where

@@ -49,6 +49,9 @@ pub enum UndoError {
     /// There is none.
     #[error("undo: no turn of the agent is kept here")]
     NoTurn,
+    /// There are some, and none that can be used.
+    #[error("undo: no turn of the agent that is kept here can be taken back: {0}")]
+    NoUsableTurn(String),
     /// The system or git did not do its part.
     #[error("undo: {0}")]
     Failed(String),
@@ -154,7 +157,7 @@ async fn take_back(
         }
         let change = match checkpoint::load(&git, &name).await {
             Ok(change) => change,
-            Err(error @ GitError::Failed { .. }) => {
+            Err(error @ (ImportError::Git(GitError::Failed { .. }) | ImportError::Foreign)) => {
                 undone.notes.push(passed_over(&name, &error.to_string()));
                 continue;
             }
@@ -166,11 +169,15 @@ async fn take_back(
         }
     }
     if undone.turns == 0 {
-        return Err(UndoError::NoTurn);
+        return Err(if undone.notes.is_empty() {
+            UndoError::NoTurn
+        } else {
+            UndoError::NoUsableTurn(undone.notes.join("; "))
+        });
     }
     let due = plan.due(&repository, config, &mut undone);
     if !only_look {
-        keep(&git, &repository, &due).await?;
+        keep(&git, &repository, config, &due).await?;
     }
     for Due { path, now, target, mode } in due {
         if !only_look {
@@ -310,9 +317,9 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
 }
 
 /// Keeps how the files are now and how they will be, as a turn of its own.
-async fn keep(git: &Git<'_>, repository: &Repository, due: &[Due]) -> Result<(), UndoError> {
+async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {
     let failed = |error: io::Error| UndoError::Failed(format!("keep how the files are now: {error}"));
-    let mut turn = Turn::default();
+    let mut turn = Turn::new(config);
     for Due { path, now, .. } in due {
         turn.before(repository, path, now).map_err(failed)?;
     }

@@ -1,11 +1,10 @@
 //! The two ends of a provider without the network between them, for `benches/` and for tests from outside.
 
 pub use crate::format::{Format, Writer};
+use crate::intake::Intake;
 use crate::reader::{Assemble, Broken, Progress};
-use crate::sse::Scanner;
 use crate::{anthropic, openai, responses};
 use agent_core::llm::{Delta, LlmResponse};
-use std::collections::VecDeque;
 
 /// Reads a stream that comes in pieces and counts its deltas.
 ///
@@ -20,20 +19,17 @@ pub fn read<'a>(format: Format, pieces: impl Iterator<Item = &'a [u8]>) -> usize
 }
 
 #[expect(clippy::panic, reason = "a bench that measures a failure must not go on")]
-fn read_by<'a>(mut assembly: impl Assemble, pieces: impl Iterator<Item = &'a [u8]>) -> usize {
-    let mut scanner = Scanner::default();
-    let mut deltas = VecDeque::new();
+fn read_by<'a>(assembly: impl Assemble, pieces: impl Iterator<Item = &'a [u8]>) -> usize {
+    let mut intake = Intake::new(assembly);
     let mut count = 0;
     for piece in pieces {
-        let outcome: Result<(), Broken> =
-            scanner.feed(piece, &mut |event| assembly.event(event.data, &mut deltas).map(|_| ()));
-        if let Err(broken) = outcome {
+        if let Err(broken) = intake.feed(piece) {
             panic!("not a stream of this format: {broken:?}");
         }
-        count += deltas.len();
-        deltas.clear();
+        count += intake.deltas.len();
+        intake.deltas.clear();
     }
-    let _ = assembly.finish();
+    let _ = intake.assembly.finish();
     count
 }
 
@@ -51,27 +47,24 @@ pub fn outcome<'a>(
 }
 
 fn outcome_by<'a>(
-    mut assembly: impl Assemble,
+    assembly: impl Assemble,
     pieces: impl Iterator<Item = &'a [u8]>,
 ) -> (String, Result<Option<LlmResponse>, String>) {
-    let mut scanner = Scanner::default();
-    let mut deltas = VecDeque::new();
-    let mut failure = None;
+    let mut intake = Intake::new(assembly);
+    let mut outcome = Ok(());
     for piece in pieces {
-        let read = scanner.feed(piece, &mut |event| assembly.event(event.data, &mut deltas).map(|_| ()));
-        if let Err(broken) = read {
-            failure = Some(match broken {
-                Broken::Reported(detail) => format!("reported: {detail:?}"),
-                Broken::Malformed(found) => format!("malformed: {found}"),
-            });
+        outcome = intake.feed(piece).map(|_| ());
+        if outcome.is_err() {
             break;
         }
     }
-    let shown = deltas.iter().map(|(Delta::Text(text) | Delta::Thinking(text))| text.as_str()).collect();
-    let answer = match (failure, assembly.progress()) {
-        (Some(failure), _) => Err(failure),
-        (None, Progress::Open) => Ok(None),
-        (None, Progress::Enough | Progress::Ended) => Ok(Some(assembly.finish())),
+    let outcome = outcome.and_then(|()| intake.end());
+    let shown = intake.deltas.iter().map(|(Delta::Text(text) | Delta::Thinking(text))| text.as_str()).collect();
+    let answer = match (outcome, intake.assembly.progress()) {
+        (Err(Broken::Reported(detail)), _) => Err(format!("reported: {detail:?}")),
+        (Err(Broken::Malformed(found)), _) => Err(format!("malformed: {found}")),
+        (Ok(()), Progress::Open) => Ok(None),
+        (Ok(()), Progress::Enough | Progress::Ended) => Ok(Some(intake.assembly.finish())),
     };
     (shown, answer)
 }

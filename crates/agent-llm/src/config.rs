@@ -110,12 +110,12 @@ pub struct Timeouts {
 }
 
 impl Default for Timeouts {
-    /// 10 s, 5 min, 5 min and 1 h. Models that reason in secret say nothing for minutes.
+    /// 10 s, 2 min, 2 min and 1 h. Models that reason in secret, and local servers that read a large prompt, may need more.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(300),
-            idle: Duration::from_secs(300),
+            first_byte: Duration::from_secs(120),
+            idle: Duration::from_secs(120),
             total: Duration::from_secs(3600),
         }
     }

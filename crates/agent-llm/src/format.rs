@@ -58,7 +58,7 @@ impl Writer {
         let fragments = match format {
             Format::Anthropic => anthropic::fragments(),
             Format::OpenAiChat => openai::fragments(accent),
-            Format::OpenAiResponses => responses::fragments(),
+            Format::OpenAiResponses => responses::fragments(host),
         };
         Self { format, accent, fragments }
     }

@@ -49,14 +49,16 @@ impl Frame {
     }
 }
 
-/// The value without members that are null: servers refuse some of the nulls that they send.
-pub(crate) fn without_nulls(value: Value) -> Value {
+/// The value without members that are null: servers refuse some of the nulls that they send. `required` are members that a request must
+/// have, null or not.
+pub(crate) fn without_nulls(value: Value, required: &[&str]) -> Value {
     match value {
         Value::Object(members) => {
-            let members = members.into_iter().filter(|(_, value)| !value.is_null());
-            Value::Object(members.map(|(name, value)| (name, without_nulls(value))).collect())
+            let members = members.into_iter();
+            let members = members.filter(|(name, value)| !value.is_null() || required.contains(&name.as_str()));
+            Value::Object(members.map(|(name, value)| (name, without_nulls(value, required))).collect())
         }
-        Value::Array(list) => Value::Array(list.into_iter().map(without_nulls).collect()),
+        Value::Array(list) => Value::Array(list.into_iter().map(|value| without_nulls(value, required)).collect()),
         other => other,
     }
 }
@@ -96,6 +98,12 @@ mod tests {
     #[test]
     fn nulls_are_left_out_at_every_depth() {
         let value = json!({"a": null, "b": [{"c": null, "d": 1}, null]});
-        assert_eq!(without_nulls(value), json!({"b": [{"d": 1}, null]}));
+        assert_eq!(without_nulls(value, &[]), json!({"b": [{"d": 1}, null]}));
+        let cited = json!([{"document_title": null, "file_id": null}, {"title": null}]);
+        assert_eq!(
+            without_nulls(cited.clone(), &["document_title", "title"]),
+            json!([{"document_title": null}, {"title": null}])
+        );
+        assert_eq!(without_nulls(cited, &[]), json!([{}, {}]));
     }
 }

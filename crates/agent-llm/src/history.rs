@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Fragment {
     /// What the model said, in the form the provider's request needs.
     pub(crate) answer: Vec<u8>,
+    /// The same where something else follows it than what continues it, if that makes a difference.
+    pub(crate) closed_answer: Option<Vec<u8>>,
     /// What the user's side said after it.
     pub(crate) user: Vec<u8>,
 }

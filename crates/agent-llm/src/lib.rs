@@ -33,6 +33,7 @@ mod failure;
 mod format;
 mod frame;
 mod history;
+mod intake;
 mod messages;
 mod models;
 mod opaque;
@@ -43,6 +44,7 @@ mod replay;
 mod responses;
 #[cfg(test)]
 mod sample;
+mod seam;
 mod secret;
 pub mod sse;
 mod wire;

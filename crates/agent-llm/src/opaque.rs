@@ -1,5 +1,6 @@
 //! Blocks that only the provider understands: kept so that they can go back as they came.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,12 +27,14 @@ enum Member {
 
 impl OpaqueBlock {
     pub(crate) fn starting_as(block: &RawValue) -> serde_json::Result<Self> {
-        // A block that is no object could not be sent back.
+        // A block that is no object, or has half a character in a text, could not be sent back.
+        readable(block)?;
         members_of(block)?;
         Ok(Self { start: block.to_owned(), members: None, input: String::new() })
     }
 
     pub(crate) fn add(&mut self, piece: &RawValue) -> serde_json::Result<()> {
+        readable(piece)?;
         let members = match &mut self.members {
             Some(members) => members,
             None => self.members.insert(members_of(&self.start)?),
@@ -54,13 +57,14 @@ impl OpaqueBlock {
         Ok(())
     }
 
-    /// The block as JSON text; nothing when its input was cut.
+    /// The block as JSON text; nothing when its input was cut or cannot be read.
     pub(crate) fn finish(self) -> Option<String> {
         let Some(mut members) = self.members else {
             return Some(self.start.get().to_owned());
         };
         if !self.input.is_empty() {
             let input = RawValue::from_string(self.input).ok()?;
+            readable(&input).ok()?;
             members.insert("input".to_owned(), Member::Other(input));
         }
         serde_json::to_string(&members).ok()
@@ -74,6 +78,11 @@ impl serde::Serialize for Member {
             Self::Other(raw) => raw.serialize(serializer),
         }
     }
+}
+
+/// Checks what the parser leaves unread in a value that is only kept: servers refuse a request with it.
+pub(crate) fn readable(value: &RawValue) -> serde_json::Result<()> {
+    serde_json::from_str::<Value>(value.get()).map(|_| ())
 }
 
 fn members_of(object: &RawValue) -> serde_json::Result<BTreeMap<String, Member>> {
@@ -105,6 +114,17 @@ mod tests {
     fn a_block_without_pieces_stays_as_it_came() {
         let start = r#"{"type":"new", "n":1.50, "list":[ ]}"#;
         assert_eq!(built(start, &[]).as_deref(), Some(start));
+    }
+
+    #[test]
+    fn half_a_character_cannot_go_back() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        for odd in [r#"{"type":"new","a":["\ud83d"]}"#, r#"{"type":"new","\ud83d":1}"#] {
+            assert!(OpaqueBlock::starting_as(&raw(odd)).is_err(), "{odd}");
+            assert!(OpaqueBlock::starting_as(&raw("{}")).unwrap().add(&raw(odd)).is_err(), "{odd}");
+        }
+        let cut = r#"{"type":"input_json_delta","partial_json":"{\"q\":\"\\ud83d\"}"}"#;
+        assert_eq!(built(r#"{"type":"server_tool_use"}"#, &[cut]), None);
     }
 
     #[test]

@@ -12,7 +12,8 @@
 
 use crate::client::{Answered, Client};
 use crate::failure::Detail;
-use crate::sse::{Scanner, TooLarge};
+use crate::intake::{Intake, is_event_stream};
+use crate::sse::TooLarge;
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmResponse, PartialAnswer, ResponseBlock, Wait};
 use agent_core::ports::LlmStream;
 use core::time::Duration;
@@ -84,15 +85,24 @@ pub(crate) async fn ask<A: Assemble>(
     read(client.post(path, body).await?, assembly).await
 }
 
-pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -> Result<LlmStream, LlmError> {
+pub(crate) async fn read<A: Assemble>(mut answered: Answered, assembly: A) -> Result<LlmStream, LlmError> {
+    let mut intake = Intake::new(assembly);
     if answered.content_type_has("json") {
-        // The server does not stream.
+        // The server does not stream, or says so.
         let body = answered.whole_body(ANSWER_LIMIT_BYTES).await?;
-        let outcome = assembly.document(&body);
-        let outcome =
-            outcome.map_err(|broken| error_of(&answered, &broken)).inspect_err(|error| answered.body.failed(error));
-        let chunk = outcome.map(|()| LlmChunk::Completed(assembly.finish()));
-        return Ok(Box::pin(stream::iter([chunk])));
+        if !is_event_stream(&body) {
+            let outcome = intake.assembly.document(&body);
+            let outcome =
+                outcome.map_err(|broken| error_of(&answered, &broken)).inspect_err(|error| answered.body.failed(error));
+            let chunk = outcome.map(|()| LlmChunk::Completed(intake.assembly.finish()));
+            return Ok(Box::pin(stream::iter([chunk])));
+        }
+        let mut reader = Reader::new(answered, intake);
+        reader.take(&body);
+        if reader.failure.is_none() {
+            reader.take_end();
+        }
+        return Ok(reader.into_stream());
     }
     if answered.content_type_has("html") {
         let body = answered.beginning_of_body().await;
@@ -100,33 +110,12 @@ pub(crate) async fn read<A: Assemble>(mut answered: Answered, mut assembly: A) -
         // A page that is given out as the answer is given out again.
         return Err(answered.reporter.error(LlmErrorKind::InvalidRequest, &answered.attempted, &found));
     }
-    let reader = Reader {
-        due: answered.first_byte_due,
-        waits_for: Wait::FirstByte,
-        answered,
-        scanner: Scanner::default(),
-        assembly,
-        deltas: VecDeque::new(),
-        failure: None,
-        at_end: false,
-        bytes_read: 0,
-        last_piece: None,
-    };
-    Ok(Box::pin(stream::unfold(Some(reader), |reader| async {
-        let mut reader = reader?;
-        match reader.next().await {
-            Ok(LlmChunk::Delta(delta)) => Some((Ok(LlmChunk::Delta(delta)), Some(reader))),
-            last => Some((last, None)),
-        }
-    })))
+    Ok(Reader::new(answered, intake).into_stream())
 }
 
 struct Reader<A> {
     answered: Answered,
-    scanner: Scanner,
-    assembly: A,
-    /// Pieces that were read and not yet given out.
-    deltas: VecDeque<Delta>,
+    intake: Intake<A>,
     /// Given out after the deltas that came before it.
     failure: Option<LlmError>,
     /// The body has ended.
@@ -140,22 +129,45 @@ struct Reader<A> {
 }
 
 impl<A: Assemble> Reader<A> {
+    fn new(answered: Answered, intake: Intake<A>) -> Self {
+        Self {
+            due: answered.first_byte_due,
+            waits_for: Wait::FirstByte,
+            answered,
+            intake,
+            failure: None,
+            at_end: false,
+            bytes_read: 0,
+            last_piece: None,
+        }
+    }
+
+    fn into_stream(self) -> LlmStream {
+        Box::pin(stream::unfold(Some(self), |reader| async {
+            let mut reader = reader?;
+            match reader.next().await {
+                Ok(LlmChunk::Delta(delta)) => Some((Ok(LlmChunk::Delta(delta)), Some(reader))),
+                last => Some((last, None)),
+            }
+        }))
+    }
+
     async fn next(&mut self) -> Result<LlmChunk, LlmError> {
         loop {
-            if let Some(delta) = self.deltas.pop_front() {
+            if let Some(delta) = self.intake.deltas.pop_front() {
                 return Ok(LlmChunk::Delta(delta));
             }
             if let Some(failure) = self.failure.take() {
                 let failure = self.with_partial(failure);
                 return Err(self.answered.failed(failure));
             }
-            match self.assembly.progress() {
+            match self.intake.assembly.progress() {
                 Progress::Ended => {
                     self.drain().await;
-                    return Ok(LlmChunk::Completed(self.assembly.finish()));
+                    return Ok(LlmChunk::Completed(self.intake.assembly.finish()));
                 }
                 Progress::Enough if self.at_end => {
-                    return Ok(LlmChunk::Completed(self.assembly.finish()));
+                    return Ok(LlmChunk::Completed(self.intake.assembly.finish()));
                 }
                 Progress::Open if self.at_end => {
                     let cut = self.cut();
@@ -183,7 +195,7 @@ impl<A: Assemble> Reader<A> {
             Ok(Err(error)) => self.answered.reporter.broke(&self.answered.attempted, error),
             Err(_) => self.overdue(),
         };
-        if self.assembly.progress() == Progress::Open {
+        if self.intake.assembly.progress() == Progress::Open {
             self.failure = Some(outcome);
         } else {
             self.at_end = true;
@@ -193,27 +205,24 @@ impl<A: Assemble> Reader<A> {
     fn take(&mut self, piece: &[u8]) {
         self.bytes_read += piece.len();
         if self.bytes_read > ANSWER_LIMIT_BYTES {
+            if self.intake.assembly.progress() != Progress::Open {
+                self.at_end = true;
+                return;
+            }
             let found = format!("the answer is larger than {ANSWER_LIMIT_BYTES} bytes");
             // What has no end has none the next time either, and is paid for.
             self.failure =
                 Some(self.answered.reporter.error(LlmErrorKind::InvalidRequest, &self.answered.attempted, &found));
             return;
         }
-        let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
-        let mut heard = Heard::Nothing;
-        let outcome = self.scanner.feed(piece, &mut |event| {
-            if assembly.event(event.data, deltas)? == Heard::Something {
-                heard = Heard::Something;
-            }
-            Ok(())
-        });
-        if let Err(broken) = outcome {
+        let heard = self.intake.feed(piece).unwrap_or_else(|broken| {
             self.failure = Some(error_of(&self.answered, &broken));
-        }
+            Heard::Nothing
+        });
         self.last_piece = Some(Instant::now());
         if heard == Heard::Something {
             self.waits_for = Wait::Idle;
-            let patience = match self.assembly.progress() {
+            let patience = match self.intake.assembly.progress() {
                 Progress::Open => self.answered.timeouts.idle,
                 Progress::Enough | Progress::Ended => self.answered.timeouts.idle.min(TAIL_WAIT),
             };
@@ -223,15 +232,7 @@ impl<A: Assemble> Reader<A> {
 
     fn take_end(&mut self) {
         self.at_end = true;
-        let (assembly, deltas) = (&mut self.assembly, &mut self.deltas);
-        let outcome =
-            core::mem::take(&mut self.scanner).finish(&mut |event| assembly.event(event.data, deltas).map(|_| ()));
-        self.failure = match outcome {
-            Ok(()) => None,
-            // What the end of the stream cut through is no event: the cut is what is to be reported, if anything.
-            Err(Broken::Malformed(_)) => None,
-            Err(broken) => Some(error_of(&self.answered, &broken)),
-        };
+        self.failure = self.intake.end().err().map(|broken| error_of(&self.answered, &broken));
     }
 
     /// Reads what is left of the body, for a moment.
@@ -247,7 +248,7 @@ impl<A: Assemble> Reader<A> {
 
     /// What had come of the answer is paid for.
     fn with_partial(&mut self, mut error: LlmError) -> LlmError {
-        let begun = self.assembly.finish();
+        let begun = self.intake.assembly.finish();
         let bytes = begun.blocks.iter().map(block_bytes).sum();
         if bytes > 0 || begun.usage.is_some() {
             error.partial = Some(Box::new(PartialAnswer { usage: begun.usage, bytes }));

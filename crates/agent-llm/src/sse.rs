@@ -9,8 +9,9 @@
 //! 3. Nothing is decoded: data is bytes, and whoever parses it checks its UTF-8.
 //! 4. It needs an allocator and no operating system.
 //!
-//! It departs from the standard in one point: an event that the end of the stream finds without its blank line is given out, not dropped.
-//! Servers leave that line out, and whether such an event is whole is told by its content: a cut one does not parse.
+//! It departs from the standard in two points. An event that the end of the stream finds without its blank line is given out, not dropped:
+//! servers leave that line out, and whether such an event is whole is told by its content, for a cut one does not parse. And the field
+//! `error:`, in which older llama-servers tell why they broke off, is the data of an event `error`.
 //! `id` and `retry` are ignored: a model's answer cannot be resumed.
 
 use alloc::vec::Vec;
@@ -241,6 +242,12 @@ impl Scanner {
             self.check(value.len())?;
             self.name.clear();
             self.name.extend_from_slice(value);
+        } else if let Some(value) = field(line, b"error") {
+            self.check(value.len() + b"error".len())?;
+            self.name.clear();
+            self.name.extend_from_slice(b"error");
+            self.data.extend_from_slice(value);
+            self.data.push(b'\n');
         }
         Ok(())
     }

@@ -94,6 +94,10 @@ fn as_anthropic(response: &LlmResponse) -> Vec<Value> {
             }),
             ResponseBlock::Opaque { json, .. } => {
                 let mut value: Value = serde_json::from_str(json).unwrap();
+                if value.get("frame_of").is_some_and(|of| of == "message") {
+                    // What belongs to no block: see `same_anthropic`.
+                    continue;
+                }
                 if let Some(of) = value.get("frame_of").cloned() {
                     let before = blocks.last_mut().unwrap();
                     assert_eq!(before["type"], of);
@@ -156,6 +160,16 @@ fn same_anthropic(path: &Path, response: &LlmResponse, message: &Value) {
         ours.last_mut().unwrap()["input"] = theirs.last().unwrap()["input"].clone();
     }
     assert_eq!(ours, theirs, "{at}");
+    let container = response.blocks.iter().find_map(|block| match block {
+        ResponseBlock::Opaque { json, .. } => {
+            let mut value: Value = serde_json::from_str(json).unwrap();
+            (value["frame_of"] == "message").then(|| value["members"]["container"]["id"].take())
+        }
+        _ => None,
+    });
+    if let Some(id) = message["container"]["id"].as_str() {
+        assert_eq!(container, Some(json!(id)), "{at}");
+    }
     assert_eq!(response.stop, anthropic_stop(&message["stop_reason"]), "{at}");
     assert_eq!(response.model, message["model"].as_str().unwrap_or_default(), "{at}");
     let usage = response.usage.expect("usage");
@@ -318,9 +332,10 @@ enum Given {
 }
 
 const CHAT_GIVEN_UP: &[(&str, Given)] = &[
-    // The servers reported these errors in the middle of their answers.
+    // The server reported this error in the middle of its answer.
     ("pai--groq-test-tool-use-failed-error-streaming", Given::Error(LlmErrorKind::InvalidRequest)),
-    ("pai--openrouter-test-openrouter-stream-error", Given::Error(LlmErrorKind::InvalidRequest)),
+    // An error behind the end of an answer takes nothing back of it.
+    ("pai--openrouter-test-openrouter-stream-error", Given::Answer(&["We need to respond to a greeting."])),
     // Lists without numbers, which the client cannot join: annotations, parts of the content, calls.
     ("pai--openrouter-test-openrouter-web-search-annotations-stream", Given::Answer(&["Pydantic AI"])),
     ("vercel--mistral-src-fixtures-mistral-reasoning", Given::Answer(&["2+2=4.|2 + 2 = 4|[]"])),
@@ -370,6 +385,15 @@ fn as_items(response: &LlmResponse) -> Vec<Value> {
 /// The output that the official client accumulated, without what is of no use in the next request.
 fn output_items(message: &Value) -> Vec<Value> {
     let mut items = message["output"].as_array().unwrap().clone();
+    let waits = |item: &Value| WAITING.contains(&item["type"].as_str().unwrap()) && !is_answered(message, item);
+    for item in items.iter_mut().filter(|item| waits(item)) {
+        // A call from here that is no function's is answered like one that is.
+        let given = ["input", "action", "operation", "arguments"].iter().find_map(|name| item.get(name)).unwrap();
+        let arguments = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        let name = item.get("name").unwrap_or(&item["type"]);
+        let id = item.get("call_id").unwrap_or(&item["id"]);
+        *item = json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments});
+    }
     for item in &mut items {
         let members = item.as_object_mut().unwrap();
         if members["type"] == "function_call" {
@@ -393,10 +417,38 @@ fn output_items(message: &Value) -> Vec<Value> {
     items.into_iter().map(without_nulls).collect()
 }
 
+/// Calls from here that are no functions'.
+const WAITING: &[&str] = &[
+    "custom_tool_call",
+    "apply_patch_call",
+    "local_shell_call",
+    "shell_call",
+    "computer_call",
+    "mcp_approval_request",
+];
+
+/// Whether the output of a call stands in the answer, or the model went on behind it: then the server has run it.
+fn is_answered(message: &Value, call: &Value) -> bool {
+    let output = message["output"].as_array().unwrap();
+    let behind = output.iter().skip_while(|item| *item != call).skip(1);
+    let is_output =
+        |item: &Value| item["type"].as_str().unwrap().ends_with("_output") && item["call_id"] == call["call_id"];
+    output.iter().any(is_output)
+        || behind.into_iter().any(|item| item["type"] == "message" || item["type"] == "reasoning")
+}
+
 fn same_responses(path: &Path, response: &LlmResponse, message: &Value) {
     let at = path.display();
-    assert_eq!(as_items(response), output_items(message), "{at}");
-    let has = |kind: &str| message["output"].as_array().unwrap().iter().any(|item| item["type"] == kind);
+    // The order of the members of arguments is the server's.
+    let parsed = |mut items: Vec<Value>| {
+        for item in items.iter_mut().filter(|item| item["type"] == "function_call") {
+            let arguments = item["arguments"].as_str().unwrap();
+            item["arguments"] = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+        }
+        items
+    };
+    assert_eq!(parsed(as_items(response)), parsed(output_items(message)), "{at}");
+    let has = |kind: &str| output_items(message).iter().any(|item| item["type"] == kind);
     let stop = match (message["status"].as_str(), message["incomplete_details"]["reason"].as_str()) {
         (Some("incomplete"), Some("max_output_tokens")) => StopReason::MaxTokens,
         (Some("completed"), _) if message.to_string().contains("\"type\":\"refusal\"") => StopReason::Refusal,
@@ -488,7 +540,8 @@ async fn streams_with_faults_and_odd_framing() {
         let outcome = outcome(&path, Format::Chat).await;
         match name(&path).as_str() {
             "no-done" => same_openai(&path, &outcome.unwrap(), &expected(&path).unwrap()),
-            "error-chunk" => assert_eq!(outcome, Err(LlmErrorKind::Server)),
+            // The error comes behind the end of the answer.
+            "error-chunk" => assert_eq!(outcome.unwrap().stop, StopReason::ToolUse),
             _ => assert_eq!(outcome, Err(LlmErrorKind::Protocol), "{}", path.display()),
         }
     }

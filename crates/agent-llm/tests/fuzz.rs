@@ -8,7 +8,7 @@
 mod support;
 
 use agent_core::llm::{LlmResponse, ResponseBlock};
-use agent_llm::bench::{Format, outcome};
+use agent_llm::bench::{Format, Writer, outcome};
 use std::time::{Duration, Instant};
 
 const SECONDS: &str = "FUZZ_SECONDS";
@@ -64,6 +64,7 @@ fn seeds() -> Vec<(Format, Vec<u8>)> {
              data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[],\"usage\":{\"input_tokens\":1}}}\n\n",
         ),
     ];
+    let own = own.into_iter().chain(ODD.iter().copied());
     let mut seeds: Vec<(Format, Vec<u8>)> =
         own.into_iter().map(|(format, text)| (format, text.as_bytes().to_vec())).collect();
     let Some(folder) = support::fixtures() else { return seeds };
@@ -81,6 +82,45 @@ fn seeds() -> Vec<(Format, Vec<u8>)> {
     }
     seeds
 }
+
+/// Streams and documents of servers that write something otherwise.
+const ODD: &[(Format, &str)] = &[
+    (
+        Format::OpenAiChat,
+        "data: {\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"\",\"extra_content\":{\"google\":{\"thought_signature\":\"S\"}}}}]}\n\n\
+         data: {\"choices\":[{\"delta\":{\"content\":\"a \\ud83d\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"\\ude00 b\"}}]}\n\n\
+         data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"extra_content\":{\"x\":1},\"function\":{\"name\":\"n\",\"arguments\":\"null\"}},{\"function\":{\"name\":\"o\",\"arguments\":\"{}\"}}]}}]}\n\n\
+         data: {\"choices\":[{\"delta\":{},\"usage\":{\"prompt_tokens\":3,\"total_tokens\":9}}]}\n\ndata: [DONE] \n\n",
+    ),
+    (
+        Format::OpenAiChat,
+        "data: {\"model\":\"m\",\"choices\":[{\"delta\":{\"function_call\":{\"name\":\"n\",\"arguments\":\"{\"}}}]}\n\n\
+         data: {\"choices\":[{\"delta\":{\"function_call\":{\"arguments\":\"}\"}},\"finish_reason\":\"function_call\"}]}\n\n\
+         error: {\"code\":500,\"message\":\"too late\"}\n\n",
+    ),
+    (
+        Format::OpenAiChat,
+        "{\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"\"},\"finish_reason\":\"\",\"message\":{\"reasoning_content\":\"\",\"reasoning\":\"h\",\"content\":\"x\",\
+         \"tool_calls\":[{\"function\":{\"name\":\"n\",\"arguments\":{}}},{\"type\":\"custom\",\"custom\":{\"name\":\"c\",\"input\":\"w\"}}]}}]}",
+    ),
+    (Format::OpenAiChat, "error: {\"error\":{\"message\":\"increasing context size\"}}\n\n"),
+    (
+        Format::Anthropic,
+        "data: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"container\":{\"id\":\"k\"},\"stop_reason\":\"tool_use\",\"content\":[\
+         {\"type\":\"text\",\"text\":\" \"},{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"n\",\"input\":null}]}}\n\n\
+         data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"server_tool_use\",\"id\":\"s\",\"name\":\"w\",\"input\":{}}}\n\n\
+         data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n",
+    ),
+    (
+        Format::Anthropic,
+        "{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"x\",\"citations\":[{\"type\":\"char_location\",\"document_title\":null,\"file_id\":null}]}],\"stop_reason\":\"end_turn\"}",
+    ),
+    (
+        Format::OpenAiResponses,
+        "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"id\":\"m\",\"content\":[{\"type\":\"output_text\",\"text\":\" \"}]},\
+         {\"type\":\"custom_tool_call\",\"call_id\":\"c\",\"name\":\"n\",\"input\":\"w\"}],\"usage\":{\"input_tokens\":1,\"total_tokens\":5}}}\n\n",
+    ),
+];
 
 /// Breaks a stream in a few places: as networks do, as servers do, and as nobody does.
 fn broken(stream: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
@@ -144,6 +184,16 @@ const SIGNS: &[&[u8]] = &[
     b"\xf0\x9f",
     b"\0",
     b"[DONE]",
+    b"data: [DONE] \n\n",
+    b"error: ",
+    b"\\ude00",
+    b"\"null\"",
+    b"\"extra_content\":{\"a\":1},",
+    b"\"function_call\":{\"name\":\"f\",\"arguments\":\"{}\"},",
+    b"\"stop\"",
+    b"\"max_output_tokens\"",
+    b"\"custom_tool_call\"",
+    b"\"server_tool_use\"",
     b"\"length\"",
     b"\"max_tokens\"",
     b"\xef\xbb\xbf",
@@ -154,8 +204,15 @@ fn check(format: Format, stream: &[u8], chance: &mut Chance) {
     let whole = outcome(format, std::iter::once(stream));
     let piece_bytes = 1 + chance.below(64);
     assert_eq!(outcome(format, stream.chunks(piece_bytes)), whole, "in pieces of {piece_bytes}");
-    if let (_, Ok(Some(answer))) = &whole {
-        check_answer(answer);
+    let (_, Ok(Some(answer))) = whole else { return };
+    check_answer(&answer);
+    check_return(format, &answer);
+    // What follows a finished answer takes nothing back of it. A document ends where it ends.
+    if stream.ends_with(b"\n\n") && !stream.trim_ascii_start().starts_with(b"{") {
+        for tail in [&b"data: <html>\n\n"[..], b"error: {\"message\":\"too late\"}\n\n", b"data: [DONE] \n\n"] {
+            let (_, longer) = outcome(format, [stream, tail].into_iter());
+            assert_eq!(longer.unwrap().unwrap(), answer, "behind it: {}", String::from_utf8_lossy(tail));
+        }
     }
 }
 
@@ -168,6 +225,35 @@ fn check_answer(answer: &LlmResponse) {
             }
             ResponseBlock::Text(text) => assert!(!text.is_empty(), "an empty text"),
             _ => {}
+        }
+    }
+}
+
+/// What a session keeps of the answer can be sent in every format, to servers that are strict and to others: it is JSON, every call has its
+/// result under the same id, no id stands for two, and no text is blank where that is refused.
+fn check_return(format: Format, answer: &LlmResponse) {
+    let Some(conversation) = support::answered(answer) else { return };
+    let hosts = ["127.0.0.1", "api.openai.com", "api.mistral.ai"];
+    for (to, host) in [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses]
+        .into_iter()
+        .zip(hosts)
+        .chain([(format, "127.0.0.1"), (format, "api.openai.com")])
+    {
+        let mut request = support::request("go");
+        request.conversation = conversation.clone();
+        let body = Writer::new(to, host).write(&request).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        let (calls, results) = support::ids(to, &body);
+        assert_eq!(calls, results, "{to:?} {host}");
+        let different: std::collections::BTreeSet<&String> = calls.iter().collect();
+        assert_eq!(different.len(), calls.len(), "{to:?} {host}: {calls:?}");
+        if to == Format::Anthropic {
+            let messages = body["messages"].as_array().unwrap();
+            let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+            let is_blank = |block: &serde_json::Value| {
+                block["type"] == "text" && block["text"].as_str().unwrap().trim().is_empty()
+            };
+            assert_eq!(blocks.filter(|block| is_blank(block)).count(), 0, "{body}");
         }
     }
 }

@@ -102,6 +102,7 @@ async fn asked(hook: &dyn Hook, occasion: &HookOccasion, stop: &CancellationToke
 }
 
 /// Asks the hook about calls before they run.
+#[derive(Clone)]
 pub(crate) struct Verdicts {
     pub(crate) hook: Arc<dyn Hook>,
     /// Whether the user's hooks are asked, too.
@@ -122,6 +123,22 @@ impl Verdicts {
             Err(()) => {
                 let verdict = HookVerdict::Deny { reason: String::from("the hook failed") };
                 Some(HookReport { verdict, ..HookReport::default() })
+            }
+        }
+    }
+
+    /// Tells the hook that a call runs now.
+    ///
+    /// # Errors
+    /// Why it must not run after all: what the hook would have kept of the state before the call is lost.
+    pub(crate) async fn begin(&self, call: &ToolCall) -> Result<(), String> {
+        tokio::select! {
+            biased;
+            told = AssertUnwindSafe(self.hook.tool_begins(call)).catch_unwind() => {
+                told.map_err(|_| String::from("not run: the hook failed when the call was to begin"))
+            }
+            () = self.clock.sleep_ms(self.timeout_ms) => {
+                Err(format!("not run: the hook was not ready for the call in {} ms", self.timeout_ms))
             }
         }
     }

@@ -65,12 +65,13 @@ impl Performer {
             }
             Action::ExecuteTools { ticket, calls } => {
                 let stop = self.token(ticket);
-                let width = Arc::new(Semaphore::new(tool_calls::WIDTH));
+                let (width, hook) = (Arc::new(Semaphore::new(tool_calls::WIDTH)), self.verdicts(session));
                 for call in calls {
                     self.show(Notice::ToolStarted(call.clone()));
                     let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
                     let (toolbox, exclusions) = (self.toolbox.clone(), session.exclusions(&call.id));
-                    self.tasks.spawn(tool_calls::run(toolbox, call, exclusions, progress, width.clone(), stop.clone()));
+                    let (hook, width, stop) = (hook.clone(), width.clone(), stop.clone());
+                    self.tasks.spawn(tool_calls::run(toolbox, hook, call, exclusions, progress, width, stop));
                 }
             }
             Action::CheckGitCommits { ticket, changes } => self.start_hook(ticket, HookStep::CheckGit(changes)),

@@ -121,6 +121,7 @@ fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
 /// itself; then it is dropped.
 pub(crate) async fn run(
     toolbox: Arc<Toolbox>,
+    hook: Verdicts,
     call: ToolCall,
     exclusions: Exclusions,
     progress: Progress,
@@ -135,6 +136,9 @@ pub(crate) async fn run(
             () = stop.cancelled() => return ToolOutcome::interrupted("stopped by the user before it began"),
             room = width.acquire() => room,
         };
+        if let Err(why) = hook.begin(&call).await {
+            return ToolOutcome::not_run(why);
+        }
         match toolbox.find(&call.name) {
             Some(tool) => tool.run(&call, &context).await,
             None => ToolOutcome::failed(toolbox.unknown(&call.name)),

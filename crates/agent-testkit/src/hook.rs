@@ -37,6 +37,8 @@ pub enum HookCall {
     Run(HookOccasion),
     /// For a verdict on this call.
     BeforeTool(ToolCall),
+    /// To take note that this call runs now.
+    ToolBegins(ToolCall),
     /// To look at the repository.
     CheckGit(Changes),
     /// To format.
@@ -114,6 +116,10 @@ impl Hook for RecordingHook {
             Some(verdict) => verdict(call, inspection),
             None => HookVerdict::None,
         }
+    }
+
+    async fn tool_begins(&self, call: &ToolCall) {
+        self.calls.push(HookCall::ToolBegins(call.clone()));
     }
 
     async fn check_git(&self, changes: &Changes, _cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {

@@ -54,17 +54,24 @@ impl Operation for ApplyPatch {
         arguments.patch.0.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
+    fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome {
         let sections = arguments.patch.0.as_deref().unwrap_or_default();
-        match prepare(workspace, sections) {
+        match prepare(workspace, sections, watch) {
             Ok((staged, said)) => commit(staged, &said),
+            Err(_) if watch.is_stopped() => {
+                ToolOutcome::interrupted("stopped while the changes were looked for\n[nothing was changed]")
+            }
             Err(reason) => ToolOutcome::failed(format!("{reason}\n[nothing was changed]")),
         }
     }
 }
 
 /// Everything that will change, and what will be said about it.
-fn prepare<'w>(workspace: &'w Workspace, sections: &[Section]) -> Result<(Vec<Staged<'w>>, String), String> {
+fn prepare<'w>(
+    workspace: &'w Workspace,
+    sections: &[Section],
+    watch: &Watch,
+) -> Result<(Vec<Staged<'w>>, String), String> {
     let mut staged = Vec::new();
     let mut said = String::new();
     for section in sections {
@@ -85,7 +92,7 @@ fn prepare<'w>(workspace: &'w Workspace, sections: &[Section]) -> Result<(Vec<St
             Change::Update { move_to, hunks } => {
                 let file = Editable::open(workspace, path)?;
                 let Applied { text, added, removed, first_line } =
-                    apply(&file.text, hunks).map_err(|reason| format!("`{path}`: {reason}"))?;
+                    apply(&file.text, hunks, &|| watch.is_stopped()).map_err(|reason| format!("`{path}`: {reason}"))?;
                 let lines = format!("+{added} -{removed} lines, the first at line {first_line}");
                 match move_to {
                     None => {

@@ -2,7 +2,7 @@
 
 use crate::arguments::read_arguments;
 use crate::background::Background;
-use crate::plain_commands::{carry_over, plain_commands, touch_nothing};
+use crate::plain_commands::{carry_over, plain_commands, program_of, touch_nothing};
 use crate::spec::tool_spec;
 use crate::text::{join_cut, lossy, split_incomplete};
 use crate::workspace::Workspace;
@@ -75,11 +75,12 @@ impl Bash {
     }
 
     /// A command that runs unasked because of the names of its programs gets the programs that the user has under these names, and none of the
-    /// workspace's.
+    /// workspace's, by a link either.
     fn environment(&self, arguments: &BashArguments) -> Vec<(String, String)> {
-        let plain = plain_commands(&arguments.command);
-        let programs = self.processes.programs().filter(|_| plain.is_some_and(|plain| touch_nothing(&plain)));
-        let directories = programs.map(|programs| programs.directories().to_string_lossy().into_owned());
+        let unasked = plain_commands(&arguments.command).filter(|plain| touch_nothing(plain)).unwrap_or_default();
+        let programs = self.processes.programs().filter(|_| !unasked.is_empty());
+        let names = || unasked.iter().map(|command| program_of(command));
+        let directories = programs.map(|programs| programs.directories_for(names()).to_string_lossy().into_owned());
         directories.map(|directories| (String::from("PATH"), directories)).into_iter().collect()
     }
 
@@ -244,7 +245,11 @@ impl<'a> Progress<'a> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.waiting.extend_from_slice(chunk);
         let excess = state.waiting.len().saturating_sub(PROGRESS_BYTES);
-        state.waiting.drain(..excess);
+        if excess > 0 {
+            state.waiting.drain(..excess);
+            // What is left of a secret is looked for beside it.
+            state.waiting.splice(..0, "…".bytes());
+        }
         let is_due = state.last_report.is_none_or(|last| last.elapsed() >= PROGRESS_PAUSE);
         if is_due {
             let (whole, rest) = split_incomplete(&state.waiting);

@@ -85,7 +85,9 @@ fn context(text: &str, (start, end): (usize, usize)) -> String {
             shown.push_str("[…]\n");
             break;
         }
-        let _ = writeln!(shown, "{number}\t{}", first_chars(line, LINE_CHARS));
+        let begin = first_chars(line, LINE_CHARS);
+        let cut = if begin.len() < line.len() { "…" } else { "" };
+        let _ = writeln!(shown, "{number}\t{begin}{cut}");
     }
     shown
 }

@@ -5,7 +5,7 @@ use crate::list_files::Listing;
 use crate::walk::{Kind, walk};
 use crate::workspace::Workspace;
 use agent_core::tool::ToolOutcome;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn find(workspace: &Workspace, arguments: &GlobArguments, watch: &Watch) -> Resu
 
 /// A pattern over paths.
 pub(crate) struct PathPattern {
-    matcher: GlobMatcher,
+    matcher: GlobSet,
     names_only: bool,
 }
 
@@ -76,7 +76,11 @@ impl PathPattern {
             .literal_separator(true)
             .build()
             .map_err(|error| format!("the pattern is not a glob: {error}"))?;
-        Ok(Self { matcher: glob.compile_matcher(), names_only: !pattern.contains('/') })
+        // Of a set and not of the glob alone, which panics where its regular expression is too large.
+        let matcher = GlobSet::builder().add(glob).build();
+        let matcher =
+            matcher.map_err(|error| format!("the pattern is too large or nested too deeply: {}", error.kind()))?;
+        Ok(Self { matcher, names_only: !pattern.contains('/') })
     }
 
     /// Whether it matches a path, both relative to the workspace.

@@ -29,16 +29,18 @@ pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
 ///
 /// Commands that read files are not among them: unlike the file tools, they follow links out of the workspace.
 pub(crate) fn touch_nothing(plain: &[String]) -> bool {
-    plain.iter().all(|command| {
-        let program = command.split(' ').next().unwrap_or_default();
-        programs::TOUCH_NOTHING.contains(&program)
-    })
+    plain.iter().all(|command| programs::TOUCH_NOTHING.contains(&program_of(command)))
+}
+
+/// The program of a plain command, as it is written.
+pub(crate) fn program_of(plain: &str) -> &str {
+    plain.split(' ').next().unwrap_or_default()
 }
 
 /// Whether a command changes where or how those behind it run.
 pub(crate) fn carry_over(plain: &[String]) -> bool {
     let before = plain.split_last().map_or(&[][..], |(_, before)| before);
-    before.iter().any(|command| programs::carries_over(command.split(' ').next().unwrap_or_default()))
+    before.iter().any(|command| programs::carries_over(program_of(command)))
 }
 
 /// A command as one text, if running it runs that program and nothing else that its words would name.

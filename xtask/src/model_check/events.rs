@@ -79,6 +79,7 @@ fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
         Action::PrepareTools { ticket, calls } => {
             let prepared = |facts| Event::ToolsPrepared { ticket: *ticket, facts };
             out.extend(alphabet::facts(world, calls).into_iter().map(prepared));
+            out.extend(hook_failures(*ticket));
         }
         Action::ExecuteTools { ticket, calls } => {
             let completed = |call: &CallId, word: &str| Event::ToolCompleted {

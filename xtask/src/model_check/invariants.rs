@@ -45,6 +45,12 @@ labels! {
         NotStuck,
         /// A call runs only if its arguments arrived complete and are an object.
         RunsCompleteCalls,
+        /// How a run ended changes only between its start and its prompt.
+        OutcomeKept,
+        /// A raised limit continues exactly what the limit stopped, at once or behind what is under way.
+        LimitsContinue,
+        /// Every configured point of the user's hooks is asked before its step, and about something that happened.
+        HooksAsked,
         /// Replaying its events gives the same session, bytes equal (a sample of the states).
         ReplayEqual,
         /// A step never panics.

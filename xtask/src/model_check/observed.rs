@@ -4,16 +4,20 @@
 
 mod asks;
 mod history;
+mod hooks;
 mod inputs;
 mod limits;
 mod retries;
+mod runs;
 
 use super::invariants::{Fault, Tally};
 use super::request::{self, Format};
 use agent_core::conversation::CallId;
 use agent_core::session::{Action, Event, Session, Step, Ticket};
 pub(crate) use asks::Asked;
+pub(crate) use hooks::Hooks;
 pub(crate) use inputs::Inputs;
+pub(crate) use runs::Runs;
 
 /// What is known from outside.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +37,10 @@ pub(crate) struct Observed {
     pub(crate) in_vain: u64,
     /// Whether a call of this run was denied because nobody could be asked.
     pub(crate) nobody: bool,
+    pub(crate) runs: Runs,
+    pub(crate) hooks: Hooks,
+    /// Whether a call of the answer that is being worked on ran.
+    has_ran: bool,
 }
 
 /// A call that the driver was told of.
@@ -61,6 +69,9 @@ impl Observed {
         let mut next = self.clone();
         next.judge_starts(edge)?;
         next.follow_asks(edge)?;
+        next.has_ran = next.batch.iter().any(|seen| seen.is_run && !seen.is_unbegun);
+        next.follow_runs(edge, self.is_cancelled)?;
+        next.follow_hooks(edge, self.is_cancelled)?;
         next.follow_history(edge)?;
         next.follow_inputs(edge)?;
         next.judge_limits(edge, tally)?;

@@ -89,7 +89,10 @@ impl Report {
             ("refusals that left everything equal", refusals.to_string()),
             ("requests judged by three formats' rules", requests.to_string()),
             ("states rebuilt from their events", replays.to_string()),
-            ("a cancel arrives after", format!("at most {cancel_answers} answers")),
+            (
+                "a cancel arrives after",
+                format!("at most {cancel_answers} answers, as many as calls run beside each other"),
+            ),
             ("a shutdown arrives after", format!("at most {shutdown_answers} answers and {shutdown_rows} row")),
             ("shutdowns seen", shutdowns.to_string()),
             ("model calls in a row without progress", format!("at most {calls_in_vain}")),

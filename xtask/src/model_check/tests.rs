@@ -24,7 +24,8 @@ fn table(from: State, on: Trigger, change: impl Fn(SessionRow) -> Option<Session
 
 fn world(name: &str) -> World {
     let found = WORLDS.iter().find(|world| world.name == name).unwrap();
-    World { bounds: Bounds { inputs: 2, rounds: 1, calls: 2, mixed: 1, ..PLAIN.smoke }, ..*found }
+    let raises = found.smoke.raises;
+    World { bounds: Bounds { inputs: 2, rounds: 1, calls: 2, mixed: 1, raises, ..PLAIN.smoke }, ..*found }
 }
 
 fn violation(world: &World, table: &'static SessionTable) -> Violation {

@@ -96,6 +96,11 @@ pub(crate) const PLAIN: World = World {
 const RETRIES: &str = "mode=bypass retries=2 fallback=second wall-ms=60000";
 const RECONFIGURED: &str = "mode=bypass retries=1 fallback=second model-calls=3 tool-calls=3 wall-ms=60000";
 
+const TOGETHER: &str = "mode=bypass retries=0 window=80 model-calls=3 tool-calls=0 \
+    hooks=PostToolUse,UserPromptSubmit,Stop,SessionStart,SessionEnd,PreCompact";
+const TOGETHER_LATER: &str =
+    "mode=bypass retries=0 window=100000 model-calls=5 tool-calls=1 hooks=UserPromptSubmit,SessionStart,SessionEnd";
+
 /// The worlds.
 pub(crate) const WORLDS: &[World] = &[
     World {
@@ -176,6 +181,20 @@ pub(crate) const WORLDS: &[World] = &[
         answers: Variety::Few,
         facts: &["read"],
         outcomes: &["ok"],
+        ..PLAIN
+    },
+    // Everything that the other worlds have apart from each other: what waits for a limit, summaries that are asked for or due, hooks at every
+    // point, another configuration, and a host that leaves.
+    World {
+        name: "together",
+        config: TOGETHER,
+        others: &[TOGETHER_LATER],
+        bounds: Bounds { inputs: 1, calls: 1, raises: 1, changes: 1, summaries: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, rounds: 0, raises: 1, changes: 1, summaries: 1, ..SMALL },
+        answers: Variety::Few,
+        facts: &["read"],
+        outcomes: &["ok"],
+        sizes_count: true,
         ..PLAIN
     },
     World {

@@ -44,6 +44,8 @@ impl Machine for SessionMachine {
             config.hooks = if everywhere { HookPoint::ALL.into() } else { done.into() };
             config
         };
+        let mut stopped = timed(Limits { max_tool_calls: Some(0), ..Limits::default() });
+        stopped.hooks = [HookPoint::SessionEnd].into();
         let configs = [
             ("everything allowed", plain()),
             ("asks", asking),
@@ -52,6 +54,7 @@ impl Machine for SessionMachine {
             ("a second model", two_models),
             ("hooks everywhere", hooked(true)),
             ("hooks on what is done", hooked(false)),
+            ("no tool calls, hooks at the end", stopped),
         ];
         configs.into_iter().map(|(name, config)| (name, written(&config), Self::new(config))).collect()
     }

@@ -41,11 +41,14 @@ fn by_the_user(session: &Session, inputs: u32) -> Vec<Letter> {
 fn answers(action: &Action) -> Vec<Letter> {
     match action {
         Action::SendLlmRequest { ticket, .. } => model_answers(*ticket),
-        Action::PrepareTools { ticket, calls } => vec![
-            ("prepared", Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, true) }),
-            ("prepared, unknown tools", Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, false) }),
-            ("hook stops the turn", Event::HooksStoppedTurn { ticket: *ticket, reason: "enough".to_owned() }),
-        ],
+        Action::PrepareTools { ticket, calls } => {
+            let mut letters = vec![
+                ("prepared", Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, true) }),
+                ("prepared, unknown tools", Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, false) }),
+            ];
+            letters.extend(hook_troubles(*ticket));
+            letters
+        }
         Action::RequestApproval { ticket, questions } => {
             let Some(question) = questions.first() else { return Vec::new() };
             let answered = |answer| Event::ApprovalAnswered {

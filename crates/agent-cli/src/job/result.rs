@@ -2,6 +2,7 @@
 
 use crate::args::OutputFormat;
 use crate::job::host::Shown;
+use crate::limits::Raise;
 use crate::signals::Signal;
 use crate::terminal::{put, put_json};
 use crate::view::View;
@@ -30,6 +31,9 @@ pub(crate) fn conclude(job: &Job, shown: &Shown, signalled: Option<Signal>, star
         usage: UsageReport::of(&spent.usage),
         permission_denials: outcome.iter().flat_map(|outcome| &outcome.denials).map(DenialReport::of).collect(),
         terminal_state: format!("{:?}", job.state()),
+        raise: outcome
+            .filter(|outcome| matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit))
+            .map(|_| Raise::Otherwise("raise the limit that ended it", None)),
     }
 }
 

@@ -44,6 +44,8 @@ impl Find {
 pub(super) struct Found {
     pub(super) finds: Vec<Find>,
     pub(super) unsearched: Vec<PathBuf>,
+    /// Directories that keep everybody out, or the nearest one above that can be seen. What lies in them is protected by their staying closed.
+    pub(super) closed: Vec<PathBuf>,
 }
 
 /// Finds, and remembers what is in directories.
@@ -71,6 +73,8 @@ struct Seen {
     stamp: Stamp,
     /// It may have changed after it was read without another time.
     is_racy: bool,
+    /// Whether all of it was read.
+    is_whole: bool,
     folders: Vec<OsString>,
     named: Vec<OsString>,
     is_repository: bool,
@@ -91,7 +95,7 @@ impl Finder {
 
     /// Walks. Finds near the root come first.
     pub(super) fn find(&mut self) -> Found {
-        let mut found = Found { finds: Vec::new(), unsearched: Vec::new() };
+        let mut found = Found { finds: Vec::new(), unsearched: Vec::new(), closed: Vec::new() };
         let mut left = self.limits;
         let mut known = HashMap::with_capacity(self.known.len());
         let (mut near, mut far) = (VecDeque::from([self.workspace.clone()]), VecDeque::new());
@@ -110,12 +114,13 @@ impl Finder {
             }
             *budget -= 1;
             let Some(seen) = self.look(&directory, &mut left.entries) else {
-                if directory.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-                    found.unsearched.push(directory);
-                }
+                found.add_unseen(directory);
                 continue;
             };
             found.add(&directory, &seen);
+            if !seen.is_whole {
+                found.unsearched.push(directory.clone());
+            }
             let is_far = is_far || seen.is_cache && directory != self.workspace;
             // Git's own parts of a repository are protected with it. What else lies in what calls itself one is searched.
             let folders = seen.folders.iter().filter(|name| !seen.is_repository || !is_part(name));
@@ -140,6 +145,7 @@ impl Finder {
         let mut seen = Seen {
             stamp,
             is_racy: is_racy(stamp, read_at),
+            is_whole: true,
             folders: Vec::new(),
             named: Vec::new(),
             is_repository: false,
@@ -149,7 +155,7 @@ impl Finder {
         for entry in list(directory)?.flatten() {
             if *entries_left == 0 {
                 // What was not read is read the next time.
-                seen.is_racy = true;
+                (seen.is_racy, seen.is_whole) = (true, false);
                 break;
             }
             *entries_left -= 1;
@@ -173,6 +179,20 @@ impl Finder {
 }
 
 impl Found {
+    /// A directory that could not be read. What is gone meanwhile was not overlooked.
+    fn add_unseen(&mut self, directory: PathBuf) {
+        match directory.symlink_metadata() {
+            Ok(found) if !found.is_dir() => return,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Ok(_) => self.closed.push(directory.clone()),
+            Err(_) => {
+                let visible = directory.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+                self.closed.extend(visible.map(Path::to_path_buf));
+            }
+        }
+        self.unsearched.push(directory);
+    }
+
     fn add(&mut self, directory: &Path, seen: &Seen) {
         if seen.is_repository {
             self.finds.push(Find { path: directory.to_path_buf(), kind: Kind::Repository });

@@ -24,6 +24,7 @@ pub(crate) struct Protection {
     workspace: PathBuf,
     finds: Vec<Find>,
     unsearched: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
     /// Where `.git` of the index's submodules belongs.
     submodules: Vec<PathBuf>,
     /// Why the submodules are not known.
@@ -44,6 +45,7 @@ impl Protection {
             workspace: workspace.to_path_buf(),
             finds: found.finds,
             unsearched: found.unsearched,
+            closed: found.closed,
             submodules,
             unknown,
             finder: Mutex::new(finder),
@@ -60,6 +62,7 @@ impl Protection {
             |finds: Vec<&Find>| finds.into_iter().flat_map(|find| find.protected(&self.workspace)).collect::<Vec<_>>();
         let mut paths: Vec<PathBuf> = self.submodules.iter().filter(|path| path.exists()).cloned().collect();
         paths.extend(of(first));
+        paths.extend(self.closed.iter().filter(|path| **path != self.workspace).cloned());
         paths.truncate(MOST_REPOSITORIES);
         paths.extend(of(others).into_iter().take(MOST_PATHS));
         let mut seen = std::collections::BTreeSet::new();

@@ -1,93 +1,148 @@
 //! What git's configuration names in a workspace, and what this program's own configuration leads to there: the directory of hooks, files that are
 //! included, scripts that commands name. Also what is not there yet: an included file that somebody makes counts at once.
+//!
+//! ```text
+//! ordinary.rs      repositories of which git need not be asked
+//! environment.rs   what the user's environment tells git
+//! links.rs         where a path leads, and the links on the way
+//! words.rs         the files that a command names; shell.rs takes it apart
+//! ```
 
+mod environment;
+mod links;
+mod ordinary;
+mod shell;
 mod words;
 
 use super::repositories;
 use crate::config_file::{config_home, read_capped, state_home};
 use crate::project;
-use crate::search_path::{Answer, ask};
+use crate::search_path::{Answer, ask_with};
 use crate::terminal::{escaped, say};
 use agent_exec::SearchPath;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use words::Place;
 
 /// What other programs read or run from the workspace because a configuration says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GitSettings {
     /// The directories whose files git runs as hooks, where it was told others than its own.
     pub(crate) hooks: Vec<PathBuf>,
-    /// Files that a configuration includes or leads to, and files that its commands name; there or not.
+    /// Files that a configuration includes or leads to, and files that its commands name; there or not. Directories where a command runs
+    /// something in them that is not known by its name.
     pub(crate) files: Vec<PathBuf>,
+    /// Links of the workspace on the way to all of these.
+    pub(crate) links: Vec<PathBuf>,
 }
 
 impl GitSettings {
-    /// All of them.
+    /// All that they lead to.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.hooks.iter().chain(&self.files)
     }
+
+    /// The same with the links on the way: what must not be replaced.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &PathBuf> {
+        self.paths().chain(&self.links)
+    }
 }
 
-/// Asks git, in the repository of the workspace and in those within it. Where it does not answer, and where there is too much, that is said.
+/// Asks git, in the workspace and in repositories within it. Where it does not answer, and where there is too much, that is said.
 pub(crate) fn git_settings(workspace: &Path, programs: &SearchPath, within: &[PathBuf]) -> GitSettings {
-    let mut found =
-        Collected { workspace, programs, hooks: BTreeSet::new(), files: BTreeSet::new(), read: BTreeSet::new() };
-    let root = project::folders(workspace).first().map(|root| root.to_path_buf());
-    if let Some(root) = root.filter(|root| root.join(".git").exists()) {
+    let (settings, notes) = asked(workspace, programs, within, environment::of_user());
+    notes.iter().for_each(|note| say(&escaped(&format!("agent: sandbox: {note}"))));
+    settings
+}
+
+/// The same with an environment, and what is to be said.
+pub(super) fn asked(
+    workspace: &Path,
+    programs: &SearchPath,
+    within: &[PathBuf],
+    environment: Vec<(String, String)>,
+) -> (GitSettings, Vec<String>) {
+    let mut found = Collected::new(workspace, programs, environment);
+    let root = project::folders(workspace).first().map_or_else(|| workspace.to_path_buf(), |root| root.to_path_buf());
+    found.others.extend(within.iter().take(MOST_PLACES).cloned());
+    // Without a repository the user's own configuration counts all the same; without git nothing of it does.
+    if root.join(".git").exists() || programs.find("git").is_ok() {
         found.take(&root);
     }
-    let telling: Vec<&PathBuf> = within.iter().filter(|folder| says_more_than_usual(folder)).collect();
+    within.iter().for_each(|folder| found.take_hooks_of(folder));
+    let telling: Vec<&PathBuf> = within.iter().filter(|folder| !says_the_ordinary(folder)).collect();
     telling.iter().take(MOST_REPOSITORIES).for_each(|folder| found.take(folder));
+    found.take_environment(&root);
     found.take_own();
-    let left_out = found.files.len().saturating_sub(MOST_FILES);
-    if left_out > 0 || telling.len() > MOST_REPOSITORIES {
-        say(
-            "agent: sandbox: git's configuration names more files of this workspace than can be protected: commands can change the others",
-        );
-    }
-    GitSettings { hooks: found.hooks.into_iter().collect(), files: found.files.into_iter().take(MOST_FILES).collect() }
+    found.done(telling.get(MOST_REPOSITORIES..).unwrap_or_default())
 }
 
 struct Collected<'a> {
     workspace: &'a Path,
     programs: &'a SearchPath,
+    environment: Vec<(String, String)>,
     hooks: BTreeSet<PathBuf>,
     files: BTreeSet<PathBuf>,
+    links: BTreeSet<PathBuf>,
     /// Configuration files that were read by themselves.
     read: BTreeSet<PathBuf>,
+    /// Repositories within, where git may run what is said for submodules.
+    others: Vec<PathBuf>,
+    /// Directories that are protected as a whole, and settings of which nothing more is known.
+    whole: BTreeSet<(String, PathBuf)>,
+    unknown: BTreeSet<String>,
+    notes: Vec<String>,
 }
 
 /// `origin`, `key`, `value`, as git lists them.
 type Entry = (PathBuf, String, String);
 
-impl Collected<'_> {
-    /// What counts in one repository.
-    fn take(&mut self, root: &Path) {
-        let Some(hooks) = self.said(root, &["config", "--type=path", "--get", "core.hooksPath"]) else { return };
-        let list = self.said(root, &["config", "--list", "--show-origin", "--includes", "-z"]).unwrap_or_default();
-        let hooks = hooks.trim_end_matches('\n');
-        if !hooks.is_empty() {
-            self.take_hooks(&root.join(hooks));
+impl<'a> Collected<'a> {
+    fn new(workspace: &'a Path, programs: &'a SearchPath, environment: Vec<(String, String)>) -> Self {
+        Self {
+            workspace,
+            programs,
+            environment,
+            hooks: BTreeSet::new(),
+            files: BTreeSet::new(),
+            links: BTreeSet::new(),
+            read: BTreeSet::new(),
+            others: Vec::new(),
+            whole: BTreeSet::new(),
+            unknown: BTreeSet::new(),
+            notes: Vec::new(),
         }
-        let dot_git = root.join(".git");
-        let git_dirs = repositories::led_to(&dot_git).into_iter().chain([dot_git, root.to_path_buf()]);
-        let git_dirs = git_dirs.filter(|git_dir| git_dir.join("HEAD").symlink_metadata().is_ok());
-        git_dirs.for_each(|git_dir| self.take_hooks(&git_dir.join("hooks")));
+    }
+
+    /// What counts in one repository, or in a directory that is in none.
+    fn take(&mut self, root: &Path) {
+        self.take_hooks_of(root);
+        let Some(list) = self.said(root, &["config", "--list", "--show-origin", "--includes", "-z"]) else { return };
         let entries = entries(&list, root);
         self.take_entries(root, &entries);
         let home = std::env::home_dir();
         let of_user = home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
-        of_user.for_each(|file| self.add_file(&file));
+        let elsewhere = std::env::var_os("XDG_CONFIG_HOME").map(|home| Path::new(&home).join("git/config"));
+        of_user.chain(elsewhere.filter(|file| file.is_absolute())).for_each(|file| self.add_file(&file));
+    }
+
+    /// Where links among the hooks of a repository lead. No process is needed for that.
+    fn take_hooks_of(&mut self, root: &Path) {
+        git_dirs(root).for_each(|git_dir| self.take_hooks(&git_dir.join("hooks")));
     }
 
     /// A directory of hooks, and where links in it lead.
     fn take_hooks(&mut self, directory: &Path) {
-        let real = real(directory);
-        let is_gits = real.components().any(|part| part.as_os_str() == ".git");
+        let real = self.follow(directory);
+        let is_gits = is_gits(&real);
         if !is_gits && real.starts_with(self.workspace) && real != self.workspace && !is_part_of_repository(&real) {
             self.hooks.insert(real);
         }
+        self.take_links_in(directory);
+    }
+
+    fn take_links_in(&mut self, directory: &Path) {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
                 self.add_file(&entry.path());
@@ -99,23 +154,54 @@ impl Collected<'_> {
         for (origin, key, value) in entries {
             self.add_file(origin);
             let key = key.to_ascii_lowercase();
+            if value.is_empty() {
+                continue;
+            }
             if key == "include.path" || key.starts_with("includeif.") && key.ends_with(".path") {
                 let file = words::expanded(value, origin.parent().unwrap_or(root));
                 self.add_file(&file);
                 self.take_file(root, &file);
             } else if key == "core.hookspath" {
                 self.take_hooks(&words::expanded(value, root));
-            } else if words::may_name_program(&key) {
-                for file in words::files(value, root) {
-                    self.add_file(&file);
-                }
+            } else if key == "init.templatedir" {
+                self.take_template(&words::expanded(value, root));
+            } else if words::may_name_program(&key, value) {
+                self.take_command(root, &key, value);
             }
         }
     }
 
+    /// The files of a command, and the directories of which more is not known.
+    fn take_command(&mut self, root: &Path, key: &str, command: &str) {
+        let git_dir = git_dirs(root).next().unwrap_or_else(|| root.join(".git"));
+        // Git runs it in the submodule.
+        let others = if key.starts_with("submodule.") { self.others.clone() } else { Vec::new() };
+        let named = words::named(command, Place { root, git_dir: &git_dir, others: &others });
+        named.files.iter().for_each(|file| self.add_file(file));
+        for directory in named.directories {
+            let real = self.follow(&directory);
+            if real == self.workspace || self.workspace.starts_with(&real) {
+                self.unknown.insert(key.to_owned());
+            } else if real.starts_with(self.workspace) && !is_gits(&real) {
+                self.whole.insert((key.to_owned(), real.clone()));
+                self.files.insert(real);
+            }
+        }
+        if !named.unknown.is_empty() {
+            self.unknown.insert(key.to_owned());
+        }
+    }
+
+    /// Git copies what lies there into every repository that the user makes: hooks, for one.
+    fn take_template(&mut self, directory: &Path) {
+        self.add_file(directory);
+        self.take_links_in(directory);
+        self.take_links_in(&directory.join("hooks"));
+    }
+
     /// What a file says that is included only under a condition, or by one that is.
     fn take_file(&mut self, root: &Path, file: &Path) {
-        if self.read.len() >= MOST_INCLUDES || !file.is_file() || !self.read.insert(real(file)) {
+        if self.read.len() >= MOST_INCLUDES || !file.is_file() || !self.read.insert(links::follow(file).real) {
             return;
         }
         let list = self.said(root, &["config", "--file", &file.to_string_lossy(), "--list", "--show-origin", "-z"]);
@@ -123,37 +209,113 @@ impl Collected<'_> {
         self.take_entries(root, &entries);
     }
 
-    /// Where links among this program's own files lead.
+    /// Files and programs that the environment names.
+    fn take_environment(&mut self, root: &Path) {
+        for (name, value) in self.environment.clone().into_iter().filter(|(_, value)| !value.is_empty()) {
+            match environment::meaning(&name) {
+                environment::Meaning::File => self.add_file(&root.join(&value)),
+                environment::Meaning::Template => self.take_template(&root.join(&value)),
+                environment::Meaning::Program => self.take_command(root, &name, &value),
+                environment::Meaning::Setting => {}
+            }
+        }
+    }
+
+    /// Where links among this program's own files lead, and the way to them.
     fn take_own(&mut self) {
         for home in [config_home(), state_home()].into_iter().flatten() {
-            for entry in fs::read_dir(&home).into_iter().flatten().flatten() {
-                if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                    self.add_file(&entry.path());
-                }
-            }
+            self.follow(&home);
+            self.take_links_in(&home);
+            self.take_links_in(&home.join("hooks"));
         }
     }
 
     /// What lies in a `.git` is protected with it.
     fn add_file(&mut self, path: &Path) {
-        let real = real(path);
-        let is_gits = real.components().any(|part| part.as_os_str() == ".git");
-        if !is_gits && real.starts_with(self.workspace) && real != self.workspace {
+        let real = self.follow(path);
+        if !is_gits(&real) && real.starts_with(self.workspace) && real != self.workspace {
             self.files.insert(real);
         }
     }
 
-    fn said(&self, root: &Path, arguments: &[&str]) -> Option<String> {
-        match ask(self.programs, "git", arguments, root) {
+    /// Where a path leads. The links on the way are kept, too.
+    fn follow(&mut self, path: &Path) -> PathBuf {
+        let way = links::follow(path);
+        self.links.extend(way.links.into_iter().filter(|link| link.starts_with(self.workspace) && !is_gits(link)));
+        way.real
+    }
+
+    fn said(&mut self, root: &Path, arguments: &[&str]) -> Option<String> {
+        // Programs are no settings, and git asks none of them here.
+        let is_setting =
+            |(name, _): &&(String, String)| !matches!(environment::meaning(name), environment::Meaning::Program);
+        let environment = self.environment.iter().filter(is_setting).cloned().collect();
+        match ask_with(self.programs, "git", arguments, root, environment) {
             Ok(Answer::Said(said)) => Some(String::from_utf8_lossy(&said).into_owned()),
             Ok(Answer::Refused) => Some(String::new()),
             Err(why) => {
                 let unknown = "which files of the workspace git runs as hooks or includes is not known";
-                say(&escaped(&format!("agent: {unknown}: {why}")));
+                self.notes.push(format!("{unknown}: in {}: {why}", root.display()));
                 None
             }
         }
     }
+
+    /// All of it, and what is to be said. The configuration of these repositories was not asked for.
+    fn done(mut self, not_asked: &[&PathBuf]) -> (GitSettings, Vec<String>) {
+        let shown = |path: &Path| path.strip_prefix(self.workspace).unwrap_or(path).display().to_string();
+        for (key, directory) in &self.whole {
+            let directory = shown(directory);
+            self.notes.push(format!(
+                "`{key}` of git's configuration runs something in `{directory}` that it does not name: neither commands nor tools write there"
+            ));
+        }
+        if !self.unknown.is_empty() {
+            let keys: Vec<&str> = self.unknown.iter().map(String::as_str).take(MOST_SHOWN).collect();
+            let more = if self.unknown.len() > MOST_SHOWN { ", …" } else { "" };
+            self.notes.push(format!(
+                "what `{}`{more} of git's configuration runs is not known: if it lies in this workspace, commands can change it",
+                keys.join("`, `")
+            ));
+        }
+        if let Some(first) = not_asked.first() {
+            self.notes.push(format!(
+                "git's configuration of {} repositories within this workspace was not looked at (`{}`, for one): commands can change what it names",
+                not_asked.len(),
+                shown(first)
+            ));
+        }
+        if self.files.len() > MOST_FILES || self.links.len() > MOST_FILES {
+            let text = "git's configuration names more files of this workspace than can be protected: commands can change the others";
+            self.notes.push(text.to_owned());
+        }
+        let first = |paths: BTreeSet<PathBuf>| paths.into_iter().take(MOST_FILES).collect();
+        let hooks = self.hooks.into_iter().collect();
+        (GitSettings { hooks, files: first(self.files), links: first(self.links) }, self.notes)
+    }
+}
+
+/// The directories with git's own data of a repository: the working tree's own first.
+fn git_dirs(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let dot_git = root.join(".git");
+    let all = repositories::led_to(&dot_git).into_iter().chain([dot_git, root.to_path_buf()]);
+    all.filter(|git_dir| git_dir.join("HEAD").symlink_metadata().is_ok())
+}
+
+/// What lies in a `.git`.
+fn is_gits(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".git")
+}
+
+/// Whether a repository's own configuration says nothing for which git would have to be asked.
+fn says_the_ordinary(folder: &Path) -> bool {
+    git_dirs(folder).all(|git_dir| {
+        let is_ordinary = |name: &str| match read_capped(&git_dir.join(name)) {
+            Ok(text) => text.is_none_or(|text| ordinary::is_ordinary(&text)),
+            Err(_) => false,
+        };
+        is_ordinary("config") && is_ordinary("config.worktree")
+    })
 }
 
 /// `file:… NUL key LF value NUL`; paths are relative to where git was asked.
@@ -168,66 +330,15 @@ fn entries(list: &str, root: &Path) -> Vec<Entry> {
     found
 }
 
-/// Whether a repository's own configuration has a word that may lead to other files. Asking git costs a process.
-fn says_more_than_usual(folder: &Path) -> bool {
-    let dot_git = folder.join(".git");
-    let git_dirs = repositories::led_to(&dot_git).into_iter().chain([dot_git, folder.to_path_buf()]);
-    let mut said = git_dirs.filter_map(|git_dir| read_capped(&git_dir.join("config")).ok().flatten());
-    said.any(|text| {
-        let text = text.to_ascii_lowercase();
-        TELLING.iter().any(|word| text.contains(word))
-    })
-}
-
-/// Where a path leads, also one whose end is not there, and a link that leads nowhere.
-fn real(path: &Path) -> PathBuf {
-    let mut path = plain(path);
-    for _ in 0..MOST_LINKS {
-        if let Ok(real) = path.canonicalize() {
-            return real;
-        }
-        match fs::read_link(&path) {
-            Ok(target) => path = plain(&path.parent().unwrap_or(&path).join(target)),
-            Err(_) => break,
-        }
-    }
-    let there = path.ancestors().find_map(|there| Some((there, there.canonicalize().ok()?)));
-    there.map_or_else(|| path.clone(), |(there, real)| real.join(path.strip_prefix(there).unwrap_or(Path::new(""))))
-}
-
-/// Without `.` and `..`, for what is not there.
-fn plain(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut plain, part| {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-        plain
-    })
-}
-
 /// The `hooks` of a bare repository are protected with it.
 fn is_part_of_repository(hooks: &Path) -> bool {
     let folder = hooks.parent().unwrap_or(hooks);
     hooks.ends_with("hooks") && repositories::is_repository(|name| folder.join(name).exists())
 }
 
-const TELLING: &[&str] = &[
-    "include",
-    "hookspath",
-    "filter",
-    "command",
-    "helper",
-    "fsmonitor",
-    "driver",
-    "textconv",
-    "program",
-    "editor",
-    "pager",
-    "alias",
-];
 const MOST_FILES: usize = 200;
-const MOST_REPOSITORIES: usize = 20;
+/// Of those within, asking costs a process each.
+const MOST_REPOSITORIES: usize = 30;
+const MOST_PLACES: usize = 50;
 const MOST_INCLUDES: usize = 20;
-const MOST_LINKS: usize = 20;
+const MOST_SHOWN: usize = 3;

@@ -265,13 +265,171 @@ fn what_a_configuration_leads_to_is_found_also_where_it_is_not_there() {
     );
 }
 
+/// What is found with these variables, without what this machine's user has configured.
+fn found(root: &Path, environment: &[(&str, &str)]) -> (GitSettings, Vec<String>) {
+    let mut all = vec![("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned())];
+    all.extend(environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    if environment.iter().all(|(name, _)| *name != "GIT_CONFIG_GLOBAL") {
+        all.push(("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()));
+    }
+    let programs = programs(root);
+    settings::asked(root, &programs, &Protection::find(root, &programs).folders(), all)
+}
+
+/// Who replaces one of the links leads git elsewhere, though what it led to stays as it is.
+#[test]
+fn links_on_the_way_are_found() {
+    let (_root, root) = tree(&["real/pc", "real/c", "real/hk/x", "a/c.sh", "plain/x"]);
+    git(&root, &["init", "--quiet"]);
+    fs::create_dir_all(root.join(".git/hooks")).unwrap();
+    for (target, link) in [
+        ("real/pc", "pcl"),
+        ("../../pcl", ".git/hooks/pre-commit"),
+        ("real/c", "cl"),
+        ("real", "lk"),
+        ("a", "l"),
+        ("plain", "not-named"),
+    ] {
+        std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+    }
+    git(&root, &["config", "include.path", "../cl"]);
+    git(&root, &["config", "core.hooksPath", "lk/hk"]);
+    git(&root, &["config", "core.fsmonitor", "l/c.sh"]);
+    let (found, notes) = found(&root, &[]);
+    assert_eq!(relative(&root, found.links.clone()), ["cl", "l", "lk", "pcl"]);
+    assert_eq!(relative(&root, found.files.clone()), ["a/c.sh", "real/c", "real/pc"]);
+    assert_eq!(relative(&root, found.hooks.clone()), ["real/hk"]);
+    assert_eq!(relative(&root, found.kept().cloned()).len(), 8);
+    assert_eq!(notes, Vec::<String>::new());
+}
+
+/// The user's own configuration counts wherever the user works.
+#[test]
+fn the_users_own_configuration_is_asked_without_a_repository_too() {
+    let (_root, root) = tree(&["hk/x", "tools/x.sh", "global"]);
+    let file = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let (elsewhere, home) = tree(&["empty"]);
+    write(&home, "config", &format!("[include]\npath = {}\n[core]\nhooksPath = {}\n", file("inc"), file("hk")));
+    let config = home.join("config").to_str().unwrap().to_owned();
+    let (settings, _) = found(&root, &[("GIT_CONFIG_GLOBAL", &config)]);
+    assert_eq!(
+        (relative(&root, settings.files), relative(&root, settings.hooks)),
+        (vec!["inc".into()], vec!["hk".into()])
+    );
+
+    let (settings, _) = found(&root, &[("GIT_CONFIG_GLOBAL", &file("global")), ("GIT_EDITOR", "sh tools/x.sh")]);
+    assert_eq!(relative(&root, settings.files), ["global", "tools/x.sh"]);
+    let numbered =
+        [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.fsmonitor"), ("GIT_CONFIG_VALUE_0", "tools/x.sh")];
+    assert_eq!(relative(&root, found(&root, &numbered).0.files), ["tools/x.sh"]);
+    assert_eq!(relative(&root, found(&root, &[("GIT_TEMPLATE_DIR", "tools")]).0.files), ["tools"]);
+    assert_eq!(found(&root, &[]).0, GitSettings::default());
+    drop(elsewhere);
+
+    let (_root, bare) = tree(&[]);
+    git(&bare, &["init", "-q", "--bare", "."]);
+    git(&bare, &["config", "include.path", "extra.conf"]);
+    assert!(relative(&bare, found(&bare, &[]).0.files).contains(&"extra.conf".to_owned()));
+}
+
+#[test]
+fn the_configuration_of_repositories_within_is_asked_where_it_is_not_the_ordinary() {
+    for (key, value, expected) in [
+        ("diff.external", "tools/d", Some("sub/tools/d")),
+        ("difftool.x.cmd", "tools/d", Some("sub/tools/d")),
+        ("core.askPass", "tools/d", Some("sub/tools/d")),
+        ("remote.o.uploadpack", "tools/d", Some("sub/tools/d")),
+        ("trailer.x.cmd", "tools/d", Some("sub/tools/d")),
+        ("user.name", "tools/d", None),
+    ] {
+        let (_root, root) = tree(&["sub/tools/d"]);
+        git(&root, &["init", "--quiet"]);
+        git(&root.join("sub"), &["init", "--quiet"]);
+        git(&root.join("sub"), &["config", key, value]);
+        let found = relative(&root, found(&root, &[]).0.files);
+        assert_eq!(found.first().map(String::as_str), expected, "{key}");
+    }
+    let (_root, root) = tree(&["sub/tools/d", "sub/tools/e"]);
+    git(&root.join("sub"), &["init", "--quiet"]);
+    fs::create_dir_all(root.join("sub/.git/hooks")).unwrap();
+    std::os::unix::fs::symlink("../../tools/e", root.join("sub/.git/hooks/pre-commit")).unwrap();
+    assert_eq!(
+        relative(&root, found(&root, &[]).0.files),
+        ["sub/tools/e"],
+        "a link among hooks beside ordinary settings"
+    );
+    git(&root.join("sub"), &["config", "extensions.worktreeConfig", "true"]);
+    git(&root.join("sub"), &["config", "--worktree", "core.fsmonitor", "tools/d"]);
+    assert_eq!(relative(&root, found(&root, &[]).0.files), ["sub/tools/d", "sub/tools/e"]);
+}
+
+/// Each is one process. Of the others it is said.
+#[test]
+fn repositories_that_are_not_asked_are_said() {
+    let (_root, root) = tree(&[]);
+    for number in 0..33 {
+        write(&root, &format!("{number:02}/.git/config"), "[diff]\nexternal = ./x\n");
+        write(&root, &format!("{number:02}/.git/HEAD"), "ref: refs/heads/x\n");
+        ["objects", "refs"]
+            .iter()
+            .for_each(|name| fs::create_dir(root.join(format!("{number:02}/.git/{name}"))).unwrap());
+    }
+    let (settings, notes) = found(&root, &[]);
+    assert_eq!(settings.files.len(), 30);
+    assert!(notes.len() == 1 && notes[0].contains("of 3 repositories"), "{notes:?}");
+}
+
+#[test]
+fn what_git_copies_and_what_it_runs_in_other_words_is_found() {
+    let (_root, root) = tree(&["tpl/hooks/pre-commit", "tools/up.sh", "tools/x.sh", "sub/x", "a b/c.sh"]);
+    git(&root, &["init", "--quiet"]);
+    for (key, value, expected, is_said) in [
+        ("init.templateDir", root.join("tpl").to_str().unwrap(), "tpl", false),
+        ("submodule.sub.update", "!../tools/up.sh", "tools/up.sh", false),
+        ("core.fsmonitor", "\"a b/c.sh\"", "a b/c.sh", false),
+        ("alias.z", "!$GIT_DIR/../tools/x.sh", "tools/x.sh", false),
+        ("alias.z", "!\"$(git rev-parse --git-dir)/../tools/x.sh\"", "tools/x.sh", false),
+        ("core.fsmonitor", "sh tools/x*.sh", "tools", true),
+        ("core.fsmonitor", "python3 tools", "tools", true),
+    ] {
+        git(&root, &["init", "--quiet", "sub"]);
+        git(&root, &["config", key, value]);
+        let (settings, notes) = found(&root, &[]);
+        assert!(relative(&root, settings.files.clone()).contains(&expected.to_owned()), "{key} {value}: {settings:?}");
+        assert_eq!(notes.iter().any(|note| note.contains("runs something in `tools`")), is_said, "{value}: {notes:?}");
+        git(&root, &["config", "--unset", key]);
+    }
+    // What is not known at all is said, and the workspace as a whole stays open.
+    git(&root, &["config", "core.fsmonitor", "sh *.sh"]);
+    let (settings, notes) = found(&root, &[]);
+    assert_eq!(settings, GitSettings::default());
+    assert!(notes.len() == 1 && notes[0].contains("`core.fsmonitor`"), "{notes:?}");
+}
+
 /// As an ordinary user: root lists everything.
 #[test]
 fn a_directory_that_is_closed_is_searched_all_the_same() {
+    if rustix::process::geteuid().is_root() {
+        // Nothing is closed to root.
+        return as_an_ordinary_user("a_directory_that_is_closed_is_searched_all_the_same");
+    }
     let (_root, root) = tree(&["d/.envrc"]);
     fs::set_permissions(root.join("d"), std::os::unix::fs::PermissionsExt::from_mode(0o311)).unwrap();
     let found = Finder::new(&root).find();
     assert_eq!(relative(&root, found.finds.into_iter().map(|find| find.path)), ["d/.envrc"]);
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(root.join("d")).unwrap().permissions());
     assert_eq!((mode & 0o777, found.unsearched.len()), (0o311, 0));
+}
+
+/// Runs one test once more as another user.
+fn as_an_ordinary_user(test: &str) {
+    let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    let directory = tempfile::Builder::new().permissions(open_to_all).tempdir_in("/var/tmp").unwrap();
+    let copy = directory.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy).arg(test);
+    let output = command.env("TMPDIR", "/tmp").current_dir("/").output().expect("root has setpriv");
+    let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
 }

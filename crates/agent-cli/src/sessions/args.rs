@@ -32,6 +32,9 @@ pub(crate) struct List {
     /// Most sessions to list.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) number: usize,
+    /// Also those in which nothing was said, with which `--continue` does not go on.
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

@@ -46,7 +46,9 @@ pub(super) fn export(arguments: &Export) -> Result<u8, Failure> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let failed = |error| Failure::input(format!("write {}: {error}", output.display()));
-    options.open(output).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
+    let mut file = options.open(output).map_err(failed)?;
+    let written = file.write_all(text.as_bytes());
+    written.inspect_err(|_| drop(std::fs::remove_file(output))).map_err(failed)?;
     say(&format!("agent: written to {}", escaped(&output.display().to_string())));
     Ok(0)
 }

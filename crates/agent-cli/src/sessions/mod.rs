@@ -77,9 +77,10 @@ impl One {
 }
 
 fn list(arguments: &List) -> Result<u8, Failure> {
-    let (sessions, number) = arguments.place.store()?.newest_said(arguments.number).map_err(|error| failed(&error))?;
+    let store = arguments.place.store()?;
+    let newest = store.newest_said(arguments.number, arguments.all).map_err(|error| failed(&error))?;
     let mut out = String::new();
-    for (session, said) in &sessions {
+    for (session, said) in &newest.sessions {
         let words = match said {
             Said::Words(words) => words,
             Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
@@ -88,8 +89,17 @@ fn list(arguments: &List) -> Result<u8, Failure> {
         let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
     }
     write(&out)?;
-    if number > arguments.number {
-        say(&format!("agent: {} of {number} sessions; `-n` shows more", arguments.number));
+    let shown = newest.sessions.len();
+    if newest.others > 0 {
+        say(&format!("agent: {shown} of {} sessions; `-n` shows more", shown + newest.others));
+    }
+    if newest.empty > 0 {
+        let empty = newest.empty;
+        say(&format!(
+            "agent: not listed: {empty} in which nothing was said, which `--continue` passes over; `--all` lists them"
+        ));
+    } else if shown == 0 && newest.others == 0 {
+        say("agent: there is no session for this directory");
     }
     Ok(0)
 }
@@ -115,7 +125,9 @@ fn remove(arguments: &One) -> Result<u8, Failure> {
 fn failed(error: &StoreError) -> Failure {
     match error {
         StoreError::Io { .. } => Failure::internal(error),
-        StoreError::NoSuchSession { .. } | StoreError::Open(OpenError::Read(_)) => setup::failed(error),
+        StoreError::NoSuchSession { .. } | StoreError::Open(OpenError::Read(_) | OpenError::NotOwn(_)) => {
+            setup::failed(error)
+        }
         _ => Failure::input(error),
     }
 }

@@ -5,10 +5,12 @@ use super::export::conversation;
 use super::story::{Story, Told};
 use super::write;
 use crate::failure::Failure;
-use crate::terminal::{escaped, say};
+use crate::terminal::{escaped, inline, say};
+use agent_core::conversation::{Arguments, CallId};
 use agent_core::journal::{Entry, Record, Replayed, Replayer};
 use agent_core::lifecycle;
-use agent_core::session::Action;
+use agent_core::permission::ApprovalAnswer;
+use agent_core::session::{Action, Event};
 use std::fmt::Write as _;
 
 /// Prints the trace: each record, and the rows it fired.
@@ -39,6 +41,9 @@ pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
 
 fn line(out: &mut String, told: &Told<'_>) {
     let _ = write!(out, "{:>6}  {}", told.seq, told.name);
+    for change in changed_arguments(told.record) {
+        let _ = write!(out, "\n        {}", inline(&change));
+    }
     match told.did {
         Replayed::Step(step) => {
             for transition in &step.transitions {
@@ -66,6 +71,25 @@ fn line(out: &mut String, told: &Told<'_>) {
         }
     }
     out.push('\n');
+}
+
+/// What calls were to run with instead of the model's arguments.
+fn changed_arguments(record: &Record) -> Vec<String> {
+    match &record.entry {
+        Entry::Event(Event::ApprovalAnswered {
+            call,
+            answer: ApprovalAnswer::Allow { arguments: Some(arguments), .. },
+            ..
+        }) => vec![format!("the user changed the arguments of {call} to {}", arguments.as_str())],
+        Entry::Event(Event::ToolsPrepared { facts, .. }) => {
+            let changed = facts.iter().filter_map(|fact| Some((&fact.call, fact.hooks.as_ref()?.arguments.as_ref()?)));
+            let told = |(call, arguments): (&CallId, &Arguments)| {
+                format!("a hook changed the arguments of {call} to {}", arguments.as_str())
+            };
+            changed.map(told).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn differences(story: &Story) -> Result<u8, Failure> {

@@ -93,3 +93,32 @@ fn doctor_looks_at_configuration_and_state() {
     assert!(scratch.ended(&["doctor"]).assert_code(1).out.contains("sessions cannot be kept"));
     assert!(scratch.ended(&["doctor", "-C", "no-such-folder"]).assert_code(1).out.contains("no-such-folder"));
 }
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let scratch = Scratch::new();
+    let script = scratch.ended(&["completions", "bash"]);
+    std::fs::write(scratch.work("agent.bash"), &script.assert_code(0).out).unwrap();
+    for (typed, expected) in [("ses", "sessions"), ("--sandb", "--sandbox")] {
+        let ask = format!(
+            "source agent.bash; COMP_WORDS=(agent {typed}); COMP_CWORD=1; _agent agent {typed} agent; echo \"${{COMPREPLY[@]}}\""
+        );
+        let output = scratch.command("bash").args(["-c", &ask]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected, "{output:?}");
+    }
+    for shell in ["zsh", "fish"] {
+        assert!(scratch.ended(&["completions", shell]).assert_code(0).out.contains("sessions"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let scratch = Scratch::new();
+    for (command, title) in
+        [(&[][..], "agent"), (&["run"], "agent-run"), (&["sessions", "show"], "agent-sessions-show")]
+    {
+        let page = scratch.ended(&[&["man"], command].concat());
+        assert!(page.assert_code(0).out.contains(&format!(".TH {title} 1")), "{}", page.out);
+    }
+    scratch.ended(&["man", "nope"]).assert_code(2).assert_says("no command `nope`");
+}

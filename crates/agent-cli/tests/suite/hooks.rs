@@ -380,6 +380,41 @@ fn a_hook_of_the_user_runs_outside_only_where_its_command_is_understood() {
     assert_eq!((inside, outside), (true, true), "the user's word: {ended:#?}");
 }
 
+/// The script is the user's and lies outside; what its first line has read it is a file of the workspace.
+#[test]
+fn a_hook_whose_first_line_leads_into_the_workspace_stays_in_the_sandbox() {
+    let scratch = marking("true");
+    if !has_bubblewrap(&scratch) {
+        return;
+    }
+    let bin = scratch.path("bin");
+    fs::create_dir_all(&bin).unwrap();
+    for name in ["rules", "interp"] {
+        fs::copy(scratch.work("tools/mark"), scratch.work(name)).unwrap();
+    }
+    let script = |name: &str, line: &str| {
+        fs::write(bin.join(name), format!("{line}\ntouch in '{}'\n", scratch.path("out").display())).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    script("inner", "#!/bin/sh rules");
+    let guard = bin.join("guard");
+    scratch.configure(&toml(&[("Stop", &guard.display().to_string())]));
+    let inner = format!("#!{}/inner", bin.display());
+    for line in ["#!/bin/sh rules", "#!interp", "#!/usr/bin/env -S sh rules", "#!/usr/bin/env ./interp", &inner] {
+        script("guard", line);
+        let (inside, outside, ended) = marks(&scratch, &[]);
+        assert_eq!((inside, outside), (true, false), "{line}: {ended:#?}");
+        ended.assert_says("runs in the sandbox: ");
+        let (inside, outside, ended) = marks(&scratch, &["--sandbox", "off"]);
+        assert_eq!((inside, outside), (false, false), "{line}: {ended:#?}");
+    }
+    for line in ["#!/bin/sh -e", "#!/usr/bin/env sh"] {
+        script("guard", line);
+        let (inside, outside, ended) = marks(&scratch, &[]);
+        assert_eq!((inside, outside), (true, true), "the control {line}: {ended:#?}");
+    }
+}
+
 /// Two names are swapped as fast as can be while the hook runs again and again.
 #[test]
 fn a_script_that_is_swapped_while_it_is_looked_at_does_not_run() {

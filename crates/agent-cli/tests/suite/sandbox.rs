@@ -133,6 +133,108 @@ fn what_other_programs_run_is_written_by_nobody() {
     assert!(!scratch.work("hooks").exists());
 }
 
+/// What a rule denies and what is hidden is nowhere to be read as a copy, though an edit of it was asked for.
+#[test]
+fn a_denied_edit_leaves_no_copy_to_read() {
+    // Landlock alone hides nothing in the workspace, and says so.
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    let write = || Step::call("write_file", json!({"path": "secrets/key", "content": "x"}));
+    let edit = || Step::call("edit_file", json!({"path": "secrets/key", "old_string": "TOP", "new_string": "NO"}));
+    let look = || Step::call("grep", json!({"pattern": "TOPSECRET", "path": ".git"}));
+    let command = || Step::call("bash", json!({"command": "grep -ra TOPSECRET .git; ls .git/agent"}));
+    let rule = ["--deny", "read(secrets/**)", "--permission-mode", "bypass"];
+    let hidden = "sandbox_hidden = [\"secrets\"]\n";
+    for (config, steps, arguments) in [
+        ("", vec![edit(), look(), command()], &rule[..]),
+        ("", vec![write(), look(), command()], &rule),
+        ("", vec![edit(), look()], &["--permission-mode", "plan"]),
+        (hidden, vec![write(), look(), command()], &rule),
+        // A permitted edit of what is hidden leaves none either.
+        (hidden, vec![Step::call("read_file", json!({"path": "secrets/key"})), write(), look(), command()], &rule[2..]),
+    ] {
+        let scratch = repository();
+        scratch.write(".gitignore", "secrets/\n");
+        scratch.write("secrets/key", "TOPSECRET=1\n");
+        scratch.write(".agent/config.toml", config);
+        scratch.write(".git/info/seen", "TOPSECRET is looked for here\n");
+        let model = Model::script(steps.into_iter().chain([Step::text("Done.")]));
+        scratch.run(&model, &[&["-p", "go"], arguments].concat()).assert_code(0);
+        let body = model.last_body().to_string();
+        assert!(body.contains("TOPSECRET is looked for here"), "the search comes there: {body}");
+        // The tool that reads the file is allowed to in the last case.
+        let reads = usize::from(arguments.len() == 2 && !config.is_empty());
+        assert_eq!(body.matches("TOPSECRET=1").count(), reads, "{config} {arguments:?}: {body}");
+        let left = fs::read_dir(scratch.work(".git/agent")).map_or(0, Iterator::count);
+        assert!(left == 0, "nothing of it is left behind");
+    }
+}
+
+/// What commands read of `.git` is not where copies for undo lie, also those that another agent has left.
+#[test]
+fn commands_do_not_read_the_copies_for_undo() {
+    // Landlock alone hides nothing in the workspace, and says so.
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    for (sandbox, read) in [("workspace-write", 0), ("read-only", 0), ("off", 2)] {
+        let scratch = repository();
+        scratch.git(&["init", "-q", "nested"]);
+        scratch.write(".git/agent/1-1", "TOPSECRET=1\n");
+        scratch.write("nested/.git/agent/1-1", "TOPSECRET=2\n");
+        let look = "cat .git/HEAD .git/agent/1-1 nested/.git/agent/1-1";
+        let (ended, body) = run(&scratch, look, &["--sandbox", sandbox]);
+        ended.assert_code(0);
+        assert!(body.contains("ref: refs/heads/"), "{body}");
+        assert_eq!(body.matches("TOPSECRET=").count(), read, "{sandbox}: {body}");
+    }
+}
+
+/// Git follows links: a link that is replaced leads it elsewhere, though what it led to is as it was.
+#[test]
+fn links_on_the_way_to_what_git_runs_stay() {
+    if !has_any_sandbox() {
+        return;
+    }
+    for (sandbox, stays) in [("workspace-write", true), ("off", false)] {
+        let scratch = repository();
+        scratch.write("real/pc", "mine");
+        scratch.write("real/hk/pre-push", "mine");
+        for (target, link) in
+            [("real/pc", "pcl"), ("../../pcl", ".git/hooks/pre-commit"), ("real", "lk"), ("real", "free")]
+        {
+            fs::create_dir_all(scratch.work(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, scratch.work(link)).unwrap();
+        }
+        scratch.git(&["config", "core.hooksPath", "lk/hk"]);
+        let plant = "rm pcl lk free; echo planted > pcl; mkdir -p lk/hk free; echo planted > lk/hk/pre-push";
+        run(&scratch, plant, &["--sandbox", sandbox]).0.assert_code(0);
+        assert_eq!(scratch.read("pcl").starts_with("mine"), stays, "{sandbox}");
+        assert_eq!(scratch.read("lk/hk/pre-push").starts_with("mine"), stays, "{sandbox}");
+        assert!(!scratch.work("free").is_symlink(), "what nothing names is free");
+    }
+}
+
+/// The user's own configuration leads into a workspace that is no repository.
+#[test]
+fn the_users_git_configuration_holds_without_a_repository() {
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    for (named, stays) in [(true, true), (false, false)] {
+        let scratch = Scratch::within("/var/tmp".as_ref());
+        scratch.write("inc.conf", "mine");
+        let path = scratch.work("inc.conf").display().to_string();
+        let config = scratch.path("git.conf");
+        fs::write(&config, if named { format!("[include]\n path = {path}\n") } else { String::new() }).unwrap();
+        let model = Model::script(bash("echo planted > inc.conf; true"));
+        let mut command = scratch.run_command(&model, &BYPASS);
+        Running::start(command.env("GIT_CONFIG_GLOBAL", &config)).end().assert_code(0);
+        assert_eq!(scratch.read("inc.conf") == "mine", stays, "{named}");
+    }
+}
+
 /// What is not there no mount can hold. Afterwards it is set aside, or the model and the user are told.
 #[test]
 fn what_other_programs_act_on_does_not_come_into_being_unseen() {
@@ -275,10 +377,12 @@ fn what_cannot_be_had_is_refused_unless_none_is_wanted() {
 /// Where somebody reads it, commands run without one, and it is said, however quiet the rest is.
 #[test]
 fn at_the_prompt_it_is_said_loudly() {
-    for (quiet, temporary, is_said) in [("-q", "/nowhere", true), ("", "/nowhere", true), ("-q", "/tmp", false)] {
+    let has_none = !has_any_sandbox();
+    for (quiet, temporary, is_said) in [("-q", "/nowhere", true), ("", "/nowhere", true), ("-q", "/tmp", has_none)] {
         let scratch = repository();
         let model = Model::always(Step::text("Hello."));
-        let line = format!("{} {quiet} {}", env!("CARGO_BIN_EXE_agent"), model.flags(Wire::Anthropic).join(" "));
+        let program = crate::support::program();
+        let line = format!("{} {quiet} {}", program.display(), model.flags(Wire::Anthropic).join(" "));
         let mut command = scratch.command("script");
         command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TMPDIR", temporary);
         if !std::process::Command::new("script").arg("--version").output().is_ok_and(|found| found.status.success()) {
@@ -373,6 +477,9 @@ fn keys_are_hidden_from_commands_unless_the_user_shows_them() {
 /// To hide a program's own settings must not keep it from running.
 #[test]
 fn programs_run_without_their_hidden_files() {
+    if !has_any_sandbox() {
+        return;
+    }
     let scratch = with_keys();
     for name in [".curlrc", ".wgetrc"] {
         fs::write(scratch.path("home").join(name), "# nothing\n").unwrap();
@@ -387,6 +494,9 @@ fn programs_run_without_their_hidden_files() {
 
 #[test]
 fn a_repository_hides_what_lies_in_it() {
+    if !has_any_sandbox() {
+        return;
+    }
     for (settings, is_hidden) in [("", false), ("sandbox_hidden = [\".env\", \"deep/secrets\"]\n", true)] {
         let scratch = repository();
         scratch.write(".agent/config.toml", settings);
@@ -414,7 +524,7 @@ fn other_sessions_are_out_of_reach() {
         }
         let scratch = repository();
         let first = Model::script([Step::text("The word is canary-word.")]);
-        scratch.run(&first, &["-p", "go", "--session-id", "one"]).assert_code(0);
+        scratch.run(&first, &["-p", "go", "--session-id", "one", "--sandbox", sandbox]).assert_code(0);
         let state = scratch.path("state").display().to_string();
         let attempt = format!(
             "grep -rho canary-word {state} | head -1 | tr a-z A-Z; f=$(find {state} -name 'one.lock'); flock -n \"$f\" echo locked | tr a-z A-Z; \

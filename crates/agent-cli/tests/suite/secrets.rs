@@ -57,6 +57,61 @@ fn commands_neither_get_it_nor_find_it() {
     }
 }
 
+/// A cut takes a part of the key away, and the rest must not be taken for another text.
+#[test]
+fn what_is_left_of_it_where_a_text_was_cut_is_not_shown() {
+    let scratch = Scratch::repository_in("/var/tmp");
+    // Lines are cut behind 2000 characters, matches behind 500, and of an output of more than 30000 bytes the middle goes.
+    for (name, before) in [("read.txt", 1_985), ("found.txt", 485)] {
+        scratch.write(name, &format!("{}{KEY}{}\n", "A".repeat(before), "B".repeat(3_000)));
+    }
+    for (name, before, behind) in [("head.txt", 14_985, 40_000), ("tail.txt", 40_000, 14_985)] {
+        scratch.write(name, &format!("{}{KEY}{}", "A".repeat(before), "B".repeat(behind)));
+    }
+    let model = Model::script([
+        Step::call("read_file", json!({"path": "read.txt"})),
+        Step::call("grep", json!({"pattern": "AB|canary", "path": "found.txt"})),
+        Step::call("bash", json!({"command": "cat head.txt"})),
+        Step::call("bash", json!({"command": "cat tail.txt"})),
+        Step::text("Done."),
+    ]);
+    let arguments = ["-p", "look", "--permission-mode", "bypass", "--sandbox", "off", "--output-format", "stream-json"];
+    let ended = with_key(&scratch, &model, &arguments);
+    ended.assert_code(0);
+    let all = everything(&scratch, &model, &ended);
+    let body = model.last_body().to_string();
+    assert!(body.contains("[redacted]…") && body.contains("bytes left out here"), "it was cut there: {body}");
+    for part in [&KEY[..8], &KEY[KEY.len() - 8..]] {
+        assert!(!all.contains(part), "{part} is left: {all}");
+    }
+}
+
+/// The tools put numbers between the lines of a key.
+#[test]
+fn a_key_of_several_lines_is_found_by_whatever_tool_shows_it() {
+    let lines =
+        ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7", "VJTUt9Us8cKjMzEfYyjiWA4R4ZM2bS1GB4t7NXp98C3S"];
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", lines.join("\n"));
+    for value in [pem.clone(), pem.replace('\n', "\\n")] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        scratch.write("key.pem", &format!("{pem}\n"));
+        let model = Model::script([
+            Step::call("read_file", json!({"path": "key.pem"})),
+            Step::call("grep", json!({"pattern": "^[MV]", "path": "key.pem"})),
+            Step::call("bash", json!({"command": "cat -n key.pem"})),
+            Step::text("Done."),
+        ]);
+        let arguments =
+            ["-p", "look", "--permission-mode", "bypass", "--sandbox", "off", "--output-format", "stream-json"];
+        let mut command = scratch.run_command(&model, &arguments);
+        let ended = Running::start(command.env("DEPLOY_PRIVATE_KEY", &value)).end();
+        ended.assert_code(0);
+        let all = everything(&scratch, &model, &ended);
+        assert!(all.contains("BEGIN PRIVATE KEY") && all.contains("[redacted]"), "it was read: {all}");
+        assert!(lines.iter().all(|line| !all.contains(line)), "{all}");
+    }
+}
+
 /// What the provider, a file and a command say is not believed to be free of it.
 #[test]
 fn what_says_it_is_not_repeated() {

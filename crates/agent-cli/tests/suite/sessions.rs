@@ -62,6 +62,64 @@ fn resume_wants_a_session_that_exists() {
 }
 
 #[test]
+fn a_session_that_has_to_be_there_is_looked_for_first() {
+    let scratch = Scratch::repository();
+    // No provider, no key, no model, and a configuration that is wrong.
+    scratch.configure("provider = 7\n");
+    for arguments in [
+        &["run", "--continue", "-p", "x"][..],
+        &["run", "--continue"],
+        &["run", "--continue", "--fork-session", "-p", "x"],
+        &["run", "--session-id", "nope", "--fork-session", "-p", "x"],
+        &["--continue"],
+        &["resume"],
+        &["resume", "nope"],
+        &["resume", "nope", "--model", "x", "--provider", "openai"],
+    ] {
+        let ended = scratch.ended(arguments);
+        ended.assert_code(42).assert_says("there is none");
+        assert!(!ended.err.contains("key") && !ended.err.contains("provider"), "{ended:#?}");
+        assert!(!ended.err.contains("nope") || arguments.contains(&"nope"), "{ended:#?}");
+    }
+    assert!(scratch.journals().is_empty());
+}
+
+#[test]
+fn the_list_and_continue_agree_on_what_a_session_is() {
+    let model = Model::always(Step::text("One."));
+    let scratch = Scratch::new();
+    // Opened and left.
+    let mut command = scratch.agent(&["--session-id", "empty"]);
+    let running = Running::start(command.args(model.flags(crate::support::Wire::Anthropic)));
+    running.wait_for("session empty");
+    running.signal("TERM");
+    running.end();
+    assert_eq!(scratch.journals().len(), 1);
+    let listed = |arguments: &[&str]| {
+        let ended = scratch.ended(&[&["sessions", "list"], arguments].concat());
+        ended.assert_code(0);
+        ended
+    };
+    let only_empty = listed(&[]);
+    assert_eq!(only_empty.out, "");
+    only_empty.assert_says("1 in which nothing was said").assert_says("--all");
+    assert!(listed(&["--all"]).out.starts_with("empty "));
+    scratch.run(&model, &["--continue", "-p", "x"]).assert_code(42).assert_says("there is none");
+    assert_eq!(model.requests().len(), 0);
+
+    scratch.run(&model, &["-p", "x", "--session-id", "full"]).assert_code(0);
+    let mut command = scratch.agent(&["--session-id", "later"]);
+    let running = Running::start(command.args(model.flags(crate::support::Wire::Anthropic)));
+    running.wait_for("session later");
+    running.signal("TERM");
+    running.end();
+    assert_eq!(listed(&[]).out.lines().count(), 1, "{:?}", listed(&[]));
+    let result = scratch.run(&model, &["--continue", "-p", "y", "--output-format", "json"]).result();
+    assert!(listed(&[]).out.starts_with("full "));
+    assert_eq!(result["session_id"], "full");
+}
+
+#[test]
 fn resume_at_the_prompt() {
     let model = Model::script([Step::text("One."), Step::text("Two.")]);
     let scratch = Scratch::new();
@@ -175,10 +233,10 @@ fn a_journal_or_lock_that_is_no_file_is_refused() {
     let mine = scratch.work("mine.txt");
     std::fs::write(&mine, "mine").unwrap();
     std::os::unix::fs::symlink(&mine, folder.join("linked.lock")).unwrap();
-    scratch.run(&model, &["-p", "x", "--session-id", "linked"]).assert_code(1).assert_says("not a regular file");
+    scratch.run(&model, &["-p", "x", "--session-id", "linked"]).assert_code(52).assert_says("symbolic link");
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
     std::os::unix::fs::symlink("/dev/zero", folder.join("endless.jsonl")).unwrap();
-    scratch.run(&model, &["-p", "x", "--session-id", "endless"]).assert_code(42).assert_says("not a regular file");
+    scratch.run(&model, &["-p", "x", "--session-id", "endless"]).assert_code(52).assert_says("symbolic link");
 }
 
 #[test]

@@ -50,17 +50,20 @@ fn the_programs_own_files_are_not_written() {
 fn an_answer_of_failing_calls_is_not_worked_off() {
     let scratch = Scratch::new();
     let (missing, count) = ("nothing.txt", 1_500);
-    let mut reply = Reply::new();
-    for call in 0..count {
-        reply = reply.call("read_file", json!({"path": format!("{call}-{missing}")}));
-    }
-    let model = Model::script([Step::answer(reply), Step::text("Done.")]);
+    let read = |reply: Reply, call| reply.call("read_file", json!({"path": format!("{call}-{missing}")}));
+    let reply = || Step::answer((0..count).fold(Reply::new(), read));
+    let model = Model::script([reply(), reply(), Step::text("Done.")]);
     scratch.run(&model, &["-p", "x", "--session-id", "one"]).assert_code(53).assert_says("30 of 30");
     let journal = std::fs::read_to_string(scratch.journals().remove(0)).unwrap();
-    assert_eq!(journal.matches("\"ToolCompleted\"").count(), 30, "so many ran");
+    assert_eq!(
+        journal.matches("\"ToolCompleted\"").count(),
+        30,
+        "half of them, then the model was told, then the other half"
+    );
     // Every call has its answer, and the session goes on.
     scratch.run(&model, &["-p", "y", "--session-id", "one"]).assert_code(0);
     let body = model.last_body().to_string();
-    assert_eq!(body.matches("not run: limit on failing calls in a row reached").count(), count - 30);
+    assert_eq!(body.matches("not run: too many calls before it failed").count(), 2 * count - 30);
+    assert!(body.contains("15 tool calls in a row failed. After 30 the turn ends."), "the model was warned");
     model.assert_valid();
 }

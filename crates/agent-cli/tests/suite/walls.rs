@@ -6,6 +6,7 @@ use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 fn bash(command: &str) -> Step {
     Step::call("bash", json!({ "command": command }))
@@ -55,7 +56,7 @@ fn a_program_that_a_command_plants_is_not_run_by_the_agent() {
         let model = Model::script(steps);
         let path = search_path(&scratch, &folder.display().to_string());
         let arguments = ["-p", "x", "--permission-mode", "bypass", "--auto-commit"];
-        let mut command = scratch.run_command(&model, &arguments);
+        let mut command = scratch.run_command(&model, &[&arguments, as_it_must_be_said()].concat());
         crate::support::Running::start(command.env("PATH", &path)).end();
         assert!(is_run || scratch.work(".venv/bin/git").exists(), "it was planted");
         let ran = fs::read_to_string(&canary).unwrap_or_default();
@@ -115,6 +116,29 @@ fn what_runs_unasked_by_its_name_is_not_the_workspaces() {
     assert!(canary.exists());
 }
 
+/// The directory is the user's; what has the program's name in it is a link to, or by way of, a file of the workspace.
+#[test]
+fn what_runs_unasked_by_its_name_is_not_the_workspaces_by_a_link_either() {
+    for (to, is_planted) in [("work/tools/nproc", true), ("work/tools/step", true), ("own/nproc", false)] {
+        let scratch = Scratch::repository();
+        let (canary, links) = (scratch.path("canary"), scratch.path("links"));
+        put_programs(&scratch.work("tools"), &["nproc"], &canary);
+        put_programs(&scratch.path("own"), &["nproc"], &canary);
+        std::os::unix::fs::symlink(scratch.path("own/nproc"), scratch.work("tools/step")).unwrap();
+        fs::create_dir(&links).unwrap();
+        std::os::unix::fs::symlink(scratch.path(to), links.join("nproc")).unwrap();
+        let path = search_path(&scratch, &links.display().to_string());
+        for mode in ["plan", "default"] {
+            let model = Model::script([bash("nproc | seq 1"), Step::text("Done.")]);
+            let arguments = ["-p", "x", "--sandbox", "off", "--permission-mode", mode];
+            let mut command = scratch.run_command(&model, &arguments);
+            crate::support::Running::start(command.env("PATH", &path)).end();
+            let ran = fs::read_to_string(&canary).unwrap_or_default();
+            assert_eq!(ran.is_empty(), is_planted, "{to} {mode}: {ran}");
+        }
+    }
+}
+
 /// The text of a configuration of git that runs a program when somebody asks for the status.
 fn monitor(canary: &Path) -> String {
     format!("touch '{}'; false", canary.display())
@@ -136,8 +160,18 @@ fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&
 }
 
 fn can_mount() -> bool {
-    let report = Scratch::new().ended(&["sandbox", "check", "--json", "--with", "bubblewrap"]);
+    has_sandbox(&["--with", "bubblewrap"])
+}
+
+fn has_sandbox(arguments: &[&str]) -> bool {
+    let report = Scratch::new().ended(&[&["sandbox", "check", "--json"], arguments].concat());
     !report.out.contains("\"mechanism\": null")
+}
+
+/// A script says that it goes without a sandbox where none can be had.
+fn as_it_must_be_said() -> &'static [&'static str] {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    if *HAS.get_or_init(|| has_sandbox(&[])) { &[] } else { &["--sandbox", "off"] }
 }
 
 /// Layouts of a repository of which `.git` is not a directory, or that is not in the root.
@@ -230,8 +264,7 @@ fn the_agent_does_not_commit_where_a_command_made_a_repository() {
 /// Git writes a trace where the user's configuration says, as a stand-in for whatever leads it out of its directory.
 #[test]
 fn the_agents_git_writes_in_its_directory_only() {
-    let report = Scratch::new().ended(&["sandbox", "check", "--json"]);
-    if report.out.contains("\"mechanism\": null") {
+    if !has_sandbox(&[]) {
         println!("skipped: no sandbox can be had");
         return;
     }
@@ -254,7 +287,7 @@ fn the_agents_git_writes_in_its_directory_only() {
 
 fn prompt_of(scratch: &Scratch, arguments: &[&str]) -> (String, String) {
     let model = Model::script([Step::text("Done.")]);
-    let ended = scratch.run(&model, &[&["-p", "x"], arguments].concat());
+    let ended = scratch.run(&model, &[&["-p", "x"], arguments, as_it_must_be_said()].concat());
     (model.requests().first().map(|request| request.body.to_string()).unwrap_or_default(), ended.err)
 }
 

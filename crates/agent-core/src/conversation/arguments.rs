@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use core::fmt;
-use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A complete JSON object, as the model wrote it.
@@ -15,13 +15,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct Arguments(Arc<str>);
 
 impl Arguments {
-    /// Takes the text of a JSON object. Blank text means an object without members, as models send it for tools without parameters.
+    /// Takes the text of a JSON object. Blank text and a null mean an object without members, as models and servers send them for tools
+    /// without parameters.
     ///
     /// # Errors
     /// [`ArgumentsError`] when the text is not one complete JSON object.
     pub fn parse(text: &str) -> Result<Self, ArgumentsError> {
         let text = text.trim();
-        if text.is_empty() {
+        if text.is_empty() || text == "null" {
             return Ok(Self::empty());
         }
         match serde_json::from_str::<AnyObject>(text) {
@@ -113,7 +114,8 @@ impl<'de> Visitor<'de> for Any {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        while members.next_entry::<IgnoredAny, Self>()?.is_some() {}
+        // A name is read like any text: one that cannot be read would go back as it is, and be refused.
+        while members.next_entry::<Self, Self>()?.is_some() {}
         Ok(self)
     }
 }

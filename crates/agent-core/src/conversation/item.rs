@@ -85,14 +85,14 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer of these blocks; blank text blocks are left out.
+    /// An answer of these blocks; empty ones are left out. A text of blanks stays, because it stands between what others say.
     ///
     /// # Errors
-    /// [`ItemError::Empty`] when nothing is left, [`ItemError::RepeatedCall`] when two calls have one id.
+    /// [`ItemError::Empty`] when nothing but blanks is left, [`ItemError::RepeatedCall`] when two calls have one id.
     pub fn new(blocks: Vec<Block>) -> Result<Self, ItemError> {
         let mut blocks = blocks;
-        blocks.retain(|block| !block.is_blank());
-        if blocks.is_empty() {
+        blocks.retain(|block| !block.is_empty());
+        if blocks.iter().all(Block::is_blank) {
             return Err(ItemError::Empty);
         }
         let answer = Self { blocks, paused: false };
@@ -115,6 +115,12 @@ impl Answer {
     #[must_use]
     pub const fn is_paused(&self) -> bool {
         self.paused
+    }
+
+    /// The same answer, which nothing continues any more.
+    pub(super) fn closed(mut self) -> Self {
+        self.paused = false;
+        self
     }
 
     /// The blocks in the order the model wrote them.
@@ -211,11 +217,20 @@ pub enum Block {
 }
 
 impl Block {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Thinking { text, signature } => text.is_empty() && signature.is_none(),
+            Self::RedactedThinking { .. } | Self::Call(_) | Self::Opaque { .. } => false,
+        }
+    }
+
     fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => !non_blank(text),
-            Self::Thinking { text, signature } => text.is_empty() && signature.is_none(),
-            Self::RedactedThinking { .. } | Self::Call(_) | Self::Opaque { .. } => false,
+            Self::Thinking { .. } | Self::RedactedThinking { .. } | Self::Call(_) | Self::Opaque { .. } => {
+                self.is_empty()
+            }
         }
     }
 

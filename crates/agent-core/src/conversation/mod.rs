@@ -10,7 +10,8 @@
 //!
 //! 1. A tool call and its result are one value, so no call in history is unanswered.
 //! 2. An answer follows user content (an input or the results of a round) or continues a paused answer.
-//! 3. Nothing is empty, so every history can be sent to every provider.
+//! 3. Nothing is empty, so every history can be sent to every provider. A text of blanks may stand between the other blocks of an answer; a
+//!    provider that refuses it leaves it out.
 //!
 //! Appending is in place and cloning is cheap (one reference and at most 16 pointers, however long the history is), so that a
 //! model request carries one. Absent on purpose: wire formats, roles as strings, editing.
@@ -133,6 +134,15 @@ impl Conversation {
             Some(Item::Input(_) | Item::Round(_)) => true,
             Some(Item::Answer(answer)) => answer.is_paused(),
             None => false,
+        }
+    }
+
+    /// An answer that the provider paused stays as it is: nothing continues it any more.
+    pub(crate) fn close_pause(&mut self) {
+        if self.is_paused()
+            && let Ok(Some(paused)) = self.continued()
+        {
+            self.append(Item::Answer(paused.closed()));
         }
     }
 

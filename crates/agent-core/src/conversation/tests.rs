@@ -56,6 +56,11 @@ fn nothing_empty_can_be_built() {
     assert_eq!(Input::new(vec!["".into(), "a".into()]).unwrap().texts(), ["a"]);
     assert_eq!(Answer::new(vec![]), Err(ItemError::Empty));
     assert_eq!(Answer::new(vec![Block::Text("\t".into())]), Err(ItemError::Empty));
+    assert_eq!(Answer::new(vec![Block::Text(" ".into()), Block::Text("\n".into())]), Err(ItemError::Empty));
+    let parts = ["The grass is green.", "", "\n\n", "The sky is blue."];
+    let spaced = Answer::new(parts.map(|text| Block::Text(text.into())).to_vec()).unwrap();
+    assert_eq!(spaced.text(), "The grass is green.\n\nThe sky is blue.");
+    assert_eq!(spaced.blocks().len(), 3, "blanks between what is said stay, nothing at all does not");
     let blank_thinking = Block::Thinking { text: String::new(), signature: None };
     assert_eq!(Answer::new(vec![blank_thinking]), Err(ItemError::Empty));
     assert_eq!(Round::new(answer("no calls"), vec![]), Err(ItemError::Empty));
@@ -122,10 +127,26 @@ fn an_empty_result_cannot_be_read_either() {
 
 #[test]
 fn arguments_are_one_object_and_keep_their_text() {
-    for wrong in ["[1]", "1", "null", "\"{}\"", "{", "{\"a\":}", "{} {}", "{\"a\":1"] {
+    for wrong in [
+        "[1]",
+        "1",
+        "nul",
+        "null null",
+        "[null]",
+        "\"{}\"",
+        "{\"\\ud83d\":1}",
+        "{\"a\":{\"\\ud83d\":1}}",
+        "{\"a\":\"\\ud83d\"}",
+        "{",
+        "{\"a\":}",
+        "{} {}",
+        "{\"a\":1",
+    ] {
         assert!(Arguments::parse(wrong).is_err(), "{wrong}");
     }
-    assert_eq!(Arguments::parse(" \n").unwrap(), Arguments::empty());
+    for none in ["", " \n", "null", " null\n"] {
+        assert_eq!(Arguments::parse(none).unwrap(), Arguments::empty(), "{none:?}");
+    }
     let text = r#"{ "n": 123456789012345678901234567890, "a":  1 }"#;
     assert_eq!(Arguments::parse(text).unwrap().as_str(), text);
 }

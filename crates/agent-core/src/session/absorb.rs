@@ -16,22 +16,13 @@ impl Session {
             Event::BudgetRaised { limits } => {
                 self.config.limits = limits;
                 self.tool_calls_refused = false;
+                self.raised = self.stopped_by_limit;
                 if trigger == Trigger::BudgetRaisedWorkDue {
-                    self.begin_turn();
-                    // A paused answer is continued first, as it would have been without the limit.
-                    if !self.conversation.is_paused() {
-                        self.pending.append(&mut self.queue);
-                    }
+                    self.resume();
                 }
             }
             Event::Reconfigured { config } => self.absorb_config(*config),
-            Event::CompactionRequested => {
-                // Work that a limit stopped still waits for the limit, whatever becomes of the summary.
-                let stopped_by_limit = self.stopped_by_limit;
-                self.begin_turn();
-                self.stopped_by_limit = stopped_by_limit;
-                self.compaction.due = Some(Cause::Requested);
-            }
+            Event::CompactionRequested => self.begin_summary(),
             Event::CancelRequested => self.absorb_cancel(CancelReason::Requested),
             Event::DeadlineReached { .. } => {
                 self.deadline.armed = None;
@@ -93,21 +84,21 @@ impl Session {
             Trigger::AutoBudgetSpent => self.stop_by_limit(),
             Trigger::AutoCompactionDue => {
                 let cause = *self.compaction.due.get_or_insert(Cause::TooLong);
-                self.compaction.tried |= cause == Cause::TooLong;
+                if cause == Cause::TooLong {
+                    self.compaction.try_it();
+                }
             }
             Trigger::AutoToolCalls
             | Trigger::AutoResponsePaused
             | Trigger::AutoResponseUnusable
             | Trigger::AutoResponseUnusableForGood
             | Trigger::AutoNoToolCalls => self.take_reply(),
+            // A message that a hook held back does not count against the one behind it.
             Trigger::AutoQueuedInput => {
-                self.begin_turn();
-                // A message that a hook held back does not count against the one behind it.
-                if let Some(run) = &mut self.run {
-                    (run.ending, run.error) = (None, None);
-                }
+                self.begin_work();
                 self.pending.append(&mut self.queue);
             }
+            Trigger::AutoRaisedWorkDue => self.resume(),
             Trigger::AutoInputGathered => self.pending.append(&mut self.queue),
             Trigger::AutoNothingToRun => self.close_batch("nothing may run"),
             Trigger::AutoLoopDetected => {

@@ -10,6 +10,40 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
+impl Action {
+    /// The ticket that the answers to this carry; for an action that stops something, or forgets it, the ticket of what was asked. Nothing for
+    /// what is done when it is done.
+    #[must_use]
+    pub const fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Self::SendLlmRequest { ticket, .. }
+            | Self::CancelLlmRequest { ticket }
+            | Self::PrepareTools { ticket, .. }
+            | Self::RequestApproval { ticket, .. }
+            | Self::WithdrawApproval { ticket }
+            | Self::ExecuteTools { ticket, .. }
+            | Self::CancelTools { ticket }
+            | Self::CheckGitCommits { ticket, .. }
+            | Self::RunAutoformatters { ticket, .. }
+            | Self::CommitChanges { ticket, .. }
+            | Self::RunHooks { ticket, .. }
+            | Self::CancelHooks { ticket }
+            | Self::ScheduleRetry { ticket, .. }
+            | Self::CancelRetry { ticket }
+            | Self::StartDeadline { ticket, .. }
+            | Self::HoldDeadline { ticket } => Some(*ticket),
+            Self::DisplayText { .. }
+            | Self::DisplayProgress { .. }
+            | Self::DisplayMessage { .. }
+            | Self::DisplayError { .. }
+            | Self::DiscardPartial
+            | Self::PromptForInput
+            | Self::ReturnQueuedInput { .. }
+            | Self::Shutdown => None,
+        }
+    }
+}
+
 /// One thing to do. Those with a ticket expect the answer that is named with them; the others are done when they are done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
@@ -25,7 +59,8 @@ pub enum Action {
         /// Of the model call.
         ticket: Ticket,
     },
-    /// Find out what calls would do, without doing it. Answer: `ToolsPrepared` with every call.
+    /// Find out what calls would do, without doing it. Answer: `ToolsPrepared` with every call, `HookFailed` when that could not be found
+    /// out (then none of them runs), or `HooksStoppedTurn`.
     PrepareTools {
         /// For the answer.
         ticket: Ticket,
@@ -105,7 +140,8 @@ pub enum Action {
         /// Of the waiting time.
         ticket: Ticket,
     },
-    /// Wait, then report `DeadlineReached`. Replaces an earlier deadline.
+    /// Wait, then report `DeadlineReached`. Replaces an earlier deadline; `HoldDeadline`, `PromptForInput` and `Shutdown` end it. A timer that
+    /// fires later reports a ticket that is not open ([`Session::is_open`](super::Session::is_open)), which is refused and changes nothing.
     StartDeadline {
         /// For the answer.
         ticket: Ticket,

@@ -1,11 +1,13 @@
 //! The tool calls of one answer, from the answer to their results.
 //!
 //! A batch holds the answer until every call has its result; only then do both go into the history, as one value. Calls run in groups,
-//! cut in call order: a maximal run of calls that only read, or one call that may change something.
+//! cut in call order: a run of calls that only read, or one call that may change something.
 
 mod answer;
+mod count;
 
 pub(super) use answer::Approved;
+pub(super) use count::{Count, Counts};
 
 use crate::conversation::{Answer, CallId, ItemError, NO_OUTPUT, Round, ToolCall, ToolResult, cut, non_blank};
 use crate::hook::EndedCall;
@@ -21,6 +23,9 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Batch {
     answer: Answer,
     calls: Vec<OpenCall>,
+    /// How many calls, from the first, have ended and were counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    counted: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +36,15 @@ struct OpenCall {
     status: Status,
     /// How the run ended, for hooks; nothing for calls that never ran.
     ran: Option<ToolStatus>,
+    /// Whether a person gave it other arguments than the model.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_changed: bool,
+    /// What it says about the model's progress, once it is answered.
+    #[serde(default, skip_serializing_if = "Counts::is_nothing")]
+    counts: Counts,
+    /// Whether a hook gave it the arguments with which it runs.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_changed_by_hook: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,19 +64,26 @@ enum Status {
 impl Batch {
     /// Opens the calls of an answer. `unusable` names calls whose arguments cannot be used, with what the model is told.
     pub(super) fn new(answer: Answer, mut unusable: BTreeMap<CallId, String>) -> Self {
-        let open = answer.calls().map(|call| OpenCall {
-            call: call.clone(),
-            effect: Effect::Reads,
-            subject: Subject::None,
-            status: unusable
-                .remove(&call.id)
-                .map_or(Status::New, |content| Status::Answered { content, is_error: true }),
-            ran: None,
+        let open = answer.calls().map(|call| {
+            let mut open = OpenCall {
+                call: call.clone(),
+                effect: Effect::Reads,
+                subject: Subject::None,
+                status: Status::New,
+                ran: None,
+                counts: Counts::Nothing,
+                is_changed_by_hook: false,
+                is_changed: false,
+            };
+            if let Some(message) = unusable.remove(&call.id) {
+                open.answer(message, Counts::Failure);
+            }
+            open
         });
         // How many there are is known, which the iterator cannot tell.
         let mut calls = Vec::with_capacity(answer.calls().count());
         calls.extend(open);
-        Self { answer, calls }
+        Self { answer, calls, counted: 0 }
     }
 
     /// All calls, for `PrepareTools`.
@@ -87,56 +108,80 @@ impl Batch {
 
     /// Whether the facts name every call exactly once.
     pub(super) fn is_covered_by(&self, facts: &[CallFacts]) -> bool {
-        // In their order, as drivers tell them, they need not be searched for: there may be very many.
-        let are_in_order = || self.calls.iter().zip(facts).all(|(open, fact)| open.call.id == fact.call);
-        facts.len() == self.calls.len()
-            && (are_in_order()
-                || self.calls.iter().all(|open| facts.iter().filter(|fact| fact.call == open.call.id).count() == 1))
+        facts.len() == self.calls.len() && (self.are_in_order(facts) || self.sorted(facts).eq(self.sorted_calls()))
     }
 
-    /// Decides about every call, and tells what. Returns the denials.
+    /// Drivers tell facts in call order. There may be very many, so whoever does not costs a sort and no search a call.
+    fn are_in_order(&self, facts: &[CallFacts]) -> bool {
+        self.calls.iter().zip(facts).all(|(open, fact)| open.call.id == fact.call)
+    }
+
+    fn sorted<'a>(&self, facts: &'a [CallFacts]) -> impl Iterator<Item = &'a CallId> {
+        let mut ids: Vec<&CallId> = facts.iter().map(|fact| &fact.call).collect();
+        ids.sort_unstable();
+        ids.into_iter()
+    }
+
+    fn sorted_calls(&self) -> impl Iterator<Item = &CallId> {
+        let mut ids: Vec<&CallId> = self.calls.iter().map(|open| &open.call.id).collect();
+        ids.sort_unstable();
+        ids.into_iter()
+    }
+
+    /// The facts, which name every call once, in call order.
+    pub(super) fn in_order(&self, facts: Vec<CallFacts>) -> Vec<CallFacts> {
+        if self.are_in_order(&facts) {
+            return facts;
+        }
+        let mut by_call: BTreeMap<CallId, CallFacts> =
+            facts.into_iter().map(|fact| (fact.call.clone(), fact)).collect();
+        self.calls.iter().filter_map(|open| by_call.remove(&open.call.id)).collect()
+    }
+
+    /// Decides about a call, unless it is answered already, and tells what. Returns the denial.
     pub(super) fn decide(
         &mut self,
-        facts: Vec<CallFacts>,
+        at: usize,
+        fact: CallFacts,
         permissions: &Permissions,
         rulings: &mut Vec<Ruling>,
-    ) -> Vec<Denial> {
-        let mut denials = Vec::new();
-        for (at, fact) in facts.into_iter().enumerate() {
-            let is_there = self.calls.get(at).is_some_and(|open| open.call.id == fact.call);
-            let found = if is_there { self.calls.get_mut(at) } else { self.open_mut(&fact.call) };
-            let Some(open) = found else { continue };
-            if open.status != Status::New {
-                continue;
+    ) -> Option<Denial> {
+        let open = self.calls.get_mut(at).filter(|open| open.status == Status::New)?;
+        match fact.finding {
+            Finding::Runnable(inspection) => {
+                if let Some(arguments) = fact.hooks.and_then(|report| report.arguments) {
+                    (open.call.arguments, open.is_changed_by_hook) = (arguments, true);
+                }
+                let decision = permissions.decide(&open.call.name, &inspection, &fact.verdict);
+                (open.effect, open.subject) = (inspection.effect, inspection.subject);
+                let denial = match &decision {
+                    Decision::Run(_) => {
+                        open.status = Status::Cleared;
+                        None
+                    }
+                    Decision::Ask(_) => {
+                        open.status = Status::Asked(decision.reason(&open.call.name));
+                        None
+                    }
+                    Decision::Deny(basis) => Some(open.deny(basis, Counts::Failure)),
+                };
+                rulings.push(open.ruling(decision));
+                denial
             }
-            match fact.finding {
-                Finding::Runnable(inspection) => {
-                    if let Some(arguments) = fact.hooks.and_then(|report| report.arguments) {
-                        open.call.arguments = arguments;
-                    }
-                    let decision = permissions.decide(&open.call.name, &inspection, &fact.verdict);
-                    (open.effect, open.subject) = (inspection.effect, inspection.subject);
-                    match &decision {
-                        Decision::Run(_) => open.status = Status::Cleared,
-                        Decision::Ask(_) => open.status = Status::Asked(decision.reason(&open.call.name)),
-                        Decision::Deny(basis) => denials.push(open.deny(basis)),
-                    }
-                    rulings.push(open.ruling(decision));
-                }
-                Finding::UnknownTool { message } | Finding::InvalidArguments { message } => {
-                    open.status = Status::Answered { content: message, is_error: true };
-                }
+            Finding::UnknownTool { message } | Finding::InvalidArguments { message } => {
+                open.answer(message, Counts::Failure);
+                None
             }
         }
-        denials
     }
 
-    /// Calls that are answered already, with what the model reads: before any of them runs, those that cannot run.
-    pub(super) fn answered(&self) -> impl Iterator<Item = (&ToolCall, &str)> {
-        self.calls.iter().filter_map(|open| match &open.status {
-            Status::Answered { content, .. } => Some((&open.call, content.as_str())),
-            Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted => None,
-        })
+    /// Calls that ran, or run, with arguments that a hook gave them.
+    pub(super) fn changed_by_hooks(&self) -> impl Iterator<Item = &ToolCall> {
+        let has_begun = |open: &&OpenCall| match (open.ran, &open.status) {
+            (Some(status), _) => status != ToolStatus::NotRun,
+            (None, status) => *status == Status::Emitted,
+        };
+        self.calls.iter().filter(|open| open.is_changed_by_hook).filter(has_begun).map(|open| &open.call)
     }
 
     /// Answers calls beyond a limit: at most `left` more may run. A call that a person is asked about counts once it is allowed; before
@@ -175,23 +220,24 @@ impl Batch {
 
     /// Whether another call than this waits for a person's answer.
     pub(super) fn is_another_asked(&self, call: &CallId) -> bool {
-        self.calls.iter().any(|open| open.call.id != *call && matches!(open.status, Status::Asked(_)))
+        self.rest().iter().any(|open| matches!(open.status, Status::Asked(_)) && open.call.id != *call)
     }
 
     /// Whether any call may still run.
     pub(super) fn has_cleared(&self) -> bool {
-        self.calls.iter().any(|open| open.status == Status::Cleared)
+        self.rest().iter().any(|open| open.status == Status::Cleared)
     }
 
     /// Whether any call may run or waits for a person's answer.
     pub(super) fn has_open_questions(&self) -> bool {
-        self.calls.iter().any(|open| matches!(open.status, Status::Asked(_)))
+        self.rest().iter().any(|open| matches!(open.status, Status::Asked(_)))
     }
 
     /// Gives the next group to the driver, call by call: at most so many. Returns how many they are.
     pub(super) fn emit_group(&mut self, most: u64, mut give: impl FnMut(&ToolCall)) -> u64 {
         let mut emitted = 0;
-        for open in &mut self.calls {
+        // What lies before has ended.
+        for open in self.calls.get_mut(self.counted..).unwrap_or_default() {
             if emitted == most {
                 break;
             }
@@ -219,7 +265,7 @@ impl Batch {
 
     /// Calls that were given to the driver and are not answered.
     pub(super) fn running(&self) -> Vec<ToolCall> {
-        self.calls.iter().filter(|open| open.status == Status::Emitted).map(|open| open.call.clone()).collect()
+        self.rest().iter().filter(|open| open.status == Status::Emitted).map(|open| open.call.clone()).collect()
     }
 
     /// Whether this call was given to the driver and is not answered.
@@ -229,13 +275,16 @@ impl Batch {
 
     /// Whether another call than this was given to the driver and is not answered.
     pub(super) fn is_another_running(&self, call: &CallId) -> bool {
-        self.calls.iter().any(|open| open.call.id != *call && open.status == Status::Emitted)
+        // Groups are cut in call order: what waits for its turn stands behind what runs.
+        let mut begun = self.rest().iter().take_while(|open| open.status != Status::Cleared);
+        begun.any(|open| open.status == Status::Emitted && open.call.id != *call)
     }
 
     /// Takes the outcome of a running call in.
     pub(super) fn complete(&mut self, call: &CallId, status: ToolStatus, content: String, limit_bytes: usize) {
         let Some(open) = self.open_mut(call) else { return };
         let told = cut(&content, limit_bytes).unwrap_or(content);
+        open.counts = Counts::of(status);
         let content = match status {
             ToolStatus::NotRun => return open.not_run(&told),
             ToolStatus::Ok | ToolStatus::Failed if !non_blank(&told) => String::from(NO_OUTPUT),
@@ -247,6 +296,11 @@ impl Batch {
         open.status = Status::Answered { content, is_error: status != ToolStatus::Ok };
     }
 
+    /// Whether this call, which runs, may change something.
+    pub(super) fn changes(&self, call: &CallId) -> bool {
+        self.open(call).is_some_and(|open| open.effect == Effect::Changes)
+    }
+
     /// Whether any call that may change something has run or is running.
     pub(super) fn may_have_changed(&self) -> bool {
         self.calls
@@ -254,13 +308,9 @@ impl Batch {
             .any(|open| open.effect == Effect::Changes && (open.ran.is_some() || open.status == Status::Emitted))
     }
 
-    /// What a call looked like and brought, for the detection of repetitions.
-    pub(super) fn exchange(&self, call: &CallId) -> Option<(&ToolCall, &str)> {
-        let open = self.open(call)?;
-        match &open.status {
-            Status::Answered { content, .. } => Some((&open.call, content)),
-            Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted => None,
-        }
+    /// Whether any call ran.
+    pub(super) fn has_run(&self) -> bool {
+        self.calls.iter().any(|open| open.ran.is_some_and(|status| status != ToolStatus::NotRun))
     }
 
     /// Tools that ran, for hooks.
@@ -288,10 +338,15 @@ impl Batch {
     /// Closes the batch: what never ran is answered with the reason, what runs as interrupted.
     pub(super) fn close(self, why: &str) -> Result<Round, ItemError> {
         let results = self.calls.into_iter().map(|open| {
+            let told = open.told_change();
             let (content, is_error) = match open.status {
                 Status::New | Status::Asked(_) | Status::Cleared => (not_run(why), true),
                 Status::Emitted => (format!("interrupted, outcome unknown ({why})"), true),
                 Status::Answered { content, is_error } => (content, is_error),
+            };
+            let content = match told {
+                Some(told) => format!("{told}\n{content}"),
+                None => content,
             };
             ToolResult::new(open.call.id, content, is_error)
         });
@@ -301,12 +356,17 @@ impl Batch {
         Round::new(self.answer, kept)
     }
 
+    /// Calls that have not ended, and those behind the first of them: what lies before is answered, and nothing asks for it.
+    fn rest(&self) -> &[OpenCall] {
+        self.calls.get(self.counted..).unwrap_or_default()
+    }
+
     fn open(&self, call: &CallId) -> Option<&OpenCall> {
-        self.calls.iter().find(|open| open.call.id == *call)
+        self.rest().iter().find(|open| open.call.id == *call)
     }
 
     fn open_mut(&mut self, call: &CallId) -> Option<&mut OpenCall> {
-        self.calls.iter_mut().find(|open| open.call.id == *call)
+        self.calls.get_mut(self.counted..).unwrap_or_default().iter_mut().find(|open| open.call.id == *call)
     }
 }
 
@@ -319,15 +379,35 @@ impl OpenCall {
         self.status = Status::Answered { content: not_run(why), is_error: true };
     }
 
-    fn deny(&mut self, basis: &Basis) -> Denial {
+    /// That it ran with other arguments than the model's, which stand in the history: the result has to say which, or it reads as one of the
+    /// model's own call.
+    fn told_change(&self) -> Option<String> {
+        let has_begun = self.ran.is_some() || self.status == Status::Emitted;
+        let arguments = self.call.arguments.as_str();
+        let shown = || cut(arguments, CHANGE_LIMIT_BYTES).unwrap_or_else(|| arguments.to_string());
+        (self.is_changed && has_begun).then(|| format!("[The user changed the arguments; it ran with {}]", shown()))
+    }
+
+    fn answer(&mut self, content: String, counts: Counts) {
+        (self.status, self.counts) = (Status::Answered { content, is_error: true }, counts);
+    }
+
+    fn deny(&mut self, basis: &Basis, counts: Counts) -> Denial {
         let reason = basis.to_string();
-        self.not_run(&format!("denied: {reason}"));
+        self.answer(not_run(&format!("denied: {reason}")), counts);
         Denial { call: self.call.clone(), reason, nobody_to_ask: *basis == Basis::Nobody }
     }
 
     fn ruling(&self, decision: Decision) -> Ruling {
         Ruling { call: self.call.id.clone(), tool: self.call.name.clone(), decision }
     }
+}
+
+/// Bytes of changed arguments that the model is told.
+const CHANGE_LIMIT_BYTES: usize = 8 * 1024;
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What the model is told about a call that never ran.

@@ -1,6 +1,8 @@
 //! From facts to triggers: reads the session's data, changes nothing.
 
+use super::batch::{Batch, Count, Counts};
 use super::labels::{Trigger, event_triggers};
+use super::loops::most_failures;
 use super::reply::Reply;
 use super::{Event, Reason, Session, Ticket, compaction};
 use crate::budget::{LimitKind, LimitReached};
@@ -72,14 +74,14 @@ impl Session {
             }
             Event::ChangesCommitted { ticket, .. } => self.answers(*ticket, Trigger::ChangesCommitted),
             Event::HooksFinished { ticket, report } => {
-                let is_stop = report.stop.is_some() && self.may_be_stopped_by_hooks();
+                let is_stop = report.stop.is_some() && self.hooks.is_running() && self.has_turn_to_stop();
                 self.answers(*ticket, if is_stop { Trigger::HooksStoppedTurn } else { Trigger::HooksFinished })
             }
             Event::HookFailed { ticket, .. } => self.answers(*ticket, Trigger::HookFailed),
-            Event::HooksStoppedTurn { ticket, .. } if self.cancel.is_some() => {
-                self.answers(*ticket, Trigger::HookFailed)
+            Event::HooksStoppedTurn { ticket, .. } => {
+                let trigger = if self.has_turn_to_stop() { Trigger::HooksStoppedTurn } else { Trigger::HookFailed };
+                self.answers(*ticket, trigger)
             }
-            Event::HooksStoppedTurn { ticket, .. } => self.answers(*ticket, Trigger::HooksStoppedTurn),
         }
     }
 
@@ -93,6 +95,7 @@ impl Session {
             Trigger::AutoGitCheckDue => self.hooks.run_on(HookPoint::PostToolUse) && self.has_unseen_changes(),
             Trigger::AutoToolsAnswered => self.hooks.run_on(HookPoint::PostToolUse),
             Trigger::AutoWorkDue => self.hooks.goes_on(),
+            Trigger::AutoRaisedWorkDue => self.is_raised(),
             Trigger::AutoCompactionDue => self.compaction_due(),
             Trigger::AutoResultsDue => self.conversation.has_results_due(),
             Trigger::AutoMessageDue => !self.conversation.has_results_due(),
@@ -105,9 +108,9 @@ impl Session {
             Trigger::AutoNoToolCalls => matches!(self.reply.as_deref(), Some(Reply::Done(_))),
             Trigger::AutoQueuedInput => !self.queue.is_empty(),
             Trigger::AutoQueueEmpty => self.queue.is_empty(),
-            Trigger::AutoNeedsApproval => self.batch.as_deref().is_some_and(super::Batch::has_open_questions),
-            Trigger::AutoNothingToRun => !self.batch.as_deref().is_some_and(super::Batch::has_cleared),
-            Trigger::AutoClear => self.batch.as_deref().is_some_and(super::Batch::has_cleared),
+            Trigger::AutoNeedsApproval => self.batch.as_deref().is_some_and(Batch::has_open_questions),
+            Trigger::AutoNothingToRun => !self.batch.as_deref().is_some_and(Batch::has_cleared),
+            Trigger::AutoClear => self.batch.as_deref().is_some_and(Batch::has_cleared),
             Trigger::AutoLoopDetected => self.repeats_too_often().is_some(),
             Trigger::AutoBudgetLeft => self.blocking_limit().is_none(),
             Trigger::AutoAlways | Trigger::AutoInputGathered | Trigger::AutoCancelSettled => true,
@@ -120,7 +123,7 @@ impl Session {
     pub(super) fn blocking_limit(&self) -> Option<LimitReached> {
         let limits = &self.config.limits;
         // Calls that failed are why it ends, whatever there would have been no room for behind them.
-        if self.tool_calls_refused && !self.fails_too_often(self.ledger.failures_in_row) {
+        if self.tool_calls_refused && !self.fails_too_often() {
             let spent = self.ledger.tool_calls;
             return Some(LimitReached {
                 kind: LimitKind::ToolCalls,
@@ -133,6 +136,11 @@ impl Session {
         let output_tokens = u64::from(self.config.max_output_tokens(self.model_index));
         let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
         self.ledger.blocks_model_call(limits, reservation, self.context_estimate())
+    }
+
+    /// The limit that a turn would meet if it began now: its counters begin anew.
+    pub(super) fn limit_ahead(&self) -> Option<LimitReached> {
+        self.blocking_limit().filter(|reached| self.asked.is_some() || reached.kind != LimitKind::FailuresInRow)
     }
 
     /// The limit on repetitions, if the model reached it.
@@ -175,9 +183,9 @@ impl Session {
         }
     }
 
-    /// Whether there is a turn that the user's hooks can end: not at the session's end, and not when it is being stopped already.
-    fn may_be_stopped_by_hooks(&self) -> bool {
-        self.cancel.is_none() && self.hooks.is_running() && !self.hooks.run_on(HookPoint::SessionEnd)
+    /// Whether there is a turn that hooks can end: not at the session's end, and not when it is being stopped already.
+    fn has_turn_to_stop(&self) -> bool {
+        self.cancel.is_none() && !self.hooks.run_on(HookPoint::SessionEnd)
     }
 
     fn running(&self, call: &CallId) -> Result<(), Reason> {
@@ -198,7 +206,7 @@ impl Session {
             (false, Some(_)) => Trigger::LlmAborted,
             (true, None) if self.is_work_due_after_compaction() => Trigger::CompactionCompletedWorkDue,
             (true, None) => Trigger::CompactionCompleted,
-            (false, None) => Trigger::CompactionFailedForGood,
+            (false, None) => self.no_summary(true),
         }
     }
 
@@ -207,7 +215,8 @@ impl Session {
         if self.cancel.is_some() {
             return Trigger::LlmAborted;
         }
-        let for_good = if self.is_compacting() { Trigger::CompactionFailedForGood } else { Trigger::LlmFailedForGood };
+        let is_hopeful = error.kind.is_retryable();
+        let for_good = if self.is_compacting() { self.no_summary(is_hopeful) } else { Trigger::LlmFailedForGood };
         if error.kind == LlmErrorKind::ContextOverflow {
             let helps = !self.is_compacting() && self.can_shorten();
             return if helps { Trigger::ContextOverflowed } else { for_good };
@@ -244,7 +253,10 @@ impl Session {
             return Err(Reason::UnknownCall);
         };
         let permissions = &self.config.permissions;
-        let any_runs = batch.runs_after(call, answer, changed, permissions) || batch.has_runnable(permissions);
+        let runs = batch.runs_after(call, answer, changed, permissions);
+        let counts = batch.counts_after(call, answer, changed, permissions);
+        let counts = (!runs).then_some(counts);
+        let any_runs = (runs || batch.has_runnable(permissions)) && !self.is_cut_after(batch, call, counts);
         Ok(match (batch.is_another_asked(call), any_runs) {
             (true, _) => Trigger::ApprovalPartial,
             (false, true) => Trigger::ApprovalsGranted,
@@ -255,34 +267,34 @@ impl Session {
     fn tool_completed(&self, call: &CallId, outcome: &ToolOutcome) -> Trigger {
         let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
         let names_changes = !outcome.changed_paths.is_empty();
-        let more_to_run = batch.has_runnable(&self.config.permissions);
         if batch.is_another_running(call) {
-            Trigger::ToolCompletedMoreLeft
-        } else if self.cancel.is_some() {
+            return Trigger::ToolCompletedMoreLeft;
+        }
+        let has_run = outcome.status != ToolStatus::NotRun;
+        let more_to_run = batch.has_runnable(&self.config.permissions);
+        if self.cancel.is_some() {
             if more_to_run { Trigger::ToolsStopped } else { Trigger::ToolsAllCompleted }
-        } else if more_to_run && !self.fails_too_often(self.failures_after(outcome.status)) {
+        } else if more_to_run && !self.is_cut_after(batch, call, Some(Counts::of(outcome.status))) {
             Trigger::ToolGroupCompleted
-        } else if self.config.hooks.contains(&HookPoint::PostToolUse) {
+        } else if self.config.hooks.contains(&HookPoint::PostToolUse) && (has_run || batch.has_run()) {
             Trigger::ToolsAllCompletedHooksDue
-        } else if names_changes || self.has_unseen_changes() || batch.may_have_changed() {
+        } else if names_changes || self.has_unseen_changes() || has_run && batch.changes(call) {
             Trigger::ToolsAllCompletedMutating
         } else {
             Trigger::ToolsAllCompleted
         }
     }
 
-    /// Failing calls in a row when one more has ended like this.
-    pub(super) const fn failures_after(&self, status: ToolStatus) -> u32 {
-        match status {
-            ToolStatus::Failed => self.ledger.failures_in_row.saturating_add(1),
-            ToolStatus::Ok | ToolStatus::Interrupted => 0,
-            ToolStatus::NotRun => self.ledger.failures_in_row,
-        }
+    /// Whether no further call of the batch runs when one has ended so, because too many have failed in a row.
+    fn is_cut_after(&self, batch: &Batch, call: &CallId, ended: Option<Counts>) -> bool {
+        let (before, permissions) = (self.ledger.failures_in_row, &self.config.permissions);
+        most_failures(&self.config.limits, &self.repetition)
+            .is_some_and(|most| batch.will_fail_often(&Count { call, ended, before, most, permissions }))
     }
 
-    /// Whether with so many failing calls in a row no further one runs.
-    pub(super) fn fails_too_often(&self, failures: u32) -> bool {
-        self.config.limits.max_failures_in_row.is_some_and(|max| failures >= max)
+    /// Whether as many calls in a row have failed as may.
+    fn fails_too_often(&self) -> bool {
+        self.config.limits.max_failures_in_row.is_some_and(|max| self.ledger.failures_in_row >= max)
     }
 
     /// Whether something may have been changed since hooks last looked.
@@ -295,9 +307,9 @@ impl Session {
     }
 
     /// Whether the conversation can be made shorter after an overflow: by a summary, then by clipping the last round.
-    fn can_shorten(&self) -> bool {
+    pub(super) fn can_shorten(&self) -> bool {
         match self.compaction.overflows {
-            0 if self.may_summarise() => true,
+            0 if self.may_summarise(true) => true,
             0 | 1 => compaction::last_round_clipped(&self.conversation).is_some(),
             _ => false,
         }
@@ -310,16 +322,22 @@ impl Session {
         let model = self.config.model(self.model_index);
         let Some(window) = model.and_then(|model| model.context_window_tokens) else { return false };
         let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
-        self.context_estimate() > full && self.may_summarise()
+        self.context_estimate() > full && self.may_summarise(false)
     }
 
-    /// Whether the session may summarise by itself: once between two answers, and only when that can help. A summary that cannot would
-    /// end the turn, although the last round can still be clipped.
-    pub(super) fn may_summarise(&self) -> bool {
-        !self.compaction.tried && compaction::may_help(&self.conversation, self.is_continuing())
+    /// Whether the session may summarise by itself, because the conversation may be too long or because it is: only when that can help. A
+    /// summary that cannot would end the turn, although the last round can still be clipped.
+    pub(super) fn may_summarise(&self, is_too_long: bool) -> bool {
+        self.compaction.may_try(is_too_long) && compaction::may_help(&self.conversation, self.is_continuing())
     }
 
     fn is_work_due_after_compaction(&self) -> bool {
-        self.compaction.due != Some(compaction::Cause::Requested) || !self.queue.is_empty()
+        self.compaction.due != Some(compaction::Cause::Requested) || !self.queue.is_empty() || self.is_raised()
+    }
+
+    /// What it is that there will be no summary: work whose limit was raised meanwhile does not depend on it, unless the provider said what
+    /// it would say to the work as well.
+    const fn no_summary(&self, is_hopeful: bool) -> Trigger {
+        if self.is_raised() && is_hopeful { Trigger::CompactionFailedWorkDue } else { Trigger::CompactionFailedForGood }
     }
 }

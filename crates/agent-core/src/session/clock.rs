@@ -40,10 +40,11 @@ impl Session {
         Some(limit_ms.saturating_sub(self.deadline.used_ms(at_ms)))
     }
 
-    /// Whether the turn's time is up by then, and nobody has said so.
+    /// Whether the turn's time was up long before then, and nobody has said so. A driver that is there says so soon: one whose timer is
+    /// late does not get the time back.
     fn is_overdue(&self, at_ms: u64) -> bool {
         let limit_ms = self.config.limits.max_wall_time_ms.filter(|_| self.deadline.armed.is_some());
-        limit_ms.is_some_and(|limit_ms| self.deadline.used_ms(at_ms) > limit_ms)
+        limit_ms.is_some_and(|limit_ms| self.deadline.used_ms(at_ms) > limit_ms.saturating_add(LATEST_TIMER_MS))
     }
 
     /// Arms the turn's clock with what is left, unless no turn is going on, it is being stopped, or nothing limits it.
@@ -70,3 +71,6 @@ impl Session {
         Some(ticket)
     }
 }
+
+/// How late a driver's timer may be, in milliseconds: longer, and nobody was there.
+const LATEST_TIMER_MS: u64 = 60_000;

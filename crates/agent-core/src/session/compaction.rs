@@ -16,10 +16,53 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Compaction {
     /// Why the next model call has to be a summary.
     pub(super) due: Option<Cause>,
-    /// Whether a summary was made or tried since the model last answered: then there is no other, unless the user asks.
-    pub(super) tried: bool,
+    /// Whether a summary was made or tried since the model last answered: then none is made because the conversation may be too long.
+    tried: bool,
+    /// Whether that was in this turn: then none is made either because the conversation is too long.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    tried_in_turn: bool,
     /// Times in a row that the provider found the conversation too long.
     pub(super) overflows: u32,
+    /// Whether the one that the user asked for stands before one that was due already, which stays due if it is not made.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    too_long: bool,
+}
+
+impl Compaction {
+    /// The user asks for one.
+    pub(super) fn request(&mut self) {
+        self.too_long |= self.due == Some(Cause::TooLong);
+        self.due = Some(Cause::Requested);
+    }
+
+    /// It is made, or will not be. Returns why it was to be.
+    pub(super) const fn end(&mut self, is_made: bool) -> Option<Cause> {
+        let is_still_due = self.too_long && !is_made;
+        self.too_long = false;
+        core::mem::replace(&mut self.due, if is_still_due { Some(Cause::TooLong) } else { None })
+    }
+
+    /// One is made, or was not wanted, without the user's asking.
+    pub(super) const fn try_it(&mut self) {
+        (self.tried, self.tried_in_turn) = (true, true);
+    }
+
+    /// Whether one may be made because the conversation may be too long, or because it is: once between two answers, and after a word of the
+    /// user once more if it has to be. What failed once does not lock the session out.
+    pub(super) const fn may_try(&self, is_too_long: bool) -> bool {
+        if is_too_long { !self.tried_in_turn } else { !self.tried }
+    }
+
+    /// The user has said something.
+    pub(super) const fn begin_turn(&mut self) {
+        (self.tried_in_turn, self.overflows) = (false, 0);
+    }
+
+    /// The model has answered.
+    pub(super) const fn answered(&mut self) {
+        self.tried = false;
+        self.begin_turn();
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

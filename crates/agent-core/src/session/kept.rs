@@ -43,6 +43,45 @@ impl Session {
         Ok(())
     }
 
+    /// Whether something is there that is in no answered request.
+    fn has_unsent(&self) -> bool {
+        !self.pending.is_empty() || !self.notes.is_empty() || self.conversation.awaits_answer()
+    }
+
+    /// Whether work that a limit stopped can be there, waiting.
+    fn may_be_stopped(&self) -> bool {
+        match self.state {
+            State::ShuttingDown => true,
+            State::WaitingForUserInput | State::Compacting | State::RunningHooks | State::Error => self.has_unsent(),
+            State::Ready
+            | State::CallingLlm
+            | State::SendingToolResults
+            | State::PreparingTools
+            | State::AwaitingApproval
+            | State::ExecutingTools
+            | State::CheckingGitCommits
+            | State::RunningAutoformatters
+            | State::CommittingChanges
+            | State::PreparingRequest
+            | State::ProcessingLlmResponse
+            | State::EndOfTurn
+            | State::ToolUseRequested
+            | State::CheckingForCancellation
+            | State::SettlingHooks
+            | State::CheckingBudget
+            | State::GatheringAdditionalMessages
+            | State::Cancelled
+            | State::BudgetExceeded => false,
+        }
+    }
+
+    /// Whether a ticket that is open was not given yet.
+    fn has_ticket_of_the_future(&self) -> bool {
+        let deadline = self.deadline.armed.map(|(armed, _)| armed);
+        let open = self.asked.map(|asked| asked.ticket).into_iter().chain(deadline);
+        open.into_iter().any(|ticket| ticket.0 > self.next_ticket)
+    }
+
     fn contradiction(&self) -> Option<&'static str> {
         let batch = self.batch.as_deref();
         let waits_for_driver = match self.state {
@@ -74,7 +113,8 @@ impl Session {
         let has_batch = matches!(self.state, State::PreparingTools | State::AwaitingApproval | State::ExecutingTools);
         let faults = [
             (self.asked.is_some() != waits_for_driver, "with, or without, something that the driver was asked"),
-            (self.asked.is_some_and(|asked| asked.ticket.0 > self.next_ticket), "with a ticket that was not given yet"),
+            (self.has_ticket_of_the_future(), "with a ticket that was not given yet"),
+            (self.stopped_by_limit && !self.may_be_stopped(), "with work that a limit stopped and that is not there"),
             (self.cancel.is_some() && self.asked.is_none(), "with a stop that nothing waits for"),
             (self.hooks.is_running() != (self.state == State::RunningHooks), "with, or without, what the hooks run on"),
             (self.hooks.vetted() > self.pending.len(), "with more messages looked at than there are"),
@@ -108,7 +148,7 @@ impl Session {
     fn has_something_to_send(&self) -> bool {
         let is_waiting = !self.pending.is_empty() || !self.notes.is_empty();
         match self.state {
-            State::CallingLlm | State::SendingToolResults => is_waiting || self.conversation.awaits_answer(),
+            State::CallingLlm | State::SendingToolResults => self.has_unsent(),
             State::PreparingTools | State::AwaitingApproval | State::ExecutingTools => {
                 self.conversation.awaits_answer()
             }
@@ -116,8 +156,11 @@ impl Session {
                 self.conversation.has_results_due()
             }
             State::RunningHooks if self.hooks.run_on(HookPoint::UserPromptSubmit) => is_waiting,
-            State::RunningHooks if !self.hooks.goes_on() => true,
-            State::RunningHooks | State::Error => is_waiting || !self.conversation.is_empty(),
+            State::RunningHooks if self.hooks.run_on(HookPoint::PostToolUse) => self.conversation.has_results_due(),
+            State::RunningHooks if self.hooks.run_on(HookPoint::SessionEnd) => true,
+            State::RunningHooks if self.hooks.run_on(HookPoint::Stop) => !self.conversation.is_empty(),
+            State::RunningHooks | State::Error if self.is_compacting() => !self.conversation.is_empty(),
+            State::RunningHooks | State::Error => self.has_unsent(),
             State::Compacting => !self.conversation.is_empty(),
             State::Ready
             | State::WaitingForUserInput

@@ -146,6 +146,8 @@ labels! {
         CompactionCompleted,
         /// There will be no summary.
         CompactionFailedForGood,
+        /// There will be no summary, and work whose limit was raised meanwhile goes on.
+        CompactionFailedWorkDue,
         /// A cancel is pending.
         AutoCancelled,
         /// A limit allows no further model call.
@@ -182,6 +184,8 @@ labels! {
         AutoToolsAnswered,
         /// Something waits to be sent.
         AutoWorkDue,
+        /// The limit that stopped work was raised meanwhile.
+        AutoRaisedWorkDue,
         /// What was typed meanwhile goes out with the results.
         AutoInputGathered,
         /// Nothing is in flight any more.
@@ -243,6 +247,7 @@ macro_rules! event_triggers {
             | Trigger::CompactionCompletedWorkDue
             | Trigger::CompactionCompleted
             | Trigger::CompactionFailedForGood
+            | Trigger::CompactionFailedWorkDue
     };
 }
 pub(super) use event_triggers;

@@ -4,6 +4,7 @@
 //! the model is told, at the limit the rows of `CheckingBudget` end the turn. Absent: limits; without one there is no circle.
 
 use super::Session;
+use crate::budget::Limits;
 use alloc::format;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +49,18 @@ impl Repetition {
     }
 }
 
-/// Whether it is half of the limit or more, and more than one: once is no circle.
+/// Failing calls in a row after which no further one runs: the model is told first, and then the turn ends.
+pub(super) fn most_failures(limits: &Limits, repetition: &Repetition) -> Option<u32> {
+    limits.max_failures_in_row.map(|limit| if repetition.warned { limit } else { limit.min(half(limit)) })
+}
+
+/// Whether it is half of the limit or more.
 const fn is_half(count: u32, limit: u32) -> bool {
-    count > 1 && count >= limit.div_ceil(2)
+    count >= half(limit)
+}
+
+/// Half of a limit, and more than one: once is no circle.
+const fn half(limit: u32) -> u32 {
+    let half = limit.div_ceil(2);
+    if half > 1 { half } else { 2 }
 }

@@ -41,6 +41,7 @@ mod model_call;
 mod outcome;
 mod rare;
 mod render;
+mod replaced;
 mod reply;
 mod step;
 pub mod table;
@@ -76,6 +77,7 @@ use compaction::Compaction;
 use loops::Repetition;
 use outcome::Run;
 use rare::Rare;
+use replaced::Replaced;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
 use table_ref::TableRef;
@@ -114,9 +116,9 @@ pub struct Session {
 
     ledger: Ledger,
     model_index: usize,
-    /// The model that was asked, while another configuration has come since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    replaced_model: Option<Box<ModelConfig>>,
+    /// What the model in flight was called with, while another configuration has come since.
+    #[serde(default, rename = "replaced_model", skip_serializing_if = "Option::is_none")]
+    replaced: Option<Box<Replaced>>,
     failed_attempts: u32,
     retry: Option<Box<Retry>>,
     pauses: u32,
@@ -132,8 +134,11 @@ pub struct Session {
     cancel: Option<CancelReason>,
     /// What the next `DisplayError` says.
     notice: Option<Box<Notice>>,
-    /// Whether nothing but a limit keeps the pending work from going out.
+    /// Whether nothing but a limit keeps what is unsent from going out: the last turn that sends something ended so.
     stopped_by_limit: bool,
+    /// Whether the limits were raised since, while a summary was made or the hooks of the session's end ran.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    raised: bool,
     tool_calls_refused: bool,
     run: Option<Run>,
     next_ticket: u64,
@@ -173,7 +178,7 @@ impl Session {
             used_ids: UsedIds::default(),
             ledger: Ledger::default(),
             model_index: 0,
-            replaced_model: None,
+            replaced: None,
             failed_attempts: 0,
             retry: None,
             pauses: 0,
@@ -186,6 +191,7 @@ impl Session {
             cancel: None,
             notice: None,
             stopped_by_limit: false,
+            raised: false,
             tool_calls_refused: false,
             run: None,
             next_ticket: 0,
@@ -307,10 +313,10 @@ impl Session {
         self.run.as_ref().filter(|run| run.finished).map(Run::outcome)
     }
 
-    /// The limit that stands in the way of another model call, if any.
+    /// The limit that stands in the way of another model call, if any; at rest, of the first one of another turn.
     #[must_use]
     pub fn limit_reached(&self) -> Option<LimitReached> {
-        self.blocking_limit()
+        self.limit_ahead()
     }
 
     /// Whether hooks run when the host leaves now: then it reports [`Event::LeaveRequested`] first. They run once, until another turn.

@@ -3,16 +3,15 @@
 use super::batch::Batch;
 use super::compaction::{self, Cause};
 use super::outcome::Ending;
-use super::reply::{self, Reply};
+use super::reply::{self, Kept, Reply};
 use super::table::Trigger;
-use super::{Action, ModelConfig, Notice, Outstanding, Retry, Session, SessionConfig};
+use super::{Notice, Retry, Session, SessionConfig};
 use crate::budget::Price;
 use crate::conversation::{Answer, Block};
-use crate::llm::{LlmError, LlmResponse, PartialAnswer, Usage};
+use crate::llm::{LlmError, LlmErrorKind, LlmResponse, PartialAnswer, Usage};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -78,8 +77,9 @@ impl Session {
                 self.reply = Some(Box::new(reply));
                 self.take_reply();
             }
-            Some(Reply::UnusableForGood { keep: Some(answer), .. }) => self.keep_partial(answer),
-            Some(Reply::UnusableForGood { keep: None, .. } | Reply::Unusable { .. }) | None => {}
+            Some(Reply::UnusableForGood { keep: Some(kept), .. }) => self.keep_partial(kept),
+            Some(Reply::UnusableForGood { reason, keep: None, hand_back: true, .. }) => self.hand_back_refused(reason),
+            Some(Reply::UnusableForGood { keep: None, hand_back: false, .. } | Reply::Unusable { .. }) | None => {}
         }
     }
 
@@ -97,9 +97,15 @@ impl Session {
         } else if trigger == Trigger::ContextOverflowed {
             self.shorten();
         } else if trigger == Trigger::LlmAborted {
-            self.end_summary();
+            if self.is_hopeless(error) {
+                self.hand_back_refused(error.message.clone());
+            }
+            self.end_summary(false);
         } else {
             self.fail_for_good(error);
+        }
+        if trigger == Trigger::CompactionFailedWorkDue {
+            self.go_on_without_summary();
         }
     }
 
@@ -108,31 +114,34 @@ impl Session {
         self.asked = None;
         self.charge_partial(PartialAnswer::default());
         if trigger == Trigger::LlmAborted {
-            self.end_summary();
+            self.end_summary(false);
         }
     }
 
-    /// The model call was stopped: text that had come stays, marked.
+    /// The model call was stopped: text that had come stays.
     pub(super) fn absorb_abort(&mut self, partial_text: String) {
         self.cancel.get_or_insert(super::CancelReason::Requested);
         self.charge_partial(PartialAnswer { usage: None, bytes: partial_text.len() as u64 });
         if self.is_compacting() {
-            // One that was asked for ends with the stop, which has to know of it.
-            if self.compaction.due == Some(Cause::TooLong) {
-                self.end_summary();
-            }
+            self.end_summary(false);
             return;
         }
-        if let Some(answer) = reply::marked(vec![Block::Text(partial_text)], "interrupted") {
-            self.keep_partial(answer);
+        if let Some(kept) = reply::kept(vec![Block::Text(partial_text)], "was interrupted") {
+            self.keep_partial(kept);
         }
     }
 
     /// What came of an answer goes into the history behind the messages that led to it.
-    fn keep_partial(&mut self, answer: Answer) {
+    fn keep_partial(&mut self, kept: Kept) {
         self.commit_input();
+        self.push_kept(kept);
+    }
+
+    /// Puts an answer without its proper end behind the history. The model is told with the next message.
+    fn push_kept(&mut self, Kept { answer, note }: Kept) {
         answer.text_into(&mut self.run.get_or_insert_default().text);
         let _ = self.conversation.push_answer(answer);
+        self.notes.push(note);
     }
 
     /// The messages were answered: they become history, and what counted failures begins anew.
@@ -145,14 +154,14 @@ impl Session {
         if !self.config.hooks.is_empty() {
             self.hooks.model_answered();
         }
-        self.compaction.tried = false;
-        self.compaction.overflows = 0;
+        self.compaction.answered();
     }
 
-    /// The whole configuration is another. A call in flight stays that of the model it was made to.
+    /// The whole configuration is another. A call in flight stays what it was, and that of the model it was made to.
     pub(super) fn absorb_config(&mut self, config: SessionConfig) {
-        let asked = self.called_model().filter(|asked| self.asked.is_some() && config.models.first() != Some(asked));
-        self.replaced_model = asked.cloned().map(Box::new);
+        let is_called = self.is_model_called();
+        let asked = is_called.then(|| self.replaced.take().unwrap_or_else(|| Box::new(self.replaceable())));
+        self.replaced = asked.filter(|asked| !asked.is_of(&config));
         if config.limits != self.config.limits {
             self.tool_calls_refused = false;
         }
@@ -163,41 +172,31 @@ impl Session {
         self.hooks.start_again();
     }
 
-    /// The model of the call in flight; without one, of the next.
-    fn called_model(&self) -> Option<&ModelConfig> {
-        self.replaced_model.as_deref().or_else(|| self.config.model(self.model_index))
-    }
-
-    /// Its id; empty when there is no model.
-    pub(super) fn called_id(&self) -> Arc<str> {
-        self.called_model().map_or_else(|| Arc::from(""), |model| Arc::clone(&model.id))
-    }
-
-    /// Most tokens that its answer may have.
-    pub(super) fn called_output_tokens(&self) -> u32 {
-        self.called_model().map_or(ModelConfig::DEFAULT_OUTPUT_TOKENS, |model| model.max_output_tokens)
-    }
-
-    fn called_price(&self) -> Option<&Price> {
-        self.called_model().and_then(|model| model.price.as_ref())
-    }
-
     /// Where the next model stands that would be asked instead of the one that was.
     pub(super) fn next_model(&self) -> usize {
-        if self.replaced_model.is_some() { 0 } else { self.model_index.saturating_add(1) }
+        if self.replaced.as_ref().is_some_and(|replaced| replaced.model.as_ref() != self.config.models.first()) {
+            0
+        } else {
+            self.model_index.saturating_add(1)
+        }
     }
 
     /// Whether a model was asked, has not answered, and may ask money for it: more is spent than the ledger says.
     #[must_use]
     pub fn has_open_cost(&self) -> bool {
-        let is_called = |open: &Outstanding| matches!(open.action, Action::SendLlmRequest { .. });
-        let is_free = self.called_price().is_some_and(Price::is_nothing);
-        !is_free && self.outstanding().iter().any(is_called)
+        self.is_model_called() && !self.called_price().is_some_and(Price::is_nothing)
+    }
+
+    /// The session ends while the model is called: its answer will not be taken, and its request counts as used.
+    pub(super) fn charge_open_call(&mut self) {
+        if self.is_model_called() {
+            self.charge_partial(PartialAnswer::default());
+        }
     }
 
     fn fall_back(&mut self, error: &LlmError) {
         let from = self.called_id();
-        (self.model_index, self.replaced_model) = (self.next_model(), None);
+        (self.model_index, self.replaced) = (self.next_model(), None);
         self.failed_attempts = 0;
         self.measured = None;
         let to = self.config.model_id(self.model_index);
@@ -209,8 +208,9 @@ impl Session {
     /// What repetition may cure stays pending; what it cannot cure goes back to the user.
     fn fail_for_good(&mut self, error: &LlmError) {
         let message = self.final_message(error);
-        self.end_summary();
-        if error.kind.is_retryable() {
+        // What waits for a limit was not sent with the request for a summary.
+        let was_sent = self.end_summary(false) != Some(Cause::Requested);
+        if error.kind.is_retryable() || !was_sent {
             self.notify(message);
         } else {
             self.notify_handing_back(message);
@@ -218,13 +218,12 @@ impl Session {
         self.run.get_or_insert_default().ending = Some(Ending::Llm(error.kind));
     }
 
-    fn give_up_on(&mut self, reason: String, keep: Option<Answer>, hand_back: bool) {
+    fn give_up_on(&mut self, reason: String, keep: Option<Kept>, hand_back: bool) {
         match keep {
-            Some(answer) => {
-                self.accept(&answer);
+            Some(kept) => {
+                self.accept(&kept.answer);
                 self.notify(reason);
-                answer.text_into(&mut self.run.get_or_insert_default().text);
-                let _ = self.conversation.push_answer(answer);
+                self.push_kept(kept);
             }
             None if hand_back => self.notify_handing_back(reason),
             None => self.notify(reason),
@@ -233,9 +232,10 @@ impl Session {
     }
 
     fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse) {
-        let cause = self.end_summary();
+        let is_made = matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue);
+        let cause = self.end_summary(is_made);
         let summary = compaction::summary(response);
-        if matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) {
+        if is_made {
             let shorter =
                 summary.ok().and_then(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text));
             if let Some(shorter) = shorter {
@@ -246,29 +246,53 @@ impl Session {
             if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
                 self.gather_unless_cancelled();
             }
-        } else if trigger == Trigger::CompactionFailedForGood {
+        } else if matches!(trigger, Trigger::CompactionFailedForGood | Trigger::CompactionFailedWorkDue) {
             let why = summary.err().unwrap_or_else(|| "the summary is hardly shorter".to_string());
             self.notify(format!("summarising the conversation failed: {why}"));
             self.run.get_or_insert_default().ending = Some(Ending::Unusable);
+            if trigger == Trigger::CompactionFailedWorkDue {
+                self.go_on_without_summary();
+            }
         }
     }
 
     /// The summary is made, or will not be. Returns why it was to be.
-    pub(super) const fn end_summary(&mut self) -> Option<Cause> {
+    pub(super) const fn end_summary(&mut self, is_made: bool) -> Option<Cause> {
         self.hooks.summary_ended();
-        self.compaction.due.take()
+        self.compaction.end(is_made)
     }
 
-    /// Input that came while a requested summary was made goes out next; under a cancel it is handed back instead.
+    /// Input that came while a requested summary was made goes out next, and so does what a limit had stopped; under a cancel input is
+    /// handed back instead.
     fn gather_unless_cancelled(&mut self) {
         if self.cancel.is_none() {
+            self.turn_is_work();
             self.pending.append(&mut self.queue);
+        }
+    }
+
+    /// There is no summary, which is no error of the work whose limit was raised meanwhile.
+    fn go_on_without_summary(&mut self) {
+        self.turn_is_work();
+        self.pending.append(&mut self.queue);
+    }
+
+    /// Whether repetition cannot cure what the provider says to the messages of a request.
+    fn is_hopeless(&self, error: &LlmError) -> bool {
+        let may_be_mended = error.kind == LlmErrorKind::ContextOverflow && self.can_shorten();
+        !self.is_compacting() && !error.kind.is_retryable() && !may_be_mended
+    }
+
+    /// Under a cancel, what the provider does not take is handed back all the same: it would take the next message down with it.
+    fn hand_back_refused(&mut self, why: String) {
+        if !self.pending.is_empty() {
+            self.hand_back(why);
         }
     }
 
     /// After an overflow: summarise first, then clip the last round.
     fn shorten(&mut self) {
-        let by_summary = self.compaction.overflows == 0 && self.may_summarise();
+        let by_summary = self.compaction.overflows == 0 && self.may_summarise(true);
         self.compaction.overflows = self.compaction.overflows.saturating_add(1);
         self.measured = None;
         if by_summary {

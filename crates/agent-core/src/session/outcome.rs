@@ -99,6 +99,9 @@ pub(super) struct Run {
     pub(super) ending: Option<Ending>,
     pub(super) error: Option<String>,
     pub(super) finished: bool,
+    /// Whether the user asked for a summary and for nothing else: how it ends says nothing about the work before it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) is_summary: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +113,14 @@ pub(super) enum Ending {
     Unusable,
 }
 
+impl super::Session {
+    /// The limit that ended the last run, if one did.
+    #[must_use]
+    pub fn ended_by_limit(&self) -> Option<LimitKind> {
+        self.run.as_ref().filter(|run| run.finished).and_then(Run::limit_kind)
+    }
+}
+
 impl Run {
     pub(super) fn outcome(&self) -> Outcome {
         Outcome { kind: self.kind(), text: self.text.clone(), error: self.error.clone(), denials: self.denials.clone() }
@@ -117,6 +128,33 @@ impl Run {
 
     pub(super) fn limit(&mut self, reached: &LimitReached) {
         self.ending = Some(Ending::Limit(reached.kind));
+    }
+
+    pub(super) const fn limit_kind(&self) -> Option<LimitKind> {
+        match self.ending {
+            Some(Ending::Limit(kind)) => Some(kind),
+            Some(Ending::Cancelled | Ending::HookStopped | Ending::Llm(_) | Ending::Unusable) | None => None,
+        }
+    }
+
+    /// What it does from here on is another turn's: how it came here does not count.
+    pub(super) fn go_on(&mut self) {
+        (self.ending, self.error, self.is_summary) = (None, None, false);
+    }
+
+    /// Whether a limit ended it that, once raised, lets it go on. What was repeated, and what took too long, waits for the user.
+    pub(super) const fn is_stopped_by_limit(&self) -> bool {
+        match &self.ending {
+            Some(Ending::Limit(kind)) => match kind {
+                LimitKind::ModelCalls
+                | LimitKind::ToolCalls
+                | LimitKind::TotalTokens
+                | LimitKind::Cost
+                | LimitKind::FailuresInRow => true,
+                LimitKind::WallTime | LimitKind::Repetitions => false,
+            },
+            Some(Ending::Cancelled | Ending::HookStopped | Ending::Llm(_) | Ending::Unusable) | None => false,
+        }
     }
 
     fn kind(&self) -> OutcomeKind {

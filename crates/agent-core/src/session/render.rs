@@ -1,6 +1,7 @@
 //! Gives the labels of a row their data: tickets, requests, calls.
 
 use super::compaction;
+use super::loops::most_failures;
 use super::table::{ActionKind, State, Trigger};
 use super::{Action, Asked, Event, Outstanding, Session, Ticket};
 use crate::conversation::ToolCall;
@@ -114,16 +115,18 @@ impl Session {
     /// Counts a model call, and gives it a ticket.
     fn ask_model(&mut self) -> Ticket {
         self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
-        self.replaced_model = None;
-        self.stopped_by_limit &= self.is_compacting();
+        self.replaced = None;
+        if !self.is_compacting() {
+            self.hooks.summary_ended();
+        }
         self.ask()
     }
 
-    /// How many calls may run beside each other: no more than could fail before the limit on failing calls, or a few, which hosts run at the same
-    /// time anyway.
-    fn most_in_group(&self) -> u64 {
-        let left = self.config.limits.max_failures_in_row.map(|max| max.saturating_sub(self.ledger.failures_in_row));
-        left.map_or(u64::MAX, |left| u64::from(left.max(FEW)))
+    /// How many calls may run beside each other: no more than may fail before no further one runs.
+    pub(super) fn most_in_group(&self) -> u64 {
+        let most = most_failures(&self.config.limits, &self.repetition);
+        let left = most.map(|most| most.saturating_sub(self.ledger.failures_in_row).max(1));
+        left.map_or(MOST_IN_GROUP, u64::from).min(MOST_IN_GROUP)
     }
 
     /// Tells the next group of calls, which count from now on; nothing when there is no batch.
@@ -225,7 +228,7 @@ impl Session {
     /// The next model call. The conversation in it is a cheap copy.
     fn request(&self) -> LlmRequest {
         let (purpose, conversation) = if self.is_compacting() {
-            let window_tokens = self.config.model(self.model_index).and_then(|model| model.context_window_tokens);
+            let window_tokens = self.called_model().and_then(|model| model.context_window_tokens);
             (Purpose::Compaction, compaction::request(&self.conversation, self.is_continuing(), window_tokens))
         } else {
             let mut conversation = self.conversation.clone();
@@ -237,8 +240,8 @@ impl Session {
         LlmRequest {
             purpose,
             model: self.called_id(),
-            system: self.config.system.clone(),
-            tools: self.config.tools.clone(),
+            system: self.called_system().clone(),
+            tools: self.called_tools().clone(),
             conversation,
             max_output_tokens: self.called_output_tokens(),
         }
@@ -255,5 +258,5 @@ impl Session {
     }
 }
 
-/// Calls that may fail beside each other, whatever the limit on failing calls leaves.
-const FEW: u32 = 8;
+/// Calls of a group at most. Hosts run a few at the same time; and each that ends is looked for among those of its group.
+const MOST_IN_GROUP: u64 = 256;

@@ -25,11 +25,19 @@ pub(super) enum Reply {
         reason: String,
         /// What is shown of it.
         shown: Vec<Block>,
-        /// What of it stays in the history, marked.
-        keep: Option<Answer>,
+        /// What of it stays in the history.
+        keep: Option<Kept>,
         /// Whether the message that led to it goes back to the user: sending it again would bring the same.
         hand_back: bool,
     },
+}
+
+/// What stays of an answer that has no proper end, and what the model is told about that with the next message. The answer itself stays as it
+/// came: words that the model did not write are not put into its mouth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) answer: Answer,
+    pub(super) note: String,
 }
 
 /// Judges an answer. `next_call` numbers the ids that replace empty and repeated ones; `is_new` tells whether an id is free.
@@ -55,9 +63,15 @@ pub(super) fn judge(
             let reason = String::from("the model refused to answer");
             Reply::UnusableForGood { reason, shown: without_calls(blocks), keep: None, hand_back: true }
         }
-        StopReason::ContextWindow => cut(blocks, "the model's context window was full", "cut: context window full"),
+        StopReason::ContextWindow => {
+            cut(blocks, "the model's context window was full", "was cut: the context window was full")
+        }
         StopReason::MaxTokens if complete_calls == 0 => {
-            cut(blocks, "the answer was cut by the limit on output tokens", "cut by the limit on output tokens")
+            cut(blocks, "the answer was cut by the limit on output tokens", "was cut by the limit on output tokens")
+        }
+        // A call in a form that no provider knows: nothing here would ever answer it.
+        StopReason::ToolUse if !has_calls && !blocks.iter().any(is_said) => {
+            Reply::Unusable { reason: String::from("the answer asks for a tool in a form that is not known") }
         }
         StopReason::Other(reason) if !has_calls && blocks.iter().all(is_silent) => {
             Reply::Unusable { reason: format!("the answer is empty and ends for an unknown reason `{reason}`") }
@@ -88,10 +102,18 @@ fn is_silent(block: &Block) -> bool {
     }
 }
 
-/// An answer that was cut without a call that could run: its text is kept and marked, its calls are not.
-fn cut(blocks: Vec<Block>, reason: &str, mark: &str) -> Reply {
+/// Whether a block is text that says something to the user.
+fn is_said(block: &Block) -> bool {
+    match block {
+        Block::Text(text) => non_blank(text),
+        Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Call(_) | Block::Opaque { .. } => false,
+    }
+}
+
+/// An answer that was cut without a call that could run: its text is kept, its calls are not. `what` says what became of it.
+fn cut(blocks: Vec<Block>, reason: &str, what: &str) -> Reply {
     let shown = without_calls(blocks);
-    let keep = marked(shown.clone(), mark);
+    let keep = kept(shown.clone(), what);
     Reply::UnusableForGood { reason: String::from(reason), shown, keep, hand_back: true }
 }
 
@@ -100,14 +122,18 @@ fn without_calls(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-/// Text with a note on why it ends here, or nothing when there is no text. Thinking without a signature is left out.
-pub(super) fn marked(mut blocks: Vec<Block>, mark: &str) -> Option<Answer> {
+/// What stays of an answer without its proper end, or nothing when it has no text. Thinking without a signature is left out, and so is
+/// thinking at the end, which led to nothing: providers refuse an answer that ends with it.
+pub(super) fn kept(mut blocks: Vec<Block>, what: &str) -> Option<Kept> {
     blocks.retain(|block| !matches!(block, Block::Thinking { signature: None, .. }));
+    while let Some(Block::Thinking { .. } | Block::RedactedThinking { .. }) = blocks.last() {
+        blocks.pop();
+    }
     if blocks.iter().all(is_silent) {
         return None;
     }
-    blocks.push(Block::Text(format!("\n[{mark}]")));
-    Answer::new(blocks).ok()
+    let note = format!("[Your last answer {what}.]");
+    Answer::new(blocks).ok().map(|answer| Kept { answer, note })
 }
 
 impl Reply {
@@ -116,7 +142,7 @@ impl Reply {
         match self {
             Self::Paused(answer) => {
                 let shown = answer.blocks().to_vec();
-                let keep = marked(shown.clone(), "not continued: paused too often");
+                let keep = kept(shown.clone(), "was paused too often and is not continued");
                 let reason = String::from("the provider paused the answer too often");
                 Self::UnusableForGood { reason, shown, keep, hand_back: true }
             }
@@ -223,8 +249,47 @@ const QUOTE_BYTES: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::{QUOTE_BYTES, quoted};
-    use alloc::format;
+    use super::*;
+    use alloc::vec;
+
+    fn judged(blocks: Vec<ResponseBlock>, stop: StopReason) -> Reply {
+        let response = LlmResponse { blocks, stop, usage: None, model: String::new() };
+        judge(response, &mut 0, |_| true, &mut Vec::new())
+    }
+
+    fn opaque(json: &str) -> ResponseBlock {
+        ResponseBlock::Opaque { dialect: "d".into(), json: json.into() }
+    }
+
+    #[test]
+    fn a_wish_for_a_tool_that_is_no_call_does_not_end_the_turn() {
+        let odd = || opaque("{\"type\":\"odd_tool_use\"}");
+        for blocks in [vec![odd()], vec![ResponseBlock::Text(" \n".into()), odd()]] {
+            let reply = judged(blocks, StopReason::ToolUse);
+            assert!(
+                matches!(&reply, Reply::Unusable { reason } if reason.contains("a form that is not known")),
+                "{reply:?}"
+            );
+        }
+        // With words it is an answer, and so is what a tool of the server's own made.
+        assert!(matches!(
+            judged(vec![ResponseBlock::Text("Here.".into()), odd()], StopReason::ToolUse),
+            Reply::Done(_)
+        ));
+        assert!(matches!(judged(vec![odd()], StopReason::EndTurn), Reply::Done(_)));
+    }
+
+    #[test]
+    fn what_stays_of_a_cut_answer_is_as_it_came_and_does_not_end_with_thinking() {
+        let thinking = || ResponseBlock::Thinking { text: "hm".into(), signature: Some("seal".into()) };
+        let blocks = vec![thinking(), ResponseBlock::Text("half".into()), thinking()];
+        let Reply::UnusableForGood { keep: Some(kept), .. } = judged(blocks, StopReason::MaxTokens) else { panic!() };
+        assert_eq!(kept.answer.blocks().len(), 2);
+        assert_eq!(kept.answer.text(), "half");
+        assert_eq!(kept.note, "[Your last answer was cut by the limit on output tokens.]");
+        let only_thinking = judged(vec![thinking()], StopReason::MaxTokens);
+        assert!(matches!(only_thinking, Reply::UnusableForGood { keep: None, .. }));
+    }
 
     #[test]
     fn a_long_text_is_quoted_up_to_a_whole_character_and_says_that_it_goes_on() {

@@ -105,6 +105,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     PreparingTools + CancelRequested   => PreparingTools          [CancelHooks];
     PreparingTools + ShutdownRequested => ShuttingDown            [CancelHooks, ReturnQueuedInput, Shutdown];
     PreparingTools + ToolsPrepared     => CheckingForCancellation [];
+    PreparingTools + HookFailed        => CheckingForCancellation [DisplayError];
     PreparingTools + HooksStoppedTurn  => WaitingForUserInput     [DisplayError, PromptForInput];
 
     CheckingForCancellation + AutoCancelled     => Cancelled        [];
@@ -177,6 +178,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     SettlingHooks + AutoGitCheckDue   => CheckingGitCommits  [CheckGitCommits];
     SettlingHooks + AutoToolsAnswered => CheckingBudget      [];
     SettlingHooks + AutoWorkDue       => PreparingRequest    [];
+    SettlingHooks + AutoRaisedWorkDue => PreparingRequest    [StartDeadline];
     SettlingHooks + AutoQueuedInput   => PreparingRequest    [StartDeadline];
     SettlingHooks + AutoQueueEmpty    => WaitingForUserInput [PromptForInput];
 
@@ -196,6 +198,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Compacting + CompactionCompletedWorkDue => PreparingRequest    [];
     Compacting + CompactionCompleted        => WaitingForUserInput [PromptForInput];
     Compacting + CompactionFailedForGood    => WaitingForUserInput [DisplayError, PromptForInput];
+    Compacting + CompactionFailedWorkDue    => PreparingRequest    [DisplayError];
     Compacting + LlmFailedRetryable         => Error               [ScheduleRetry];
     Compacting + LlmFailedFallback          => PreparingRequest    [DisplayError];
     Compacting + LlmAborted                 => Cancelled           [];

@@ -1,6 +1,7 @@
 //! What becomes of tool calls and of the hooks after them.
 
-use super::batch::Approved;
+use super::batch::{Approved, Counts};
+use super::loops::most_failures;
 use super::outcome::Ending;
 use super::table::Trigger;
 use super::{Notice, Session};
@@ -8,7 +9,7 @@ use crate::conversation::CallId;
 use crate::fingerprint;
 use crate::hook::{Changes, FormatReport, HookReport};
 use crate::permission::{ApprovalAnswer, Ruling};
-use crate::tool::{CallFacts, ToolOutcome};
+use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -16,9 +17,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Session {
-    /// It is known what the calls would do: those that cannot run are answered, and count as failing calls.
+    /// It is known what the calls would do: those that cannot run are answered, and count as failing calls. Once too many have failed in a
+    /// row, nothing is decided about the rest any more.
     pub(super) fn absorb_facts(&mut self, trigger: Trigger, mut facts: Vec<CallFacts>, rulings: &mut Vec<Ruling>) {
-        let mut said = self.absorb_call_hooks(&mut facts);
+        let mut said = Self::absorb_call_hooks(&mut facts);
         if let (Trigger::HooksStoppedTurn, Some(reason)) = (trigger, said.stop.take()) {
             self.absorb_hook_stop(said, &reason);
             return;
@@ -26,15 +28,37 @@ impl Session {
         self.asked = None;
         self.note_runs(&said.runs);
         self.tell_model(said.context);
-        let left = self.tool_calls_left();
-        let Some(batch) = &mut self.batch else { return };
-        let denials = batch.decide(facts, &self.config.permissions, rulings);
-        for (call, answer) in batch.answered() {
-            self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
-            self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
+        let Some(facts) = self.batch.as_ref().map(|batch| batch.in_order(facts)) else { return };
+        let mut denials = Vec::new();
+        for (at, fact) in facts.into_iter().enumerate() {
+            let Some(batch) = &mut self.batch else { return };
+            denials.extend(batch.decide(at, fact, &self.config.permissions, rulings));
+            if self.count_calls() {
+                break;
+            }
         }
-        self.tool_calls_refused = batch.limit(left) > 0;
+        let left = self.tool_calls_left();
+        self.tool_calls_refused = self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0);
         self.run.get_or_insert_default().denials.extend(denials);
+    }
+
+    /// Counts the calls that have ended, in call order, up to the next that may still run. Once so many have failed in a row that the model
+    /// has to hear of it, those behind are not run. Returns whether it came to that.
+    fn count_calls(&mut self) -> bool {
+        let Some(batch) = &mut self.batch else { return false };
+        let most = most_failures(&self.config.limits, &self.repetition);
+        while let Some((counts, call, answer)) = batch.count_next() {
+            if counts == Counts::Nothing {
+                continue;
+            }
+            self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
+            self.ledger.failures_in_row = counts.failures_after(self.ledger.failures_in_row);
+            if most.is_some_and(|most| self.ledger.failures_in_row >= most) {
+                batch.cut("too many calls before it failed");
+                return true;
+            }
+        }
+        false
     }
 
     /// A person answered about a call. With the last answer it is known which calls run.
@@ -49,10 +73,6 @@ impl Session {
         if let Some(batch) = &mut self.batch {
             let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
             self.config.permissions.allow.extend(rule);
-            if let Some((call, answer)) = batch.exchange(call) {
-                self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
-                self.ledger.failures_in_row = self.ledger.failures_in_row.saturating_add(1);
-            }
             self.run.get_or_insert_default().denials.extend(denial);
         }
         if trigger == Trigger::ApprovalPartial {
@@ -60,6 +80,7 @@ impl Session {
         }
         self.asked = None;
         self.deny_forbidden(rulings);
+        self.count_calls();
         // Limits that were lowered meanwhile do not touch what is in flight: one of the calls runs.
         let left = self.tool_calls_left().map(|left| left.max(1));
         self.tool_calls_refused |= self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0);
@@ -70,8 +91,9 @@ impl Session {
 
     /// What was allowed and has not begun does not run when the policy has become stricter meanwhile.
     fn deny_forbidden(&mut self, rulings: &mut Vec<Ruling>) {
+        let most = self.most_in_group();
         let Some(batch) = &mut self.batch else { return };
-        let denials = batch.deny_forbidden(&self.config.permissions, rulings);
+        let denials = batch.deny_forbidden(most, &self.config.permissions, rulings);
         if !denials.is_empty() {
             self.run.get_or_insert_default().denials.extend(denials);
         }
@@ -94,11 +116,7 @@ impl Session {
         let mut may_have_changed = !changed_paths.is_empty();
         if let Some(batch) = &mut self.batch {
             batch.complete(call, status, content, limit_bytes);
-            may_have_changed |= batch.may_have_changed();
-            if let Some((call, result)) = batch.exchange(call) {
-                let texts = [call.name.as_ref(), call.arguments.as_str(), result];
-                self.repetition.count(fingerprint::of(&texts));
-            }
+            may_have_changed |= status != ToolStatus::NotRun && batch.changes(call);
         }
         if may_have_changed {
             self.changes.change(|record| {
@@ -106,7 +124,6 @@ impl Session {
                 record.paths.extend(changed_paths);
             });
         }
-        self.ledger.failures_in_row = self.failures_after(status);
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;
         }
@@ -118,9 +135,12 @@ impl Session {
             self.remember_for_hooks();
         }
         self.deny_forbidden(rulings);
+        // Under a cancel nothing follows that the count could decide.
+        if self.cancel.is_none() {
+            self.count_calls();
+        }
         if trigger != Trigger::ToolGroupCompleted {
-            let is_failing = self.cancel.is_none() && self.fails_too_often(self.ledger.failures_in_row);
-            self.close_batch(if is_failing { "limit on failing calls in a row reached" } else { "cancelled" });
+            self.close_batch("cancelled");
         }
     }
 
@@ -135,6 +155,9 @@ impl Session {
         let Some(batch) = self.batch.take() else { return };
         if batch.may_have_changed() {
             self.changes.change(|record| record.unseen = true);
+        }
+        for call in batch.changed_by_hooks() {
+            self.notes.push(format!("[A hook changed the input of {} to {}.]", call.id, call.arguments.as_str()));
         }
         // The results are made from the answer's own calls and its input is committed, so both always fit.
         if let Ok(round) = batch.close(why) {
@@ -170,6 +193,10 @@ impl Session {
         self.asked = None;
         if self.cancel.is_some() {
             return;
+        }
+        if let Some(batch) = &mut self.batch {
+            batch.fail(&format!("it is not known what it would do: {message}"));
+            self.count_calls();
         }
         if !is_users {
             self.changes.change(|record| record.unseen = false);

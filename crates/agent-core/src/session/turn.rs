@@ -17,30 +17,69 @@ impl Session {
     pub(super) fn absorb_input(&mut self, text: String) {
         if self.asked.is_some() {
             self.queue.push(text);
+            // The hooks of the session's end run outside of a run: what is typed there begins one.
+            self.begin_run();
             return;
         }
-        self.begin_turn();
+        self.begin_work();
         self.pending.append(&mut self.queue);
         // It becomes the history's, which has no use for more room.
         self.pending.reserve_exact(1);
         self.pending.push(text);
     }
 
-    /// Starts a turn, or continues one that a limit had stopped: counters of the turn begin anew.
-    pub(super) fn begin_turn(&mut self) {
+    /// Starts a turn: its counters begin anew.
+    fn begin_turn(&mut self) {
         self.deadline = Deadline { running: true, used_ms: 0, armed: None };
         self.failed_attempts = 0;
         self.model_index = 0;
         self.pauses = 0;
         self.repetition = Repetition::default();
-        self.stopped_by_limit = false;
         self.tool_calls_refused = false;
         self.ledger.failures_in_row = 0;
+        self.compaction.begin_turn();
         self.hooks.turn_began();
-        // Messages that were typed ahead belong to the run that is going on.
+        self.begin_run();
+    }
+
+    /// Messages that were typed ahead belong to the run that is going on.
+    fn begin_run(&mut self) {
         if self.run.as_ref().is_none_or(|run| run.finished) {
             self.run = Some(Run::default());
         }
+    }
+
+    /// Starts a turn that sends what is unsent.
+    pub(super) fn begin_work(&mut self) {
+        self.begin_turn();
+        self.turn_is_work();
+    }
+
+    /// Starts a turn for a summary. Work that a limit stopped still waits for the limit, whatever becomes of the summary.
+    pub(super) fn begin_summary(&mut self) {
+        self.begin_turn();
+        self.run.get_or_insert_default().is_summary = true;
+        self.compaction.request();
+    }
+
+    /// Goes on with what a limit had stopped.
+    pub(super) fn resume(&mut self) {
+        self.begin_work();
+        // A paused answer is continued first, as it would have been without the limit.
+        if !self.conversation.is_paused() {
+            self.pending.append(&mut self.queue);
+        }
+    }
+
+    /// What is unsent goes out in this turn, whatever the turn was begun for.
+    pub(super) fn turn_is_work(&mut self) {
+        (self.stopped_by_limit, self.raised) = (false, false);
+        self.run.get_or_insert_default().go_on();
+    }
+
+    /// Whether work that a limit stopped goes on behind what is under way: the limits were raised meanwhile.
+    pub(super) const fn is_raised(&self) -> bool {
+        self.stopped_by_limit && self.raised
     }
 
     /// A stop was asked for. It counts only while something is in flight, and only once.
@@ -55,8 +94,6 @@ impl Session {
         let reason = self.cancel.take();
         self.asked = None;
         self.retry = None;
-        // Work that a limit stopped goes on waiting for it when only a summary was stopped.
-        self.stopped_by_limit &= self.compaction.due == Some(Cause::Requested);
         self.close_batch("cancelled");
         self.drop_requested_compaction();
         let ending = match reason {
@@ -67,15 +104,15 @@ impl Session {
             }
             Some(CancelReason::Requested) | None => Ending::Cancelled,
         };
-        // Only the hooks of the session's end run outside of a run; that one has ended as it did.
-        let run = self.run.get_or_insert_default();
-        if !run.finished {
+        // Only the hooks of the session's end run outside of a run; the last one has ended as it did.
+        if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
             run.ending = Some(ending);
         }
     }
 
     /// The session ends for good: open calls are answered, unsent messages go back to the user.
     pub(super) fn absorb_shutdown(&mut self) {
+        self.charge_open_call();
         self.close_batch("the session was ended");
         self.reply = None;
         self.hooks = HookBook::default();
@@ -93,14 +130,12 @@ impl Session {
         let Some(reached) = self.blocking_limit() else { return };
         self.notify(format!("{reached}"));
         self.run.get_or_insert_default().limit(&reached);
-        let only_a_summary = self.compaction.due == Some(Cause::Requested);
         self.drop_requested_compaction();
-        self.stopped_by_limit |= !only_a_summary;
     }
 
     pub(super) fn drop_requested_compaction(&mut self) {
         if self.compaction.due == Some(Cause::Requested) {
-            self.end_summary();
+            self.end_summary(false);
         }
     }
 
@@ -111,8 +146,16 @@ impl Session {
         if self.changes.get().is_some() {
             self.changes.change(ChangeRecord::forget_batch);
         }
-        if let Some(run) = &mut self.run {
+        (self.tool_calls_refused, self.model_index, self.raised) = (false, 0, false);
+        self.hooks.summary_ended();
+        if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
             run.finished = true;
+            if !run.is_summary {
+                self.stopped_by_limit = run.is_stopped_by_limit();
+            }
+        }
+        if !self.stopped_by_limit {
+            self.conversation.close_pause();
         }
     }
 
@@ -145,15 +188,21 @@ impl Session {
     /// What the next `DisplayError` says.
     pub(super) fn notify(&mut self, message: String) {
         self.run.get_or_insert_default().error = Some(message.clone());
-        self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
+        // What is handed back and not shown yet is not lost when the time is up, too.
+        let returned_input = self.notice.take().map(|notice| notice.returned_input).unwrap_or_default();
+        self.notice = Some(Box::new(Notice { message, returned_input }));
     }
 
     /// The same, handing the unanswered message back because sending it again is no use.
     pub(super) fn notify_handing_back(&mut self, message: String) {
+        self.run.get_or_insert_default().error = Some(message.clone());
+        self.hand_back(message);
+    }
+
+    /// Hands the unanswered message back.
+    pub(super) fn hand_back(&mut self, message: String) {
         let returned_input = mem::take(&mut self.pending);
         self.hooks.messages_left();
-        self.stopped_by_limit = false;
-        self.run.get_or_insert_default().error = Some(message.clone());
         self.notice = Some(Box::new(Notice { message, returned_input }));
     }
 }

@@ -39,6 +39,9 @@ struct Running {
     occasion: HookOccasion,
     /// Whether something is to be sent afterwards.
     goes_on: bool,
+    /// Whether they ran for a configuration that has been replaced since.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_outdated: bool,
 }
 
 impl HookBook {
@@ -68,7 +71,7 @@ impl HookBook {
 
     /// They are to run on this.
     pub(super) fn open(&mut self, occasion: HookOccasion) {
-        self.run = Some(Box::new(Running { occasion, goes_on: false }));
+        self.run = Some(Box::new(Running { occasion, goes_on: false, is_outdated: false }));
     }
 
     /// It is decided where to go on.
@@ -77,8 +80,16 @@ impl HookBook {
     }
 
     /// The session is another one than before: it may have been resumed.
-    pub(super) const fn start_again(&mut self) {
+    pub(super) fn start_again(&mut self) {
         (self.has_started, self.has_ended) = (false, false);
+        if let Some(run) = &mut self.run {
+            run.is_outdated = true;
+        }
+    }
+
+    /// Those of the session's start have run, if it was for the configuration that there is.
+    fn started(&mut self) {
+        self.has_started = self.run.as_ref().is_none_or(|run| !run.is_outdated);
     }
 
     /// The host leaves, and the hooks of the session's end run.
@@ -149,7 +160,7 @@ impl Session {
             }
             _ if self.cancel.is_some() => false,
             HookOccasion::SessionStart { .. } => {
-                self.hooks.has_started = true;
+                self.hooks.has_started = !run.is_outdated;
                 self.tell_model(report.context);
                 true
             }
@@ -173,7 +184,7 @@ impl Session {
         self.tell_model(report.context);
         let is_prompt = self.hooks.run_on(HookPoint::UserPromptSubmit);
         if self.hooks.run_on(HookPoint::SessionStart) {
-            self.hooks.has_started = true;
+            self.hooks.started();
         }
         self.hooks.close();
         self.drop_requested_compaction();
@@ -182,15 +193,12 @@ impl Session {
     }
 
     /// What the hooks before the calls brought besides their verdicts.
-    pub(super) fn absorb_call_hooks(&mut self, facts: &mut [CallFacts]) -> HookReport {
+    pub(super) fn absorb_call_hooks(facts: &mut [CallFacts]) -> HookReport {
         let mut all = HookReport::default();
         for fact in facts {
             let Some(report) = fact.hooks.as_deref_mut() else { continue };
             all.runs.append(&mut report.runs);
             all.context.append(&mut report.context);
-            if let Some(arguments) = &report.arguments {
-                self.notes.push(format!("[A hook changed the input of {} to {}.]", fact.call, arguments.as_str()));
-            }
             all.stop = all.stop.or_else(|| report.stop.take());
         }
         all
@@ -243,8 +251,8 @@ impl Session {
             self.hooks.summary_passed = true;
             return true;
         };
-        self.compaction.tried = true;
-        if self.end_summary() != Some(Cause::Requested) {
+        self.compaction.try_it();
+        if self.end_summary(false) != Some(Cause::Requested) {
             return true;
         }
         self.end_by_hook(format!("a hook does not want the conversation summarised: {reason}"), Vec::new());

@@ -11,6 +11,7 @@ mod hostile;
 mod known;
 mod leaving;
 mod malformed;
+mod many_calls;
 mod mutation;
 mod open;
 mod pairs;

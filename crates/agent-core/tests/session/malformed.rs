@@ -75,7 +75,18 @@ fn a_session_whose_parts_contradict_each_other_is_an_error() {
         value["hooks"]["run"]["goes_on"] = true.into();
         value["pending"] = Value::Array(Vec::new());
     };
+    let set = |value: &mut Value| *value = true.into();
+    let tomorrow = |value: &mut Value| value["armed"][0] = 99.into();
+    let long = |value: &mut Value| {
+        let all = value.as_array_mut().unwrap();
+        *all = vec![all[0].clone(); 101];
+    };
     let cases: &[(&str, &str, Spoil<'_>, &str)] = &[
+        ("input go; answer hi", "/stopped_by_limit", &set, "work that a limit stopped and that is not there"),
+        ("input go", "/stopped_by_limit", &set, "work that a limit stopped and that is not there"),
+        ("input go; answer hi; input more; fail network", "/pending", &emptied, "nothing to be sent"),
+        ("config wall-ms=9; input go", "/deadline", &tomorrow, "a ticket that was not given yet"),
+        ("input go", "/trace/recent", &long, "a trace keeps at most 100 entries, and here are 101"),
         (batch, "/batch/calls", &without_last, "open calls of another answer"),
         (batch, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
         (done, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
@@ -147,9 +158,22 @@ fn may_read_otherwise(spoilt: &Spoilt, whole: &Value, back: &Value) -> bool {
         *field = Value::Null;
     }
     let is_nothing = spoilt.what == What::Removed && *back == without;
+    // A flag that is not set is left out.
+    let is_unset = spoilt.what == What::Replaced && *back == lacking(whole, &spoilt.at);
     let is_text =
         spoilt.at.contains("/blocks/") || spoilt.at.ends_with("/arguments") || spoilt.at.contains("/conversation/");
-    is_nothing || is_text || begins(&defaults) || begins(&sets)
+    is_nothing || is_unset || is_text || begins(&defaults) || begins(&sets)
+}
+
+/// The same without one field.
+fn lacking(whole: &Value, at: &str) -> Value {
+    let mut lacking = whole.clone();
+    if let Some((place, field)) = at.rsplit_once('/')
+        && let Some(Value::Object(fields)) = lacking.pointer_mut(place)
+    {
+        fields.remove(field);
+    }
+    lacking
 }
 
 /// Whatever it is: everything that may be asked of it, and every event. Whatever it sends can be sent, and no result gets lost.

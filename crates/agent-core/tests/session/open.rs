@@ -1,7 +1,7 @@
 //! What is open, and what of it may begin again: a call that may cost money, a question that somebody has to answer, hooks.
 
 use crate::scenario::script::{Command, Script};
-use agent_core::budget::Price;
+use agent_core::budget::{LimitKind, Price};
 use agent_core::conversation::Item;
 use agent_core::hook::HookPoint;
 use agent_core::link::waits_for_person;
@@ -30,6 +30,58 @@ fn a_call_that_is_open_may_cost_something_unless_nothing_is_asked_for_any_use() 
         drop(session.step(0, Event::LlmCompleted { ticket, response: LlmResponse::text("hi") }).unwrap());
         assert!(!session.has_open_cost(), "it was answered");
     }
+}
+
+/// A late answer is refused, so what the call used can only be estimated.
+#[test]
+fn a_call_that_the_end_of_the_session_cuts_is_charged_as_far_as_it_is_known() {
+    let price = Price { input_nano_usd: 1_000, ..FREE };
+    let model = ModelConfig { price: Some(price), ..ModelConfig::new("m") };
+    for (state, lines) in [
+        (State::CallingLlm, &["input go on with it"][..]),
+        (State::SendingToolResults, &["input go", "answer calls read{}", "prepared", "tool 1 ok x"]),
+        (State::Compacting, &["input go", "answer long=300", "compact"]),
+    ] {
+        let mut script = Script::default();
+        let config = SessionConfig { models: vec![model.clone()], ..script.session.config().clone() };
+        drop(script.session.step(0, Event::Reconfigured { config: Box::new(config) }).unwrap());
+        script.play(lines);
+        assert_eq!(script.session.state(), state);
+        let before = *script.session.ledger();
+        script.play(&["shutdown"]);
+        let after = *script.session.ledger();
+        assert_eq!(after.estimated_calls, before.estimated_calls + 1, "{state:?}");
+        assert!(after.cost_nano_usd > before.cost_nano_usd, "{state:?}: {after:?}");
+        assert!(!script.session.has_open_cost());
+    }
+}
+
+/// Its counters are the turn's, and another turn begins with new ones.
+#[test]
+fn at_rest_only_what_stands_in_the_way_of_another_turn_is_a_limit_that_was_reached() {
+    let failed = ["config failures=1", "input go", "answer calls read{}", "prepared", "tool 1 failed no"];
+    let refused = ["config tool-calls=0", "input go", "answer calls read{}", "prepared"];
+    let spent = ["config model-calls=1", "input go", "answer hi"];
+    let unpriced = ["config price=1 cost=100000000 fallback=second", "input go", "fail overloaded"];
+    for (lines, reached) in
+        [(&failed[..], None), (&refused[..], None), (&spent[..], Some(LimitKind::ModelCalls)), (&unpriced[..], None)]
+    {
+        let mut script = Script::default();
+        script.play(lines);
+        assert_eq!(script.session.state(), State::WaitingForUserInput, "{lines:?}");
+        assert_eq!(script.session.limit_reached().map(|reached| reached.kind), reached, "{lines:?}");
+    }
+}
+
+#[test]
+fn rulings_are_told_in_call_order_whatever_the_order_of_the_facts() {
+    let mut script = Script::default();
+    script.play(&["config deny=change", "input go", "answer calls read{} change{} read{} change{}"]);
+    let Command::Take(Event::ToolsPrepared { ticket, mut facts }) = script.read("prepared") else { panic!() };
+    facts.reverse();
+    let step = script.session.step(0, Event::ToolsPrepared { ticket, facts }).unwrap();
+    let told: Vec<_> = step.rulings.iter().map(|ruling| ruling.call.as_str()).collect();
+    assert_eq!(told, ["c1-1", "c1-2", "c1-3", "c1-4"]);
 }
 
 #[test]

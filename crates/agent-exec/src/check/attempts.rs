@@ -9,7 +9,7 @@ use std::io::{self, Error, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
-use std::os::unix::net::{SocketAddr, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
@@ -241,6 +241,13 @@ pub(super) fn udp(at: &Surroundings) -> io::Result<()> {
 
 pub(super) fn unix_socket(at: &Surroundings) -> io::Result<()> {
     UnixStream::connect(at.outside.join("socket")).map(drop)
+}
+
+/// Half of a pair can be sent from to every name.
+pub(super) fn unix_datagram(at: &Surroundings) -> io::Result<()> {
+    let path = at.outside.join("datagrams");
+    let (from_pair, _other) = UnixDatagram::pair().map_or((None, None), |(one, other)| (Some(one), Some(other)));
+    from_pair.map_or_else(UnixDatagram::unbound, Ok)?.send_to(b"x", path).map(drop)
 }
 
 pub(super) fn abstract_socket(at: &Surroundings) -> io::Result<()> {

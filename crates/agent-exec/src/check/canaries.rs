@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -24,6 +24,7 @@ pub(super) struct Canaries {
     tcp: TcpListener,
     udp: UdpSocket,
     unix: UnixListener,
+    datagrams: UnixDatagram,
     in_abstract: UnixListener,
     victim: Child,
     /// The reading end of the named pipe.
@@ -42,13 +43,19 @@ impl Canaries {
     /// Makes all of it anew.
     pub(super) fn lay(root: &Path) -> io::Result<Self> {
         let (work, outside, hidden) = (root.join("work"), root.join("outside"), root.join("hidden"));
+        // The directories themselves stay: the sandbox knows what they are.
         for directory in [&work, &outside, &hidden] {
-            match fs::remove_dir_all(directory) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                Ok(()) | Err(_) => {}
+            fs::create_dir_all(directory)?;
+            for entry in fs::read_dir(directory)? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    fs::remove_dir_all(entry.path())?;
+                } else {
+                    fs::remove_file(entry.path())?;
+                }
             }
         }
-        for directory in [work.join(".git/hooks"), work.join(".agent"), work.join("sub"), outside.clone(), hidden] {
+        for directory in [".git/hooks", ".agent", "sub"].map(|name| work.join(name)) {
             fs::create_dir_all(directory)?;
         }
         for file in files(root) {
@@ -68,6 +75,7 @@ impl Canaries {
             tcp: TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
             udp: UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?,
             unix: UnixListener::bind(outside.join("socket"))?,
+            datagrams: UnixDatagram::bind(outside.join("datagrams"))?,
             in_abstract: UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?,
             victim: victim()?,
             pipe: pipe(&outside.join("pipe"))?,
@@ -82,6 +90,7 @@ impl Canaries {
         canaries.tcp.set_nonblocking(true)?;
         canaries.udp.set_nonblocking(true)?;
         canaries.unix.set_nonblocking(true)?;
+        canaries.datagrams.set_nonblocking(true)?;
         canaries.in_abstract.set_nonblocking(true)?;
         Ok(canaries)
     }
@@ -145,7 +154,7 @@ impl Canaries {
         if self.tcp.accept().is_ok() || self.unix.accept().is_ok() || self.in_abstract.accept().is_ok() {
             return Some("a connection came".to_owned());
         }
-        if self.udp.recv(&mut [0; 8]).is_ok() {
+        if self.udp.recv(&mut [0; 8]).is_ok() || self.datagrams.recv(&mut [0; 8]).is_ok() {
             return Some("a datagram came".to_owned());
         }
         if matches!(self.pipe.read(&mut [0; 8]), Ok(1..)) {

@@ -8,6 +8,7 @@ mod canaries;
 mod probes;
 
 use crate::environment::Environment;
+use crate::helper::launch::not_started;
 use crate::helper::{Helper, PROBE, arguments::Arguments};
 use crate::sandbox::attempt::output;
 use crate::sandbox::{Access, Guarded, Mechanism, Policy, Sandbox, Unavailable};
@@ -89,6 +90,7 @@ pub enum CheckError {
 pub fn check(directory: &Path, mechanism: Option<Mechanism>, helper: &Helper) -> Result<Report, CheckError> {
     let root = tempfile::Builder::new().prefix("sandbox-check-").tempdir_in(directory)?;
     let root = root.path().canonicalize().map(|path| (path, root))?;
+    crate::leftovers::note_path(&root.0);
     let checker = Checker::new(&root.0, mechanism, helper)?;
     let findings: io::Result<Vec<_>> = PROBES.iter().map(|probe| checker.find(probe)).collect();
     Ok(Report { mechanism: checker.sandbox.mechanism(), findings: findings? })
@@ -184,7 +186,7 @@ impl Checker {
         let mut canaries = Canaries::lay(&self.root)?;
         let workspace = self.root.join("work");
         let mut command = if is_sandboxed {
-            let mut command = self.sandbox.command(&self.program, &workspace, &self.environment);
+            let mut command = self.sandbox.command(&self.program, &workspace, &self.environment, None);
             command.env_clear().envs(self.environment.iter()).env("TMPDIR", self.sandbox.scratch());
             command
         } else {
@@ -197,6 +199,10 @@ impl Checker {
         let guarded = Guarded::begin(Some(&self.sandbox).filter(|_| is_sandboxed));
         let output = output(command)?;
         drop(guarded);
+        // What was not tried was not refused.
+        if let Some(why) = output.status.code().and_then(|code| not_started(code, &output.stderr)) {
+            return Err(io::Error::other(format!("{}: {why}", probe.id)));
+        }
         let touched = canaries.touched(probe.patience);
         let claimed = output.status.success() && probe.expectation != Expectation::LeavesNoTrace;
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();

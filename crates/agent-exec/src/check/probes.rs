@@ -79,6 +79,7 @@ pub(super) const PROBES: &[Probe] = &[
     fails("tcp", "connect to a server on this machine", attempts::tcp),
     no_trace("udp", "send a datagram to this machine", attempts::udp),
     fails("unix-socket", "talk to a service over a Unix socket", attempts::unix_socket),
+    fails("unix-datagram", "send to a service over a Unix socket", attempts::unix_datagram),
     fails("abstract-socket", "talk to a service over an abstract Unix socket", attempts::abstract_socket),
     fails("vsock", "reach the host of this virtual machine", attempts::vsock),
     fails("see-processes", "see other processes", attempts::see_processes),

@@ -17,14 +17,16 @@ pub(crate) enum Preparation {
     Bubblewrap {
         /// `bwrap` and its arguments.
         outer: Vec<OsString>,
-        /// The helper's arguments where it prepares the program within; nothing where there is nothing to prepare.
+        /// The helper's arguments where it looks at the mounts and prepares the program within.
         inner: Vec<OsString>,
+        /// A file that is not there yet, in which the helper within says how the program ended; empty where nobody reads it.
+        status: OsString,
     },
     /// Landlock and a filter.
     Landlock {
-        /// What may be written.
+        /// The places that may be written.
         writable: Vec<OsString>,
-        /// What may be read although it lies in something hidden.
+        /// The places that may be read although they lie in something hidden.
         readable: Vec<OsString>,
         /// What may not be read.
         hidden: Vec<OsString>,
@@ -33,17 +35,23 @@ pub(crate) enum Preparation {
 
 impl Preparation {
     fn put(&self, line: &mut Vec<OsString>) {
-        let (word, lists) = match self {
-            Self::Bubblewrap { outer, inner } => (BUBBLEWRAP, vec![outer, inner]),
-            Self::Landlock { writable, readable, hidden } => (LANDLOCK, vec![writable, readable, hidden]),
-        };
-        line.push(word.into());
-        lists.into_iter().for_each(|list| put_list(line, list));
+        match self {
+            Self::Bubblewrap { outer, inner, status } => {
+                line.extend([BUBBLEWRAP.into(), status.clone()]);
+                [outer, inner].into_iter().for_each(|list| put_list(line, list));
+            }
+            Self::Landlock { writable, readable, hidden } => {
+                line.push(LANDLOCK.into());
+                [writable, readable, hidden].into_iter().for_each(|list| put_list(line, list));
+            }
+        }
     }
 
     fn read(arguments: &mut Arguments) -> Option<Self> {
         Some(match arguments.parse::<String>()?.as_str() {
-            BUBBLEWRAP => Self::Bubblewrap { outer: arguments.list()?, inner: arguments.list()? },
+            BUBBLEWRAP => {
+                Self::Bubblewrap { status: arguments.next()?, outer: arguments.list()?, inner: arguments.list()? }
+            }
             LANDLOCK => {
                 Self::Landlock { writable: arguments.list()?, readable: arguments.list()?, hidden: arguments.list()? }
             }
@@ -97,18 +105,26 @@ fn become_program(
 #[cfg(target_os = "linux")]
 fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Vec<File>), String> {
     use crate::sandbox::landlock::{self, Reach};
+    use crate::sandbox::place::Place;
     use crate::sandbox::seccomp;
     let filters = |surroundings| seccomp::programs(surroundings).map_err(|error| format!("make the filter: {error}"));
     close_fds::set_fds_cloexec(3, &[]);
     match preparation {
-        Preparation::Bubblewrap { outer, inner } => {
+        Preparation::Bubblewrap { outer, inner, status } => {
             let programs = filters(seccomp::Surroundings::Namespaces)?;
             let filters: Result<Vec<File>, String> =
                 programs.iter().map(|program| in_memory(&seccomp::bytes(program))).collect();
-            bubblewrapped(outer, inner, program, filters?)
+            let status = new_file(status).map_err(|error| format!("make the file for the status: {error}"))?;
+            bubblewrapped(outer, inner, program, filters?, status)
         }
         Preparation::Landlock { writable, readable, hidden } => {
-            landlock::confine(&Reach::Alone { writable, readable, hidden })?;
+            let places = |arguments: &[OsString]| -> Option<Vec<Place>> {
+                arguments.iter().map(|argument| Place::read(argument)).collect()
+            };
+            let (Some(writable), Some(readable)) = (places(writable), places(readable)) else {
+                return Err("the helper was called wrongly".to_owned());
+            };
+            landlock::confine(&Reach::Alone { writable: &writable, readable: &readable, hidden })?;
             drop_capabilities().map_err(|error| format!("give up capabilities: {error}"))?;
             for program in filters(seccomp::Surroundings::Landlock)? {
                 seccompiler::apply_filter(&program).map_err(|error| format!("install the filter: {error}"))?;
@@ -123,13 +139,14 @@ fn prepare(_: &Preparation, _: &OsString) -> Result<(Command, Vec<File>), String
     Err("there is no sandbox on this system".to_owned())
 }
 
-/// `bwrap`, and in it the helper once more where there is something to prepare.
+/// `bwrap`, and in it the helper once more.
 #[cfg(target_os = "linux")]
 fn bubblewrapped(
     outer: &[OsString],
     inner: &[OsString],
     program: &OsString,
     mut descriptors: Vec<File>,
+    status: File,
 ) -> Result<(Command, Vec<File>), String> {
     use std::os::fd::AsRawFd as _;
     let (bwrap, options) = outer.split_first().ok_or("the helper was called wrongly")?;
@@ -138,11 +155,9 @@ fn bubblewrapped(
         command.arg("--add-seccomp-fd").arg(filter.as_raw_fd().to_string());
     }
     command.args(options).arg("--");
-    if !inner.is_empty() {
-        let own = own_program().map_err(|error| format!("hand over the helper: {error}"))?;
-        command.arg(format!("/proc/self/fd/{}", own.as_raw_fd())).args(inner);
-        descriptors.push(own);
-    }
+    let own = own_program().map_err(|error| format!("hand over the helper: {error}"))?;
+    command.arg(format!("/proc/self/fd/{}", own.as_raw_fd())).args(inner).arg(status.as_raw_fd().to_string());
+    descriptors.extend([own, status]);
     command.arg(program);
     Ok((command, descriptors))
 }
@@ -152,6 +167,17 @@ fn bubblewrapped(
 fn own_program() -> rustix::io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
     open("/proc/self/exe", OFlags::PATH, Mode::empty()).map(File::from)
+}
+
+/// A new file that the next program inherits.
+#[cfg(target_os = "linux")]
+fn new_file(path: &OsString) -> rustix::io::Result<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    if path.is_empty() {
+        return open("/dev/null", OFlags::WRONLY, Mode::empty()).map(File::from);
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    open(path, flags, Mode::RUSR | Mode::WUSR).map(File::from)
 }
 
 /// Root's power over files and processes of others. It does not come back with the next program, because privileges cannot be gained any

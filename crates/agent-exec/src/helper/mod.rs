@@ -14,12 +14,14 @@
 
 pub(crate) mod arguments;
 #[cfg(target_os = "linux")]
-mod confine;
+pub(crate) mod confine;
 #[cfg(target_os = "linux")]
 pub(crate) mod keep;
 pub(crate) mod launch;
 pub(crate) mod watch;
 
+use crate::sandbox::mounts::Made;
+use crate::sandbox::place::Place;
 use arguments::Arguments;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -57,11 +59,16 @@ impl Helper {
         command
     }
 
-    /// Its arguments where it starts a program within bubblewrap. The program follows.
-    pub(crate) fn within(&self, writable: &[OsString]) -> Vec<OsString> {
+    /// Its arguments where it starts a program within bubblewrap, after a look at the mounts. Where nothing is named as writable there
+    /// is no Landlock. The number of a descriptor and the program follow.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn within(&self, made: &[Made], writable: &[Place]) -> Vec<OsString> {
         let mut line = self.arguments.clone();
         line.extend([WORD.into(), CONFINE.into()]);
-        arguments::put_list(&mut line, writable);
+        let mut mounts = Vec::with_capacity(made.len() * Made::ARGUMENTS);
+        made.iter().for_each(|made| made.put(&mut mounts));
+        arguments::put_list(&mut line, &mounts);
+        arguments::put_list(&mut line, &writable.iter().map(Place::to_argument).collect::<Vec<_>>());
         line
     }
 

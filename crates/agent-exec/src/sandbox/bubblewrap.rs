@@ -1,8 +1,9 @@
 //! The arguments of `bwrap`, which makes the namespaces.
 
-use super::mounts::Mounts;
+use super::mounts::{Made, Mounts};
+use super::place::{Led, Place, led};
 use super::scratch::Scratch;
-use super::{Access, Policy};
+use super::{Access, Fixed, Policy};
 use crate::environment::Environment;
 use crate::program;
 use crate::search_path::SearchPath;
@@ -27,35 +28,41 @@ impl Bubblewrap {
         &self.program
     }
 
-    /// Everything between `bwrap` and the program.
+    /// Everything between `bwrap` and the program, and the mounts that are to be found within.
     pub(crate) fn arguments(
         &self,
         policy: &Policy,
+        fixed: &Fixed,
         hidden: Vec<PathBuf>,
         scratch: &Scratch,
         run: Run<'_>,
-    ) -> Vec<OsString> {
+    ) -> (Vec<OsString>, Vec<Made>) {
         let mut line: Vec<OsString> = OPTIONS.iter().map(OsString::from).collect();
         line.extend(["--bind".into(), scratch.path().into(), "/tmp".into()]);
         let mut mounts = Mounts::default();
         mounts.named(covered_but_named(run.program, run.environment));
-        mounts.readable(policy.readable.iter().filter_map(|path| path.canonicalize().ok()));
-        if policy.access == Access::WorkspaceWrite {
-            mounts.writable(policy.writable.iter().filter(|path| path.exists()).cloned());
-            mounts.writable([policy.workspace.clone()]);
-        } else {
+        mounts.readable(fixed.readable.iter().map(|place| place.path.clone()));
+        let protected = protected(policy, fixed, run.found);
+        for place in &fixed.writable {
+            // What commands have closed as a whole stays closed: nobody can see what to protect in it.
+            let is_closed = protected.contains(&place.path) || hidden.contains(&place.path);
+            if is_closed { mounts.readable([place.path.clone()]) } else { mounts.writable([place.path.clone()]) }
+        }
+        if policy.access == Access::ReadOnly {
             mounts.readable([policy.workspace.clone()]);
         }
         mounts.writable([scratch.path().to_path_buf()]);
-        mounts.protected(protected(policy, run.found));
+        mounts.protected(protected);
         mounts.hidden(hidden);
-        line.extend(mounts.arguments(scratch.empty_file(), &COVERED));
+        let places: Vec<Place> = fixed.writable.iter().chain(&fixed.readable).cloned().collect();
+        let (arguments, made) = mounts.arguments(scratch.empty_file(), &COVERED, &places);
+        line.extend(arguments);
         // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
         for path in ["/proc", "/run"] {
             line.extend(["--remount-ro".into(), path.into()]);
         }
         line.extend(["--chdir".into(), run.directory.into()]);
-        line
+        (line, made)
     }
 }
 
@@ -69,15 +76,20 @@ pub(crate) struct Run<'a> {
     pub(crate) found: &'a [PathBuf],
 }
 
-/// What is there of the protected paths, and where links among them lead.
-fn protected(policy: &Policy, more: &[PathBuf]) -> Vec<PathBuf> {
+/// What is there of the protected paths, and where links among them lead; where something cannot be seen, what hides it.
+fn protected(policy: &Policy, fixed: &Fixed, more: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let writable: Vec<&PathBuf> = policy.writable.iter().chain([&policy.workspace]).collect();
     for path in policy.protected.iter().chain(more) {
-        // A link cannot be mounted over. What it leads to can.
-        let Ok(real) = path.canonicalize() else { continue };
+        let (real, is_closed) = match led(path) {
+            // A link cannot be mounted over. What it leads to can.
+            Led::To(real) => (real, false),
+            Led::Nowhere => continue,
+            // A command that can change nothing there cannot open it either.
+            Led::Behind(closed) => (closed, true),
+        };
         // Elsewhere nothing can be written anyway; and a link of the repository's must not bring in what is hidden, such as `/tmp`.
-        let is_within = writable.iter().any(|place| real.starts_with(place) && real != **place);
+        let is_within =
+            fixed.writable.iter().any(|place| real.starts_with(&place.path) && (is_closed || real != place.path));
         if is_within && !found.contains(&real) {
             found.push(real);
         }
@@ -110,6 +122,8 @@ const OPTIONS: &[&str] = &[
     "--unshare-cgroup-try",
     "--die-with-parent",
     "--new-session",
+    // The helper within is the first process, and takes the statuses of the others.
+    "--as-pid-1",
     "--cap-drop",
     "ALL",
     "--ro-bind",
@@ -146,13 +160,18 @@ mod tests {
             hidden: Vec::new(),
             readable: Vec::new(),
         };
-        let scratch = Scratch::new().unwrap();
+        let scratch = Scratch::beside(&[]).unwrap();
         let bubblewrap = Bubblewrap { program: NAME.into() };
         let arguments = |access| {
             let environment = Environment::filtered([]);
             let program = Path::new("/tmp/program");
             let run = Run { program, directory: &workspace, environment: &environment, found: &[] };
-            let arguments = bubblewrap.arguments(&policy(access), Vec::new(), &scratch, run);
+            let policy = policy(access);
+            let (arguments, made) = bubblewrap.arguments(&policy, &Fixed::of(&policy), Vec::new(), &scratch, run);
+            assert!(
+                made.iter().any(|made| matches!(made, Made::ReadOnly(place) if place.path == git))
+                    || access == Access::ReadOnly
+            );
             arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
         let (workspace, git) = (workspace.display(), git.display());

@@ -5,6 +5,8 @@ use super::Sandbox;
 use super::kept::Kept;
 #[cfg(not(target_os = "linux"))]
 use super::kept_elsewhere::Kept;
+use super::place::{Led, led};
+use crate::apart::apart;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -63,7 +65,7 @@ impl Guard {
         Self { workspace: workspace.to_path_buf(), kept, watch: OnceLock::new() }
     }
 
-    /// Whoever comes first is told.
+    /// Only the first watch counts.
     pub(super) fn watch(&self, by: Arc<dyn Watch>) {
         self.watch.get_or_init(|| {
             let known = Mutex::new(identified(by.find()));
@@ -71,12 +73,11 @@ impl Guard {
         });
     }
 
-    /// A command is about to begin. What is new, and no command made, somebody else did.
+    /// A command is about to begin. What is new while no command ran, somebody else did.
     fn begin(&self) -> Vec<String> {
-        if !self.kept.begin() {
-            return Vec::new();
-        }
-        let remarks = self.sweep(Others::AreLeftAlone);
+        // Beside others it is looked at, too: what they have moved is protected where it is now.
+        let others = if self.kept.begin() { Others::AreLeftAlone } else { Others::AreTold };
+        let remarks = self.sweep(others);
         if let Some(Watched { by, .. }) = self.watch.get() {
             remarks.iter().for_each(|remark| by.tell(remark));
         }
@@ -105,7 +106,12 @@ impl Guard {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut remarks, mut new) = (Vec::new(), Vec::new());
         for _ in 0..MOST_ROUNDS {
-            let now = identified(by.find());
+            let mut now = identified(by.find());
+            // What a command has closed is not gone.
+            let is_closed = |path: &PathBuf| !now.contains_key(path) && matches!(led(path), Led::Behind(_));
+            let closed: Vec<_> = known.iter().filter(|(path, _)| is_closed(path)).collect();
+            let closed: Vec<_> = closed.into_iter().map(|(path, identity)| (path.clone(), *identity)).collect();
+            now.extend(closed);
             let mut is_done = true;
             for (path, _) in now.iter().filter(|(path, identity)| known.get(*path) != Some(identity)) {
                 let is_commands = by.evidence(path).iter().any(|path| self.was_changed_by_command(path));
@@ -126,9 +132,7 @@ impl Guard {
         let mut told = unsearched.lock().unwrap_or_else(PoisonError::into_inner);
         let now = by.unsearched();
         if *told != now {
-            remarks.extend(
-                now.iter().map(|what| format!("{what}: commands can change what is there, and nobody is told")),
-            );
+            remarks.extend(now.iter().map(|what| format!("{what}: changes by commands there are not reported")));
             *told = now;
         }
         remarks
@@ -185,9 +189,9 @@ impl Guarded {
             return Vec::new();
         }
         let mut remarks = std::mem::take(&mut self.before);
-        // Where the runtime is shutting down this is dropped unheard, and done.
+        // Where this is dropped unheard, it is done.
         let look = move || self.sandbox.take().and_then(|sandbox| sandbox.guard().map(Guard::end)).unwrap_or_default();
-        remarks.extend(tokio::task::spawn_blocking(look).await.unwrap_or_default());
+        remarks.extend(apart(look).await.unwrap_or_default());
         remarks
     }
 }

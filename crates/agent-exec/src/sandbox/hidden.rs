@@ -1,5 +1,6 @@
 //! Finds what is to be hidden, under the names that it has in the end.
 
+use super::place::{Led, led};
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use std::fs::Metadata;
@@ -23,8 +24,8 @@ impl Hidden {
 
     /// What of it is there now, without links. What came into being since the last command is there, too.
     pub(super) fn now(&self) -> Vec<PathBuf> {
-        let first = self.at_first.iter().filter(|path| path.symlink_metadata().is_ok()).cloned();
-        let mut found: Vec<PathBuf> = first.chain(self.paths.iter().filter_map(|path| real(path))).collect();
+        let all = self.at_first.iter().chain(&self.paths);
+        let mut found: Vec<PathBuf> = all.filter_map(|path| real(path)).collect();
         found.sort();
         found.dedup();
         found
@@ -34,12 +35,24 @@ impl Hidden {
 /// Most of a list of usual places is not there, which one look tells. A device is none of what is kept secret, but may be where a link leads
 /// that stands for nothing.
 fn real(path: &Path) -> Option<PathBuf> {
-    path.symlink_metadata().ok()?;
-    let real = path.canonicalize().ok()?;
+    if path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return None;
+    }
+    let real = match led(path) {
+        Led::To(real) => real,
+        Led::Nowhere => return None,
+        // A command has closed what it lies in, and the next one could open it.
+        Led::Behind(closed) => return is_own(&closed).then_some(closed),
+    };
     let status = real.metadata().ok()?;
     let kind = status.file_type();
     let is_device = kind.is_char_device() || kind.is_block_device();
     (!is_device && may_be_read(&real, &status)).then_some(real)
+}
+
+/// Only an owner can open what is closed.
+fn is_own(path: &Path) -> bool {
+    path.metadata().is_ok_and(|status| status.uid() == geteuid().as_raw())
 }
 
 /// What another user keeps to himself needs no mount. An owner may give himself the right.

@@ -38,6 +38,8 @@ struct Note {
     /// When commands ran before.
     ran: Vec<(SystemTime, SystemTime)>,
     before: Vec<Was>,
+    /// The links on the way to what is kept.
+    links: Vec<PathBuf>,
 }
 
 /// What a path led to, not through a link at its end.
@@ -65,11 +67,12 @@ impl Kept {
         Self { directory: directory.to_path_buf(), paths, note: Mutex::default() }
     }
 
-    /// A command begins. Whether it is the only one that runs.
+    /// A command begins. Whether no other one runs.
     pub(super) fn begin(&self) -> bool {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         if note.running == 0 {
             note.before = self.paths.iter().map(|path| self.look(path)).collect();
+            note.links = self.paths.iter().filter_map(|path| self.link_on_the_way(path)).collect();
             note.begun = Some(SystemTime::now());
         }
         note.running += 1;
@@ -98,12 +101,23 @@ impl Kept {
             }
         }
         let mut remarks = Vec::new();
+        for path in &self.paths {
+            // A new one leads to another thing of that name.
+            if let Some(link) = self.link_on_the_way(path).filter(|link| !note.links.contains(link)) {
+                remarks.push(self.set_aside(&link));
+            }
+        }
         for (path, before) in self.paths.iter().zip(&note.before) {
             let now = self.look(path);
             if now == *before {
                 continue;
             }
-            if !matches!(now, Was::Nothing) {
+            // What could not be looked at may have been there, and what cannot be now has not come.
+            if *before == Was::Unknown || now == Was::Unknown {
+                remarks.push(format!("`{}` could not be looked at all the time: look at it first", path.display()));
+                continue;
+            }
+            if now != Was::Nothing {
                 remarks.push(self.set_aside(path));
             }
             if let Was::Link(target) = before
@@ -148,6 +162,12 @@ impl Kept {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Was::Nothing,
             Err(_) => Was::Unknown,
         }
+    }
+
+    fn link_on_the_way(&self, path: &Path) -> Option<PathBuf> {
+        let mut above: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
+        above.reverse();
+        above.into_iter().find(|path| self.directory.join(path).is_symlink()).map(Path::to_path_buf)
     }
 
     fn rename(&self, path: &Path) -> rustix::io::Result<OsString> {
@@ -293,13 +313,29 @@ mod tests {
     }
 
     #[test]
-    fn a_link_on_the_way_leads_nowhere() {
+    fn a_link_in_the_place_of_a_directory_is_set_aside() {
+        let (_root, path, kept) = kept(&["a/b/hooks", "a/absent"]);
+        fs::create_dir_all(path.join("a/b/hooks")).unwrap();
+        kept.begin();
+        fs::rename(path.join("a"), path.join("moved")).unwrap();
+        fs::create_dir_all(path.join("evil/b/hooks")).unwrap();
+        symlink("evil", path.join("a")).unwrap();
+        let remarks = kept.end();
+        assert_eq!(remarks.len(), 1, "{remarks:?}");
+        assert!(!path.join("a").is_symlink() && path.join("evil/b/hooks").exists());
+    }
+
+    #[test]
+    fn a_link_on_the_way_is_set_aside_and_not_followed() {
         let (_root, path, kept) = kept(&["sub/.git"]);
         let outside = tempfile::tempdir().unwrap();
         fs::create_dir(outside.path().join(".git")).unwrap();
         kept.begin();
         symlink(outside.path(), path.join("sub")).unwrap();
-        assert_eq!(kept.end(), Vec::<String>::new());
+        assert_eq!(kept.end().len(), 1);
+        assert!(!path.join("sub").is_symlink() && outside.path().join(".git").exists());
+        // One that comes later is nobody's way either.
+        symlink(outside.path(), path.join("sub")).unwrap();
         let (message, there) = (kept.set_aside(Path::new("sub/.git")), outside.path().join(".git"));
         assert!(message.contains("could not be set aside") && there.exists(), "{message}");
     }

@@ -5,11 +5,14 @@
 //! written in spite of a mount that is read only, because nothing on the disk is written then.
 
 use super::carve;
+use super::place::Place;
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+use rustix::fs::FileType;
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 /// What a process may open.
@@ -18,14 +21,14 @@ pub(crate) enum Reach<'a> {
     /// Everything may be read, and what the namespaces show is all there is.
     InNamespaces {
         /// What may be written, with what is beneath.
-        writable: &'a [OsString],
+        writable: &'a [Place],
     },
     /// Nothing divides this process from others.
     Alone {
         /// What may be written and read, with what is beneath.
-        writable: &'a [OsString],
+        writable: &'a [Place],
         /// What may be read although it lies in something hidden.
-        readable: &'a [OsString],
+        readable: &'a [Place],
         /// What may not be read; without links.
         hidden: &'a [OsString],
     },
@@ -61,11 +64,11 @@ pub(crate) fn confine(reach: &Reach<'_>) -> Result<(), String> {
     }
 }
 
-fn within(writable: &[OsString]) -> Result<RulesetStatus, RulesetError> {
+fn within(writable: &[Place]) -> Result<RulesetStatus, RulesetError> {
     let status = create(Around::Namespaces)?
         .add_rules(path_beneath_rules(["/"], AccessFs::from_read(NEWEST)))?
         .add_rules(path_beneath_rules(OWN, AccessFs::from_all(NEWEST)))?
-        .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
+        .add_rules(beneath(writable))?
         .restrict_self()?;
     Ok(status.ruleset)
 }
@@ -94,17 +97,27 @@ pub(crate) fn fence(writable: &[OsString]) -> Result<(), String> {
     }
 }
 
-fn alone(writable: &[OsString], readable: &[OsString], hidden: &[OsString]) -> Result<RulesetStatus, RulesetError> {
+/// Everything beneath places. One that something else has taken the place of is left out: what is there now was not decided about.
+fn beneath(places: &[Place]) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
+    places.iter().filter_map(Place::open).map(|file| {
+        let is_directory =
+            rustix::fs::fstat(&file).is_ok_and(|status| FileType::from_raw_mode(status.st_mode).is_dir());
+        let rights = if is_directory { AccessFs::from_all(NEWEST) } else { AccessFs::from_file(NEWEST) };
+        Ok(PathBeneath::new(file, rights))
+    })
+}
+
+fn alone(writable: &[Place], readable: &[Place], hidden: &[OsString]) -> Result<RulesetStatus, RulesetError> {
     // Names may be listed everywhere: a right to list a directory is one to list all beneath it, and `ls /` has to work.
     let mut ruleset = create(Around::Nothing)?
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(writable, AccessFs::from_all(NEWEST)))?
+        .add_rules(beneath(writable))?
         .add_rules(path_beneath_rules(HARMLESS_DEVICES, AccessFs::from_file(NEWEST)))?;
     let content: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
     let mut grant = |file| (&mut ruleset).add_rule(PathBeneath::new(file, content)).map(drop);
     let hidden: Vec<PathBuf> = hidden.iter().map(PathBuf::from).collect();
-    for directory in readable.iter().filter_map(|path| PathBuf::from(path).canonicalize().ok()) {
-        carve::within(&directory, &hidden, &mut grant)?;
+    for place in readable.iter().filter(|place| place.is_there()) {
+        carve::within(&place.path, &hidden, &mut grant)?;
     }
     let elsewhere = ELSEWHERE.iter().map(PathBuf::from);
     carve::around(&hidden.iter().cloned().chain(elsewhere).collect::<Vec<_>>(), &mut grant)?;

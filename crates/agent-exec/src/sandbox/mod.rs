@@ -27,11 +27,14 @@ mod kept;
 mod kept_elsewhere;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
-mod mounts;
+pub(crate) mod mounts;
+pub(crate) mod place;
 mod placeholder;
+mod removal;
 mod scratch;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
+mod status_file;
 
 use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
@@ -42,8 +45,10 @@ use guard::Guard;
 pub(crate) use guard::Guarded;
 pub use guard::Watch;
 use hidden::Hidden;
+use place::Place;
 use placeholder::Placeholder;
 use scratch::Scratch;
+pub(crate) use status_file::StatusFile;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -113,12 +118,33 @@ pub struct Unavailable {
     pub landlock: String,
 }
 
+/// The places of a policy, as they were when the sandbox was made. Commands may put something else at their paths; nobody gets that.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    writable: Vec<Place>,
+    readable: Vec<Place>,
+}
+
+impl Fixed {
+    fn of(policy: &Policy) -> Self {
+        let places = |paths: &[PathBuf]| -> Vec<Place> {
+            paths.iter().filter_map(|path| Place::at(&path.canonicalize().ok()?)).collect()
+        };
+        let mut wanted = policy.writable.clone();
+        if policy.access == Access::WorkspaceWrite {
+            wanted.push(policy.workspace.clone());
+        }
+        Self { writable: places(&wanted), readable: places(&policy.readable) }
+    }
+}
+
 /// A sandbox that was found to work on this machine. Cheap to clone; the temporary directory goes with the last clone.
 #[derive(Clone)]
 pub struct Sandbox(Arc<Parts>);
 
 struct Parts {
     policy: Policy,
+    fixed: Fixed,
     mechanism: Mechanism,
     helper: Helper,
     bubblewrap: Option<Bubblewrap>,
@@ -159,6 +185,7 @@ impl Sandbox {
         // A `bwrap` that a command planted would be no sandbox.
         let untrusted = policy.writable.iter().chain([&policy.workspace]);
         let programs = SearchPath::outside(environment.value("PATH"), untrusted);
+        let fixed = Fixed::of(&policy);
         let bubblewrap = match mechanism {
             Mechanism::Bubblewrap => Some(Bubblewrap::find(&programs)?),
             Mechanism::Landlock => {
@@ -170,7 +197,8 @@ impl Sandbox {
         if cfg!(not(target_os = "linux")) {
             return Err(format!("{} is a part of Linux", mechanism.name()));
         }
-        let scratch = Scratch::new().map_err(|error| format!("make a temporary directory: {error}"))?;
+        let taken: Vec<PathBuf> = fixed.writable.iter().map(|place| place.path.clone()).collect();
+        let scratch = Scratch::beside(&taken).map_err(|error| format!("make a temporary directory: {error}"))?;
         let writes = policy.access == Access::WorkspaceWrite;
         let wanted = policy.placeholders.iter().filter(|_| writes && bubblewrap.is_some());
         let placeholders = wanted.filter_map(|path| Placeholder::at(path)).collect();
@@ -178,6 +206,7 @@ impl Sandbox {
         let hidden = Hidden::new(&policy.hidden);
         let parts = Parts {
             policy,
+            fixed,
             mechanism,
             helper,
             bubblewrap,
@@ -265,25 +294,36 @@ impl Sandbox {
 
     /// A command that starts a program in it. Environment, pipes and working directory are still to be set: `directory` is where the
     /// program will be.
-    pub(crate) fn command(&self, program: &Path, directory: &Path, environment: &Environment) -> Command {
-        let Parts { policy, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
+    pub(crate) fn command(
+        &self,
+        program: &Path,
+        directory: &Path,
+        environment: &Environment,
+        status: Option<&StatusFile>,
+    ) -> Command {
+        let Parts { policy, fixed, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
         let mut command = helper.command(LAUNCH);
         let preparation = match bubblewrap {
             Some(bubblewrap) => {
                 let found = self.guard().map(Guard::protected).unwrap_or_default();
                 let run = Run { program, directory, environment, found: &found };
-                let mut outer = vec![bubblewrap.program().as_os_str().to_owned()];
-                outer.extend(bubblewrap.arguments(policy, hidden.now(), scratch, run));
-                let inner = if *has_landlock { helper.within(&os_strings(self.writable())) } else { Vec::new() };
-                Preparation::Bubblewrap { outer, inner }
+                let (arguments, made) = bubblewrap.arguments(policy, fixed, hidden.now(), scratch, run);
+                let outer = [vec![bubblewrap.program().as_os_str().to_owned()], arguments].concat();
+                // Without Landlock the helper only looks at the mounts.
+                let writable = if *has_landlock { self.writable_places() } else { Vec::new() };
+                let inner = helper.within(&made, &writable);
+                let status = status.map(|status| status.path().as_os_str().to_owned()).unwrap_or_default();
+                Preparation::Bubblewrap { outer, inner, status }
             }
             None => {
                 let named = covered_but_named(program, environment);
-                let readable = policy.readable.iter().chain([&policy.workspace]).cloned().chain(named);
+                let workspace = Place::at(&policy.workspace);
+                let readable = fixed.readable.iter().cloned().chain(workspace);
+                let named = named.iter().filter_map(|path| Place::at(&path.canonicalize().ok()?));
                 let shown = self.shown();
                 Preparation::Landlock {
-                    writable: os_strings(self.writable()),
-                    readable: os_strings(readable.collect()),
+                    writable: as_arguments(&self.writable_places()),
+                    readable: as_arguments(&readable.chain(named).collect::<Vec<_>>()),
                     hidden: os_strings(hidden.now().into_iter().filter(|path| !shown.contains(path)).collect()),
                 }
             }
@@ -291,6 +331,11 @@ impl Sandbox {
         launch::add_arguments(&mut command, &preparation);
         command.arg(program);
         command
+    }
+
+    /// A place where it is told how a command ended, where the number that its process ends with does not.
+    pub(crate) fn status_file(&self) -> Option<StatusFile> {
+        self.has_namespace().then(|| StatusFile::beside(&self.0.scratch))
     }
 
     /// Whether the process that this process starts only holds a pid namespace in which the program is.
@@ -304,27 +349,26 @@ impl Sandbox {
     }
 
     fn writable(&self) -> Vec<PathBuf> {
-        let Parts { policy, scratch, .. } = &*self.0;
-        let mut writable = vec![scratch.path().to_path_buf()];
-        if policy.access == Access::WorkspaceWrite {
-            writable.push(policy.workspace.clone());
-            writable.extend(policy.writable.iter().cloned());
-        }
-        writable
+        self.writable_places().into_iter().map(|place| place.path).collect()
+    }
+
+    fn writable_places(&self) -> Vec<Place> {
+        let Parts { fixed, scratch, .. } = &*self.0;
+        Place::at(scratch.path()).into_iter().chain(fixed.writable.iter().cloned()).collect()
     }
 
     /// What is never hidden as a whole.
     fn shown(&self) -> Vec<PathBuf> {
-        let policy = &self.0.policy;
+        let Parts { policy, fixed, .. } = &*self.0;
         let mut shown = self.writable();
-        shown.extend(policy.readable.iter().chain([&policy.workspace]).cloned());
+        shown.extend(fixed.readable.iter().map(|place| place.path.clone()).chain([policy.workspace.clone()]));
         shown
     }
 
     /// Starts a program that does nothing.
     fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), String> {
         let program = programs.find("true").map_err(|error| format!("`true`: {error}"))?;
-        let mut command = self.command(&program, &self.0.policy.workspace, environment);
+        let mut command = self.command(&program, &self.0.policy.workspace, environment, None);
         command.env_clear().envs(environment.iter()).current_dir("/");
         let name = self.0.mechanism.name();
         let output = attempt::output(command).map_err(|error| format!("{name} could not be tried: {error}"))?;
@@ -357,6 +401,10 @@ impl fmt::Display for Sandbox {
             weaknesses => write!(f, "; it is weaker than it can be: {}", weaknesses.join("; ")),
         }
     }
+}
+
+fn as_arguments(places: &[Place]) -> Vec<OsString> {
+    places.iter().map(Place::to_argument).collect()
 }
 
 fn os_strings(paths: Vec<PathBuf>) -> Vec<OsString> {

@@ -3,9 +3,13 @@
 //! 1. The deeper path counts: what is shown within something hidden can be seen, what is hidden within something shown cannot.
 //! 2. Of one path protected wins over writable, and hidden over protected. What is shown by name (the workspace, a writable or a readable
 //!    directory) cannot be hidden as a whole.
-//! 3. A directory between something writable and something hidden in it is a mount of its own. A mount cannot be renamed, so no command can
-//!    move what is hidden to a place where the next command would see it.
+//! 3. A directory between something writable and something mounted in it is a mount of its own. A mount cannot be renamed, so no command can
+//!    move what is hidden or protected to a place where another command would see or write it, nor put a link where the next command's mounts
+//!    are made.
+//! 4. Mounts are made by name, so the helper within compares each with what was seen when they were decided: [`Made`].
 
+use super::place::Place;
+use agent_core::protected::is_instructions;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +38,46 @@ enum Kind {
     Hidden,
 }
 
+/// A mount, as it has to be found from within before anything is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// This can be written.
+    Writable(Place),
+    /// This cannot be written.
+    ReadOnly(Place),
+    /// An empty file system.
+    Empty(PathBuf),
+    /// At a path the file that stands for hidden ones.
+    File(PathBuf, Place),
+}
+
+impl Made {
+    /// As arguments of a helper.
+    pub(crate) fn put(&self, line: &mut Vec<OsString>) {
+        let (word, path, place) = match self {
+            Self::Writable(place) => ("w", &place.path, place.to_argument()),
+            Self::ReadOnly(place) => ("r", &place.path, place.to_argument()),
+            Self::Empty(path) => ("e", path, OsString::new()),
+            Self::File(path, place) => ("f", path, place.to_argument()),
+        };
+        line.extend([word.into(), path.into(), place]);
+    }
+
+    /// What [`put`](Self::put) wrote, from three arguments.
+    pub(crate) fn read(word: &OsString, path: &OsString, place: &OsString) -> Option<Self> {
+        Some(match word.to_str()? {
+            "w" => Self::Writable(Place::read(place)?),
+            "r" => Self::ReadOnly(Place::read(place)?),
+            "e" => Self::Empty(path.into()),
+            "f" => Self::File(path.into(), Place::read(place)?),
+            _ => return None,
+        })
+    }
+
+    /// How many arguments one is.
+    pub(crate) const ARGUMENTS: usize = 3;
+}
+
 impl Mounts {
     pub(super) fn named(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         self.add(Kind::Named, paths);
@@ -57,9 +101,10 @@ impl Mounts {
         self.add(Kind::Hidden, paths);
     }
 
-    /// The arguments of `bwrap` for them. The empty file is seen in the place of hidden ones. `own` are the directories that the sandbox has for
-    /// itself, in which nothing is seen that is not shown.
-    pub(super) fn arguments(mut self, empty_file: &Path, own: &[&str]) -> Vec<OsString> {
+    /// The arguments of `bwrap` for them, and what has to be found of them within. The empty file is seen in the place of hidden ones. `own` are
+    /// the directories that the sandbox has for itself, in which nothing is seen that is not shown. `fixed` are places that were decided about
+    /// before; the others are what they are now.
+    pub(super) fn arguments(mut self, empty_file: &Path, own: &[&str], fixed: &[Place]) -> (Vec<OsString>, Vec<Made>) {
         self.0.sort();
         // Of equal paths the last, which is the stronger.
         self.0.reverse();
@@ -67,13 +112,28 @@ impl Mounts {
         self.0.reverse();
         self.drop_covered(own);
         self.pin();
-        let mut line = Vec::new();
+        let (mut line, mut made) = (Vec::new(), Vec::new());
         for Mount { path, kind } in &self.0 {
+            let known = fixed.iter().find(|place| place.path == *path).cloned();
+            // What is gone, or has become a link, is found to be another thing.
+            let now = || if *kind == Kind::Named { Place::led_to_by(path) } else { Place::at(path) };
+            let place = || known.or_else(now).unwrap_or_else(|| Place::of_nothing(path));
             let (option, from) = match kind {
-                Kind::Writable => ("--bind", path.as_path()),
-                Kind::Named | Kind::Readable | Kind::Protected => ("--ro-bind", path.as_path()),
-                Kind::Hidden if !path.is_dir() => ("--ro-bind", empty_file),
+                Kind::Writable => {
+                    made.push(Made::Writable(place()));
+                    ("--bind", path.as_path())
+                }
+                Kind::Named | Kind::Readable | Kind::Protected => {
+                    made.push(Made::ReadOnly(place()));
+                    ("--ro-bind", path.as_path())
+                }
+                Kind::Hidden if !path.is_dir() => {
+                    let empty = Place::at(empty_file).unwrap_or_else(|| Place::of_nothing(empty_file));
+                    made.push(Made::File(path.clone(), empty));
+                    ("--ro-bind", empty_file)
+                }
                 Kind::Hidden => {
+                    made.push(Made::Empty(path.clone()));
                     // One of its own has room for what is shown within; and a bind costs ten times as much.
                     line.extend(["--perms", "0555", "--tmpfs"].map(OsString::from));
                     line.push(path.into());
@@ -82,7 +142,7 @@ impl Mounts {
             };
             line.extend([option.into(), from.into(), path.into()]);
         }
-        line
+        (line, made)
     }
 
     fn add(&mut self, kind: Kind, paths: impl IntoIterator<Item = PathBuf>) {
@@ -109,16 +169,27 @@ impl Mounts {
 
     fn pin(&mut self) {
         let mut pins = Vec::new();
-        for hidden in self.0.iter().filter(|mount| mount.kind == Kind::Hidden) {
-            let Some(above) = nearest_above(&self.0, &hidden.path) else { continue };
+        for mount in self.0.iter().filter(|mount| mount.is_worth_a_pin()) {
+            let Some(above) = nearest_above(&self.0, &mount.path) else { continue };
             if above.kind == Kind::Writable {
-                let between = hidden.path.ancestors().skip(1).take_while(|path| *path != above.path);
+                let between = mount.path.ancestors().skip(1).take_while(|path| *path != above.path);
                 pins.extend(between.map(|path| Mount { path: path.to_path_buf(), kind: Kind::Writable }));
             }
         }
+        pins.sort();
+        pins.dedup();
+        pins.truncate(MOST_PINS);
         self.0.extend(pins);
         self.0.sort();
         self.0.dedup();
+    }
+}
+
+impl Mount {
+    /// Packages have instructions for agents, and are moved: nothing runs those.
+    fn is_worth_a_pin(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        self.kind != Kind::Named && !(self.kind == Kind::Protected && is_instructions(&name))
     }
 }
 
@@ -127,6 +198,9 @@ fn nearest_above<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| mount.path != path && path.starts_with(&mount.path));
     above.max_by_key(|mount| mount.path.components().count())
 }
+
+/// Each is a mount.
+const MOST_PINS: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -142,7 +216,11 @@ mod tests {
         std::fs::write(root.join("user/.netrc"), "").unwrap();
         let mut mounts = Mounts::default();
         build(&mut mounts, &|name| vec![root.join(name)]);
-        let line = mounts.arguments(Path::new("F"), &["/run"]);
+        let (line, made) = mounts.arguments(Path::new("F"), &["/run"], &[]);
+        let mut arguments = Vec::new();
+        made.iter().for_each(|made| made.put(&mut arguments));
+        let read = arguments.chunks(Made::ARGUMENTS).map(|each| Made::read(&each[0], &each[1], &each[2]).unwrap());
+        assert_eq!(read.collect::<Vec<_>>(), made);
         let words: Vec<String> = line.into_iter().map(|word| word.into_string().unwrap()).collect();
         words.join(" ").replace("--perms 0555 --tmpfs", "--hide").replace(root.to_str().unwrap(), "R")
     }

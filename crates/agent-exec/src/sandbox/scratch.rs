@@ -7,6 +7,8 @@
 //!   tmp                       what commands have as their temporary directory
 //!   empty                     what commands see in the place of a hidden file
 //! ```
+//!
+//! It lies in nothing that commands may write: what is mounted by name must not be theirs to replace.
 
 use rustix::process::geteuid;
 use std::fs::{self, File, OpenOptions};
@@ -14,23 +16,32 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use tempfile::TempDir;
 
 /// A temporary directory with a lock beside it.
 #[derive(Debug)]
 pub(super) struct Scratch {
+    directory: PathBuf,
     path: PathBuf,
     empty_file: PathBuf,
-    // The order matters: it is locked until it is gone.
-    _directory: TempDir,
+    /// It is locked until it is gone.
     _lock: File,
 }
 
 impl Scratch {
-    /// Makes one where temporary files belong, and begins to remove what others have left there.
-    pub(super) fn new() -> io::Result<Self> {
+    /// Makes one where temporary files belong but nothing is `writable`, and begins to remove what others have left there.
+    ///
+    /// # Errors
+    /// When it cannot be made, or there is no such place.
+    pub(super) fn beside(writable: &[PathBuf]) -> io::Result<Self> {
         static BEGUN: Once = Once::new();
-        let parent = std::env::temp_dir();
+        let is_free = |parent: &PathBuf| !writable.iter().any(|writable| parent.starts_with(writable));
+        let wanted = std::env::temp_dir().canonicalize()?;
+        let others = ["/tmp", "/var/tmp", "/dev/shm"].iter().filter_map(|parent| Path::new(parent).canonicalize().ok());
+        let Some(parent) = std::iter::once(wanted).chain(others).find(is_free) else {
+            return Err(io::Error::other(
+                "every temporary directory lies in what commands may write: set TMPDIR to another one",
+            ));
+        };
         BEGUN.call_once(|| {
             let parent = parent.clone();
             // Nobody waits for it: there may be much. Where there can be no thread it stays for the next time.
@@ -52,7 +63,7 @@ impl Scratch {
         fs::create_dir(&path)?;
         let empty_file = directory.path().join(EMPTY);
         OpenOptions::new().write(true).create_new(true).mode(0o444).open(&empty_file)?;
-        Ok(Self { path, empty_file, _directory: directory, _lock: lock })
+        Ok(Self { directory: directory.keep(), path, empty_file, _lock: lock })
     }
 
     /// What commands may write.
@@ -66,17 +77,30 @@ impl Scratch {
     }
 }
 
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        remove(&self.directory);
+    }
+}
+
+/// The lock goes last: what is removed half can still be told for what it is.
+fn remove(directory: &Path) {
+    #[cfg(target_os = "linux")]
+    let inside = super::removal::remove_all(&directory.join(INSIDE));
+    #[cfg(not(target_os = "linux"))]
+    let inside = fs::remove_dir_all(directory.join(INSIDE));
+    if !inside.is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+        let _ = fs::remove_dir_all(directory);
+    }
+}
+
 /// Removes the directories of programs that are gone.
 fn remove_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
         let directory = entry.path();
         let Some(_lock) = take_over(&directory) else { continue };
-        // The lock goes last: what is removed half can still be told for what it is.
-        let inside = fs::remove_dir_all(directory.join(INSIDE));
-        if !inside.is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
-            let _ = fs::remove_dir_all(&directory);
-        }
+        remove(&directory);
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) use marker::{MARKER, marker_of_process, new_marker};
 pub(crate) use registry::Unkept;
 pub(crate) use signal::{become_subreaper, ticks_since_boot};
 
+use crate::apart::apart;
 #[cfg(target_os = "linux")]
 use crate::helper::keep::Leash;
 #[cfg(target_os = "linux")]
@@ -155,11 +156,8 @@ impl ProcessTree {
             }
             end(&root, GRACE)
         };
-        // Reading /proc takes milliseconds. If the runtime is shutting down the work is done here.
-        let ended = match tokio::task::spawn_blocking(work).await {
-            Ok(ended) => ended,
-            Err(_) => end(&self.root, Duration::ZERO),
-        };
+        // Reading /proc takes milliseconds.
+        let ended = apart(work).await.unwrap_or_else(|| end(&self.root, Duration::ZERO));
         self.is_ended = true;
         ended
     }

@@ -6,6 +6,7 @@ mod containers;
 mod depth;
 mod hostile;
 mod naive;
+mod places;
 mod running;
 mod sandbox;
 #[path = "../support/mod.rs"]

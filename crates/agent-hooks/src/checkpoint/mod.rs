@@ -1,7 +1,7 @@
 //! Keeps how files were before a turn, so that the turn can be taken back.
 //!
 //! ```text
-//! before a call    how its files are goes into a file beside the repository's own     (no process)
+//! a call runs      how its files are goes into a file beside the repository's own     (no process)
 //! after a batch    how the agent left them is added, and all of it becomes a commit   (one process)
 //! ```
 //!
@@ -10,14 +10,17 @@
 //!
 //! Absent: what commands change. Nobody knows their files before they run; `undo` names the commands instead.
 
+mod seal;
 mod stream;
 mod turns;
 
 pub(crate) use turns::{Change, import_left_behind, list, load, unlisted};
 
+use crate::config::HooksConfig;
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
+use seal::{Contents, Key};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,6 +48,12 @@ pub(crate) struct Turn {
     commands: Vec<String>,
     /// Those that are.
     commands_kept: usize,
+    /// Where the key is with which records are sealed.
+    key: Option<PathBuf>,
+    /// All that stands in the record, for the seal.
+    contents: Contents,
+    /// The seal that stands there.
+    seal: Option<String>,
 }
 
 /// What was last seen at a path, as a digest.
@@ -57,6 +66,11 @@ enum Seen {
 }
 
 impl Turn {
+    /// A turn of which nothing is kept yet.
+    pub(crate) fn new(config: &HooksConfig) -> Self {
+        Self { key: config.record_key.clone(), ..Self::default() }
+    }
+
     /// Keeps how a path is: a call is about to change it.
     ///
     /// What the agent left is not kept again. What somebody else wrote meanwhile is: their version is the one to go back to.
@@ -126,6 +140,13 @@ impl Turn {
             bytes = stream::begin(name, self.is_stored || turns::is_there(repository, name));
         }
         bytes.extend_from_slice(entries);
+        if let Some(file) = &self.key {
+            let key = Key::load(file)?;
+            self.contents.add(entries);
+            let seal = key.seal(name, &self.contents);
+            stream::seal(&mut bytes, self.seal.as_deref(), &seal);
+            self.seal = Some(seal);
+        }
         // The files of the user are in it: nobody else reads it.
         repository.own.append(&path, &bytes)?;
         Ok(name.clone())
@@ -141,8 +162,8 @@ pub(crate) enum ImportError {
     /// By the system.
     #[error("the record of the turn: {0}")]
     Io(#[from] io::Error),
-    /// It says more than how files were: the agent did not write it.
-    #[error("it is not a record of the agent's")]
+    /// It says more than how files were, or what is in it is not what the agent wrote.
+    #[error("it is not a record of the agent's, or a command changed it")]
     Foreign,
 }
 
@@ -202,6 +223,6 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 /// The folder of the agent among git's own files.
-const FOLDER: &str = "agent";
+pub(crate) const FOLDER: &str = "agent";
 /// A longer record is not read: what is remembered of a turn is bounded.
 const RECORD_LIMIT_BYTES: u64 = 1024 * 1024 * 1024;

@@ -10,6 +10,7 @@
 //! unkept/src%2Fc%2Ers          it changed, and why it is not known how it was
 //! after/…, after-absent/…      how the agent left it
 //! commands/0                   a command of the turn, whose changes are not known
+//! seal/0a1b…                   what shows that the agent wrote all of this; the file is empty, so that none is left over
 //! ```
 
 use crate::image::Image;
@@ -52,6 +53,8 @@ pub(super) enum Place {
     Unkept(String),
     /// A command.
     Command,
+    /// What shows that the agent wrote the record.
+    Seal(String),
 }
 
 impl Place {
@@ -66,6 +69,7 @@ impl Place {
             "before-mode" => Self::Mode(unescape(rest)?),
             "unkept" => Self::Unkept(unescape(rest)?),
             "commands" => Self::Command,
+            "seal" => Self::Seal(rest.to_owned()),
             _ => return None,
         })
     }
@@ -129,13 +133,11 @@ impl<'a> Lines<'a> {
     }
 
     /// `data <count>`, the bytes, a line end.
-    fn data(&mut self) -> Option<()> {
+    fn data(&mut self) -> Option<&'a [u8]> {
         let count: usize = self.line()?.strip_prefix("data ")?.parse().ok()?;
-        self.0 = self.0.get(count..)?;
-        if let Some(rest) = self.0.strip_prefix(b"\n") {
-            self.0 = rest;
-        }
-        Some(())
+        let (bytes, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest.strip_prefix(b"\n").unwrap_or(rest);
+        Some(bytes)
     }
 }
 
@@ -181,6 +183,39 @@ pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
 /// Stores a command.
 pub(super) fn command(out: &mut Vec<u8>, number: usize, text: &str) {
     store(out, "100644", &format!("commands/{number}"), text.as_bytes());
+}
+
+/// Stores what shows that the agent wrote the record, in the place of what showed it before.
+pub(super) fn seal(out: &mut Vec<u8>, former: Option<&str>, seal: &str) {
+    if let Some(former) = former {
+        remove(out, &format!("seal/{former}"));
+    }
+    store(out, "100644", &format!("seal/{seal}"), b"");
+}
+
+/// A line of a record, with what belongs to it.
+pub(super) enum Entry<'a> {
+    /// This is in the tree from here on.
+    Stored { mode: &'a str, name: &'a str, bytes: &'a [u8] },
+    /// This is not.
+    Removed(&'a str),
+}
+
+/// The entries of what [`file`] and the others here wrote.
+pub(super) fn entries(part: &[u8]) -> Vec<Entry<'_>> {
+    let mut rest = Lines(part);
+    let mut entries = Vec::new();
+    while let Some(line) = rest.line() {
+        match line.split_once(' ') {
+            Some(("D", name)) => entries.push(Entry::Removed(name)),
+            Some(("M", entry)) => {
+                let Some(((mode, name), bytes)) = entry.split_once(" inline ").zip(rest.data()) else { break };
+                entries.push(Entry::Stored { mode, name, bytes });
+            }
+            _ => {}
+        }
+    }
+    entries
 }
 
 fn remove(out: &mut Vec<u8>, name: &str) {

@@ -1,5 +1,6 @@
 //! The kept turns of a repository: makes commits of the records, lists them, reads them.
 
+use super::seal::{Contents, Key};
 use super::stream::{self, Place, TURNS, When};
 use super::{FOLDER, ImportError, KEPT_EVERYWHERE, RECORD_LIMIT_BYTES, began_ms, is_name, record_of};
 use crate::git::{Git, GitError};
@@ -60,31 +61,83 @@ pub(crate) async fn list(git: &Git<'_>, limit: usize) -> Result<Vec<String>, Git
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Reads what a turn kept.
-pub(crate) async fn load(git: &Git<'_>, turn: &str) -> Result<Change, GitError> {
+/// Reads what a turn kept. With a key, only what was sealed with it.
+pub(crate) async fn load(git: &Git<'_>, turn: &str) -> Result<Change, ImportError> {
     let reference = format!("{TURNS}{turn}");
     let listing = git.run(&["ls-tree", "-r", "-l", "-z", "--full-tree", &reference], Vec::new()).await?;
-    let mut change = Change::default();
+    let mut loaded = Loaded::default();
     let mut wanted = Vec::new();
     let mut wanted_bytes = 0;
     // <mode> SP <type> SP <id> SP+ <size> TAB <name>
-    for line in listing.split(|byte| *byte == 0).filter_map(|line| str::from_utf8(line).ok()) {
-        let Some((fields, name)) = line.split_once('\t') else { continue };
-        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-        let (&[mode, _, id, size], Some(place)) = (&fields[..], Place::parse(name)) else { continue };
-        if let Place::Absent(when, path) = place {
-            change.put(when, path, Image::Absent);
+    for line in listing.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+        let parts = str::from_utf8(line).ok().and_then(|line| line.split_once('\t'));
+        let fields: Vec<&str> = parts.map_or("", |(fields, _)| fields).split_ascii_whitespace().collect();
+        let name = parts.map_or("", |(_, name)| name);
+        let (&[mode, _, id, size], Some(place)) = (&fields[..], Place::parse(name)) else {
+            loaded.has_more = true;
             continue;
+        };
+        loaded.has_more |= size != "0" && matches!(place, Place::Absent(..) | Place::Seal(_));
+        match place {
+            Place::Absent(when, path) => {
+                loaded.contents.put(name, mode, b"");
+                loaded.change.put(when, path, Image::Absent);
+                continue;
+            }
+            Place::Seal(seal) => {
+                loaded.seals.push(seal);
+                continue;
+            }
+            Place::Present(..) | Place::Mode(_) | Place::Unkept(_) | Place::Command => {}
         }
         wanted_bytes += size.parse::<u64>().unwrap_or(0);
-        wanted.push((mode.to_owned(), id.to_owned(), place));
+        wanted.push(Wanted { mode: mode.to_owned(), id: id.to_owned(), name: name.to_owned(), place });
         if wanted_bytes > CALL_LIMIT_BYTES {
-            change.read(git, std::mem::take(&mut wanted)).await?;
+            loaded.read(git, std::mem::take(&mut wanted)).await?;
             wanted_bytes = 0;
         }
     }
-    change.read(git, wanted).await?;
-    Ok(change)
+    loaded.read(git, wanted).await?;
+    let Some(file) = &git.config.record_key else { return Ok(loaded.change) };
+    if loaded.has_more || loaded.seals != [Key::load(file)?.seal(turn, &loaded.contents)] {
+        return Err(ImportError::Foreign);
+    }
+    Ok(loaded.change)
+}
+
+/// What was read of a record.
+#[derive(Default)]
+struct Loaded {
+    change: Change,
+    contents: Contents,
+    seals: Vec<String>,
+    /// Whether something in it is not understood.
+    has_more: bool,
+}
+
+/// An entry of a record that git is asked for.
+struct Wanted {
+    mode: String,
+    id: String,
+    name: String,
+    place: Place,
+}
+
+impl Loaded {
+    async fn read(&mut self, git: &Git<'_>, wanted: Vec<Wanted>) -> Result<(), GitError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let ids: String = wanted.iter().map(|wanted| format!("{}\n", wanted.id)).collect();
+        let output = git.run(&["cat-file", "--batch"], ids.into_bytes()).await?;
+        let mut rest = &output[..];
+        for Wanted { mode, name, place, .. } in wanted {
+            let bytes = next_object(&mut rest).ok_or_else(missing)?;
+            self.contents.put(&name, &mode, bytes);
+            self.change.note(place, &mode, bytes);
+        }
+        Ok(())
+    }
 }
 
 impl Change {
@@ -95,33 +148,24 @@ impl Change {
         };
     }
 
-    async fn read(&mut self, git: &Git<'_>, wanted: Vec<(String, String, Place)>) -> Result<(), GitError> {
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let ids: String = wanted.iter().map(|(_, id, _)| format!("{id}\n")).collect();
-        let output = git.run(&["cat-file", "--batch"], ids.into_bytes()).await?;
-        let mut rest = &output[..];
-        for (mode, _, place) in wanted {
-            let bytes = next_object(&mut rest).ok_or_else(missing)?;
-            let image = match mode.as_str() {
-                "120000" => Image::Link(bytes.into()),
-                mode => Image::File { bytes: bytes.into(), executable: mode == "100755" },
-            };
-            match place {
-                Place::Present(when, path) => self.put(when, path, image),
-                Place::Mode(path) => {
-                    let mode = str::from_utf8(bytes).ok().and_then(|text| u32::from_str_radix(text, 8).ok());
-                    self.modes.extend(mode.map(|mode| (path, mode & 0o777)));
-                }
-                Place::Unkept(path) => {
-                    drop(self.unkept.insert(path, String::from_utf8_lossy(bytes).into_owned()));
-                }
-                Place::Command => self.commands.push(String::from_utf8_lossy(bytes).into_owned()),
-                Place::Absent(..) => {}
+    fn note(&mut self, place: Place, mode: &str, bytes: &[u8]) {
+        let text = || String::from_utf8_lossy(bytes).into_owned();
+        match place {
+            Place::Present(when, path) => {
+                let image = match mode {
+                    "120000" => Image::Link(bytes.into()),
+                    mode => Image::File { bytes: bytes.into(), executable: mode == "100755" },
+                };
+                self.put(when, path, image);
             }
+            Place::Mode(path) => {
+                let mode = str::from_utf8(bytes).ok().and_then(|text| u32::from_str_radix(text, 8).ok());
+                self.modes.extend(mode.map(|mode| (path, mode & 0o777)));
+            }
+            Place::Unkept(path) => drop(self.unkept.insert(path, text())),
+            Place::Command => self.commands.push(text()),
+            Place::Absent(..) | Place::Seal(_) => {}
         }
-        Ok(())
     }
 }
 

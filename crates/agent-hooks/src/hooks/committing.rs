@@ -4,15 +4,17 @@ use super::RepositoryHooks;
 use crate::checkpoint;
 use crate::commit::{self, Candidate, CommitError, Work};
 use crate::git::GitError;
+use crate::index_lock::{self, LockError};
 use crate::paths;
 use crate::query::{self, Settings, SettingsError};
 use crate::repository::{Repository, Stamp};
 use crate::secrets::looks_secret;
 use crate::stat::FileStat;
 use agent_core::hook::{Changes, CommitReport, HookError};
-use agent_core::ports::CancelSignal;
+use agent_core::ports::{CancelSignal, Hook as _};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl RepositoryHooks {
     /// Commits, and reports it.
@@ -35,7 +37,7 @@ impl RepositoryHooks {
         if candidates.is_empty() {
             return Ok(());
         }
-        let done = match self.commit_candidates(repository, &candidates, &changes.intent, cancel).await {
+        let done = match self.commit_patiently(repository, &candidates, &changes.intent, cancel).await {
             // Trying again would not help; the user has to tell git.
             Err(
                 CommitError::Git(error @ GitError::DubiousOwnership)
@@ -43,6 +45,12 @@ impl RepositoryHooks {
             ) => {
                 report.notes.push(format!("nothing was committed: {error}"));
                 return Ok(());
+            }
+            Err(error) if may_pass(&error) => {
+                let message = format!(
+                    "commit the agent's changes: {error}; it is tried again with the next changes, or when the session ends"
+                );
+                return Err(HookError::Failed { message });
             }
             done => done?,
         };
@@ -57,6 +65,42 @@ impl RepositoryHooks {
             }
         }
         Ok(())
+    }
+
+    /// Commits what an earlier attempt had to leave, if there is any: somebody else held the index. Says what came of it.
+    pub async fn commit_left(&self, cancel: &dyn CancelSignal) -> Option<Result<CommitReport, HookError>> {
+        let changes = self.memory().left.take()?;
+        Some(self.commit(&changes, cancel).await)
+    }
+
+    /// Commits; while somebody else holds the index or moves the branch, waits a while. A lock that has been there for longer is not waited for: it
+    /// belongs to an editor, or to a git that was killed.
+    async fn commit_patiently(
+        &self,
+        repository: &Repository,
+        candidates: &[Candidate],
+        intent: &str,
+        cancel: &dyn CancelSignal,
+    ) -> Result<commit::Committed, CommitError> {
+        let begun = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let error = match self.commit_candidates(repository, candidates, intent, cancel).await {
+                Err(error) if may_pass(&error) => error,
+                done => return done,
+            };
+            let is_old = index_lock::age(repository).is_some_and(|age| age > PATIENCE);
+            if begun.elapsed() > PATIENCE || is_old || cancel.is_cancelled() {
+                return Err(error);
+            }
+            // Several agents that wait for each other do not try in step.
+            let spread = u64::from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos());
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = tokio::time::sleep(pause + Duration::from_micros(spread % 50_000)) => {}
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     async fn commit_candidates(
@@ -156,6 +200,20 @@ impl RepositoryHooks {
         candidates
     }
 
+    /// Whether a commit is due, or why it is not although it is configured.
+    pub(super) fn commit_due(&self, paths: &BTreeSet<String>, notes: &mut Vec<String>) -> bool {
+        if !self.config.auto_commit || paths.is_empty() {
+            return false;
+        }
+        match self.committable() {
+            Ok(_) => true,
+            Err(reason) => {
+                notes.push(format!("nothing was committed: {reason}"));
+                false
+            }
+        }
+    }
+
     /// The repository, if it can be committed to now; else why not.
     pub(super) fn committable(&self) -> Result<&Repository, String> {
         let repository = self.repository()?;
@@ -165,3 +223,18 @@ impl RepositoryHooks {
         }
     }
 }
+
+/// Whether it is the doing of another program at work in the repository, and soon over.
+fn may_pass(error: &CommitError) -> bool {
+    match error {
+        CommitError::Lock(LockError::Held(_)) | CommitError::Staged => true,
+        // Of branches and other references, which git locks by files of its own.
+        CommitError::Git(GitError::Failed { found, .. }) => found.contains("lock"),
+        _ => false,
+    }
+}
+
+/// Far more than any program holds the index that does not wait for a person.
+const PATIENCE: Duration = Duration::from_secs(8);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(400);

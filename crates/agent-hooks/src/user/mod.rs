@@ -14,12 +14,14 @@
 
 mod answer;
 mod config;
+mod first_line;
 mod input;
 mod matcher;
 mod pinned;
 mod script;
 
 pub use config::{HookConfigError, OnFailure, Runs, UserHook};
+pub use first_line::FirstLine;
 pub use matcher::{Matcher, MatcherError};
 pub use pinned::{Grounds, PinnedScript};
 pub use script::Script;

@@ -13,6 +13,7 @@
 //!
 //! Absent: what the script itself does. It was shown when it was trusted, and names of the workspace in it mean what lies there when it runs.
 
+use super::first_line::FirstLine;
 use super::script::{Script, digest};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -121,8 +122,13 @@ impl PinnedScript {
         Ok(Prepared { program, arguments, search_path: self.grounds.clean_search_path(), _copy: directory })
     }
 
+    /// The one that the command names, or else the script. Perl and Ruby heed the script's first line though they were named.
     fn interpreter(&self, bytes: &[u8]) -> Result<Interpreter, String> {
-        self.interpreter.clone().map_or_else(|| Interpreter::of_script(bytes), Ok)
+        match &self.interpreter {
+            Some(interpreter) if FirstLine::of(bytes)?.is_none() => Ok(interpreter.clone()),
+            Some(interpreter) => Interpreter::of_script(bytes).map(|_| interpreter.clone()),
+            None => Interpreter::of_script(bytes),
+        }
     }
 
     /// The copy keeps the script's name, by which some interpreters tell what it is, and lies alone in its directory: nothing that lies beside
@@ -136,6 +142,7 @@ impl PinnedScript {
         builder.create(&self.grounds.copies)?;
         self.grounds.check_copies().map_err(io::Error::other)?;
         let directory = tempfile::Builder::new().prefix("hook-").tempdir_in(self.grounds.copies.canonicalize()?)?;
+        agent_exec::leftovers::note_path(directory.path());
         let copy = directory.path().join(self.script.path().file_name().unwrap_or(OsStr::new("script")));
         let mut file = OpenOptions::new().write(true).create_new(true).open(&copy)?;
         file.write_all(bytes)?;
@@ -196,22 +203,9 @@ impl Interpreter {
 
     /// What a script's first line says.
     fn of_script(bytes: &[u8]) -> Result<Self, String> {
-        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let line = line.strip_prefix(b"#!").and_then(|line| std::str::from_utf8(line).ok());
-        let line = line.ok_or("its first line does not say what reads it (`#!/bin/sh`)")?;
-        let said: Vec<&str> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
-        let odd = || format!("its first line is not understood: `#!{line}`");
-        match said[..] {
-            [env, program] if env.starts_with('/') && name_of(env) == "env" && !program.contains('/') => {
-                Self::named(program, None)
-            }
-            [program] if program.starts_with('/') => Self::named(program, None),
-            [program, options] if program.starts_with('/') && is_plain_option(options) => {
-                Self::named(program, Some(options))
-            }
-            _ => Err(odd()),
-        }
-        .map_err(|_| odd())
+        let line = FirstLine::of(bytes)?.ok_or("its first line does not say what reads it (`#!/bin/sh`)")?;
+        Self::named(line.interpreter, line.options)
+            .map_err(|_| format!("its first line names `{}`, none of {}", line.interpreter, INTERPRETERS.join(", ")))
     }
 }
 
@@ -253,13 +247,6 @@ fn is_interpreter(program: &str) -> bool {
 
 fn name_of(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
-}
-
-/// Letters that make shells stricter or louder, and Python quieter; none takes a value, and none loads anything.
-fn is_plain_option(option: &str) -> bool {
-    option
-        .strip_prefix('-')
-        .is_some_and(|letters| !letters.is_empty() && letters.bytes().all(|byte| b"euxBEIs".contains(&byte)))
 }
 
 fn text(path: &Path) -> Result<String, String> {

@@ -195,7 +195,8 @@ fn a_planted_turn_restores_nothing_outside_or_protected() {
                 let status = Command::new("sh").args(["-c", &import]).current_dir(&repo.project).status();
                 assert!(status.unwrap().success());
             }
-            let config = HooksConfig { protected: vec![repo.project.join("own")], ..repo.config() };
+            // Without a key whatever stands there counts: the paths are what is tried here.
+            let config = HooksConfig { protected: vec![repo.project.join("own")], record_key: None, ..repo.config() };
             let before = (files(repo.directory.path()), files(&repo.project.join(".git/hooks")));
             let undone = wait(undo(&config, &TestRunner::default(), 1, &Signal(false))).unwrap();
             let after = (files(repo.directory.path()), files(&repo.project.join(".git/hooks")));
@@ -238,6 +239,54 @@ fn a_record_that_says_more_than_how_files_were_is_not_imported() {
         fs::write(folder.join(name), record(turn, "new.rs", "")).unwrap();
     }
     assert!(take_back(&repo).is_err() && !repo.project.join("new.rs").exists());
+}
+
+/// Adds a file to the record of a turn, or puts another in its place.
+fn forge(repo: &Repo, turn: &str, name: &str) {
+    let script = "export GIT_INDEX_FILE=.git/forged && git read-tree $0 && id=$(echo evil | git hash-object -w --stdin) &&
+        git update-index --add --cacheinfo 100644,$id,$1 && commit=$(git -c user.name=a -c user.email=b commit-tree $(git write-tree) -p $0 -m x) &&
+        git update-ref $0 $commit";
+    let status = Command::new("sh").args(["-c", script, turn, name]).current_dir(&repo.project).status();
+    assert!(status.unwrap().success());
+}
+
+/// With Landlock alone commands write git's own files: a record there need not be the agent's.
+#[test]
+fn a_record_that_the_agent_did_not_write_is_not_taken_back() {
+    type Forge = fn(&Repo, &str);
+    let cases: [(&str, Forge, bool); 7] = [
+        ("nothing", |_, _| {}, true),
+        ("another content", |repo, turn| forge(repo, turn, "before/a%2Ers"), false),
+        ("one more file", |repo, turn| forge(repo, turn, "before/b%2Ers"), false),
+        ("one that goes", |repo, turn| forge(repo, turn, "before-absent/b%2Ers"), false),
+        ("what is not understood", |repo, turn| forge(repo, turn, "more/b%2Ers"), false),
+        (
+            "another turn's",
+            |repo, turn| {
+                let newer = "refs/worktree/agent/turns/1999999999999-1";
+                repo.git(&["update-ref", newer, turn]);
+                repo.git(&["update-ref", "-d", turn]);
+            },
+            false,
+        ),
+        ("another key", |repo, _| fs::write(repo.directory.path().join("state/records.key"), [7; 32]).unwrap(), false),
+    ];
+    for (what, make, is_taken_back) in cases {
+        let Some(repo) = Repo::new() else { return };
+        repo.write("b.rs", "mine\n");
+        repo.write("a.rs", "one\n");
+        let agent = Agent::new(HooksConfig { auto_commit: false, ..repo.config() });
+        change(&agent, "two\n");
+        let turns = repo.git(&["for-each-ref", "--format=%(refname)", "refs/worktree"]);
+        make(&repo, turns.lines().next_back().unwrap());
+        let undone = take_back(&repo);
+        assert_eq!(undone.is_ok(), is_taken_back, "{what}: {undone:?}");
+        assert_eq!(repo.read("a.rs"), if is_taken_back { "one\n" } else { "two\n" }, "{what}");
+        assert_eq!(repo.read("b.rs"), "mine\n", "{what}");
+        if let Err(error) = undone {
+            assert!(error.to_string().contains("not a record of the agent's"), "{what}: {error}");
+        }
+    }
 }
 
 /// A command in the background swaps a directory with a link while the formatter runs.

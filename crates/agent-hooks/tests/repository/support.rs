@@ -184,7 +184,8 @@ impl Repo {
 
     pub(crate) fn config(&self) -> HooksConfig {
         let plain = HooksConfig::new(self.project.clone());
-        HooksConfig { auto_commit: true, home: Some(self.home()), config_home: None, ..plain }
+        let record_key = Some(self.directory.path().join("state/records.key"));
+        HooksConfig { auto_commit: true, home: Some(self.home()), config_home: None, record_key, ..plain }
     }
 
     pub(crate) fn agent(&self) -> Agent {
@@ -221,9 +222,16 @@ impl Agent {
         wait(self.hooks.before_tool(&call, &inspection));
     }
 
+    /// The call that was announced last is permitted and runs.
+    pub(crate) fn begin(&self) {
+        let call = ToolCall { id: CallId::new("1"), name: "write_file".into(), arguments: Arguments::empty() };
+        wait(self.hooks.tool_begins(&call));
+    }
+
     /// A tool that writes a file, or deletes it.
     pub(crate) fn change(&self, path: &str, text: Option<&str>) {
         self.announce(path);
+        self.begin();
         let target = self.workspace.join(path);
         match text {
             Some(text) => {
@@ -267,7 +275,7 @@ pub(crate) fn changes(paths: &[&str]) -> Changes {
 }
 
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 /// Every file below a directory with its content, for comparisons.

@@ -163,6 +163,56 @@ fn denied_calls_and_commands_are_no_turns() {
     assert_eq!(undone.restored, ["a.rs"]);
 }
 
+/// Whether a text can be found in the repository's own files or objects.
+fn is_kept(repo: &Repo, text: &str) -> bool {
+    let objects = repo.git(&["cat-file", "--batch-all-objects", "--batch"]);
+    let (mut folders, mut found) = (vec![repo.project.join(".git")], objects.contains(text));
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => found |= String::from_utf8_lossy(&fs::read(entry.path()).unwrap()).contains(text),
+            }
+        }
+    }
+    found
+}
+
+/// A call that is denied may name a file that nobody is to read, and commands read what lies in `.git`.
+#[test]
+fn a_copy_of_a_file_is_kept_when_the_call_runs_and_not_before() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("key", "TOPSECRET\n");
+    let agent = Agent::new(quiet(&repo));
+    agent.hooks.turn_started();
+    agent.announce("key");
+    assert!(!is_kept(&repo, "TOPSECRET"), "nobody has permitted the call yet");
+    agent.check(&[]);
+    agent.begin();
+    assert!(!is_kept(&repo, "TOPSECRET"), "the batch is over without it");
+    agent.announce("key");
+    agent.begin();
+    assert!(is_kept(&repo, "TOPSECRET"), "a crash from here on loses nothing");
+}
+
+#[test]
+fn of_a_file_that_commands_do_not_read_no_copy_is_kept() {
+    for is_hidden in [true, false] {
+        let Some(repo) = Repo::new() else { return };
+        repo.write("secrets/key", "TOPSECRET\n");
+        repo.write(".gitignore", "secrets/\n");
+        let hidden = if is_hidden { vec![repo.project.join("secrets")] } else { Vec::new() };
+        let agent = Agent::new(HooksConfig { hidden, ..quiet(&repo) });
+        turn(&agent, &[("secrets/key", Some("NEWSECRET\n")), ("a.rs", Some("a2\n"))]);
+        assert_eq!(is_kept(&repo, "TOPSECRET"), !is_hidden);
+        assert_eq!(is_kept(&repo, "NEWSECRET"), !is_hidden);
+        let undone = take_back(&repo, 1).unwrap();
+        assert!(undone.restored.contains(&"a.rs".to_owned()), "{undone:?}");
+        assert_eq!(repo.read("secrets/key"), if is_hidden { "NEWSECRET\n" } else { "TOPSECRET\n" });
+        assert_eq!(format!("{undone:?}").contains("it is hidden from commands"), is_hidden, "{undone:?}");
+    }
+}
+
 #[test]
 fn commands_of_a_turn_are_named() {
     let Some(repo) = Repo::new() else { return };
@@ -171,6 +221,7 @@ fn commands_of_a_turn_are_named() {
     let call = ToolCall { id: CallId::new("1"), name: "bash".into(), arguments: Arguments::empty() };
     let subject = Subject::command("make clean".to_owned(), None);
     wait(agent.hooks.before_tool(&call, &Inspection { effect: Effect::Changes, subject }));
+    agent.begin();
     agent.change("a.rs", Some("a2\n"));
     agent.check(&["a.rs"]);
     assert_eq!(take_back(&repo, 1).unwrap().commands, ["make clean"]);
@@ -310,6 +361,7 @@ fn what_was_too_large_to_be_kept_is_said() {
     repo.write("large.bin", &large);
     agent.hooks.turn_started();
     agent.announce("large.bin");
+    agent.begin();
     agent.change("b.rs", Some("b2\n"));
     agent.check(&["b.rs"]);
     let undone = take_back(&repo, 1).unwrap();

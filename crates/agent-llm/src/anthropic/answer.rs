@@ -4,14 +4,15 @@
 //! 2. A call is complete when its block was closed, and when it was not the block that the output limit fell into.
 //! 3. What is not known (events, deltas, stop reasons) is ignored or kept as it came, never an error.
 
-use super::DIALECT;
 use super::wire::{EventIn, MessageIn, PieceIn, StopIn, UsageIn};
+use super::{CONTAINER, DIALECT, MESSAGE_FRAME, server_tools};
 use crate::failure::Detail;
 use crate::frame::{Frame, without_nulls};
 use crate::opaque::OpaqueBlock;
 use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{count, piece, text};
+use crate::seam::Seam;
+use crate::wire::{count, is_done, text};
 use agent_core::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -25,6 +26,8 @@ pub(crate) struct Assembly {
     blocks: Vec<OpenBlock>,
     stop: Option<StopReason>,
     usage: Option<Usage>,
+    /// Where the server runs code.
+    container: Option<Value>,
     ended: bool,
 }
 
@@ -34,6 +37,7 @@ struct OpenBlock {
     index: Option<u64>,
     closed: bool,
     content: Content,
+    seam: Seam,
 }
 
 #[derive(Debug)]
@@ -60,7 +64,7 @@ enum Content {
 
 impl Assemble for Assembly {
     fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
-        if self.ended || data.is_empty() || data == b"[DONE]" {
+        if self.ended || data.is_empty() || is_done(data) {
             return Ok(Heard::Nothing);
         }
         if self.add_quick(data, deltas).is_some() {
@@ -75,15 +79,10 @@ impl Assemble for Assembly {
             return Err(reported(event.error, json));
         }
         let message: MessageIn<'_> = serde_json::from_slice(json).map_err(malformed)?;
-        let Some(content) = &message.content else {
+        if message.content.is_none() {
             return Err(Broken::Malformed("expected a message, found other JSON".to_owned()));
-        };
-        self.begin(&message);
-        for block in content {
-            let content = content_of(block)?;
-            self.blocks.push(OpenBlock { index: None, closed: true, content });
         }
-        self.stop = text(message.stop_reason).map(|reason| stop_reason(&reason));
+        self.begin(&message, &mut VecDeque::new())?;
         self.ended = true;
         Ok(())
     }
@@ -99,12 +98,22 @@ impl Assemble for Assembly {
         let blocks = core::mem::take(&mut self.blocks);
         let last = blocks.len().saturating_sub(1);
         let blocks = blocks.into_iter().enumerate();
-        LlmResponse {
-            blocks: blocks.flat_map(|(position, block)| block.finish(was_cut, position == last)).flatten().collect(),
-            stop,
-            usage: self.usage,
-            model: core::mem::take(&mut self.model),
+        let blocks = blocks.flat_map(|(position, block)| block.finish(was_cut, position == last)).flatten();
+        let mut blocks: Vec<ResponseBlock> = blocks.collect();
+        if was_cut {
+            server_tools::drop_open(&mut blocks);
         }
+        // With an answer that says nothing, it is of no use.
+        let says_something = |block: &ResponseBlock| match block {
+            ResponseBlock::Text(text) => !text.trim().is_empty(),
+            other => matches!(other, ResponseBlock::Call(_)),
+        };
+        if blocks.iter().any(says_something) {
+            let members = self.container.take().map(|container| (CONTAINER.to_owned(), container));
+            let frame = Frame { of: MESSAGE_FRAME.to_owned(), members: members.into_iter().collect() };
+            blocks.extend(frame.into_block(DIALECT));
+        }
+        LlmResponse { blocks, stop, usage: self.usage, model: core::mem::take(&mut self.model) }
     }
 }
 
@@ -117,19 +126,24 @@ impl Assembly {
             Some("content_block_stop") => {
                 let index = count(event.index);
                 if let Some(block) = self.find(index) {
+                    block.seam.check_closed().map_err(Broken::Malformed)?;
                     block.closed = true;
                 }
             }
             Some("message_start") => {
                 let message = required(event.message, "message_start without a message")?;
                 let message: MessageIn<'_> = serde_json::from_str(message.get()).map_err(malformed)?;
-                self.begin(&message);
+                self.begin(&message, deltas)?;
             }
             Some("message_delta") => {
                 self.take_stop(event.delta);
                 self.take_usage(event.usage);
             }
-            Some("message_stop") => self.ended = true,
+            Some("message_stop") => {
+                let seams = self.blocks.iter().map(|block| block.seam.check_closed());
+                seams.collect::<Result<(), _>>().map_err(Broken::Malformed)?;
+                self.ended = true;
+            }
             Some("error") => return Err(reported(event.error, data)),
             // A gateway's own error.
             None if event.error.is_some() => return Err(reported(event.error, data)),
@@ -139,27 +153,49 @@ impl Assembly {
         Ok(Heard::Something)
     }
 
-    fn begin(&mut self, message: &MessageIn<'_>) {
+    /// Takes in a message: the whole answer, or the beginning of one. A server that goes on with code of the model's may send whole blocks
+    /// there, and even the end.
+    fn begin(&mut self, message: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
         self.model = text(message.model).unwrap_or_default().into_owned();
         self.take_usage(message.usage);
+        self.take_container(message.container);
+        for block in message.content.iter().flatten() {
+            self.push(None, block, deltas)?;
+            if let Some(block) = self.blocks.last_mut() {
+                block.seam.check_closed().map_err(Broken::Malformed)?;
+                block.closed = true;
+            }
+        }
+        self.stop = text(message.stop_reason).map(|reason| stop_reason(&reason));
+        Ok(())
     }
 
     fn open(&mut self, event: &EventIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
         let block = required(event.content_block, "content_block_start without a block")?;
-        let content = content_of(block)?;
+        self.push(count(event.index), block, deltas)
+    }
+
+    fn push(&mut self, index: Option<u64>, block: &RawValue, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
+        let mut seam = Seam::default();
+        let content = content_of(block, &mut seam)?;
         match &content {
             Content::Text { text, .. } => show(text, Delta::Text, deltas),
             Content::Thinking { text, .. } => show(text, Delta::Thinking, deltas),
             Content::Redacted(_) | Content::Call { .. } | Content::Opaque(_) => {}
         }
-        self.blocks.push(OpenBlock { index: count(event.index), closed: false, content });
+        self.blocks.push(OpenBlock { index, closed: false, content, seam });
         Ok(())
+    }
+
+    fn take_container(&mut self, container: Option<&RawValue>) {
+        let container = container.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        self.container = container.filter(Value::is_object).or_else(|| self.container.take());
     }
 
     /// What `event_in_full` would do, for the commonest events; nothing done and nothing given back for any other.
     fn add_quick(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
         let (index, kind, piece) = quick_piece(data)?;
-        let block = self.find(Some(index))?;
+        let block = self.find(Some(index)).filter(|block| !block.seam.is_open())?;
         match (&mut block.content, kind) {
             (Content::Text { text, .. }, b"text") => {
                 text.push_str(&piece);
@@ -181,27 +217,29 @@ impl Assembly {
         let Some(block) = self.find(count(event.index)) else {
             return Err(Broken::Malformed("a piece of a content block that was never started".to_owned()));
         };
-        match &mut block.content {
+        let OpenBlock { content, seam, .. } = block;
+        let mut piece = |raw| seam.piece(raw).map_err(Broken::Malformed);
+        match content {
             Content::Text { text: whole, citations } => {
-                citations.extend(value_of(delta.citation));
-                let piece = piece(delta.text).map_err(Broken::Malformed)?;
+                citations.extend(value_of(delta.citation)?);
+                let piece = piece(delta.text)?;
                 whole.push_str(&piece);
                 show(&piece, Delta::Text, deltas);
             }
             Content::Thinking { text: whole, signature } => {
-                signature.push_str(&piece(delta.signature).map_err(Broken::Malformed)?);
-                let piece = piece(delta.thinking).map_err(Broken::Malformed)?;
-                whole.push_str(&piece);
-                show(&piece, Delta::Thinking, deltas);
+                let thinking = piece(delta.thinking)?;
+                whole.push_str(&thinking);
+                show(&thinking, Delta::Thinking, deltas);
+                signature.push_str(&piece(delta.signature)?);
             }
             Content::Call { json, from_start, .. } => {
-                let piece = piece(delta.partial_json).map_err(Broken::Malformed)?;
+                let piece = piece(delta.partial_json)?;
                 if !piece.is_empty() && core::mem::take(from_start) {
                     json.clear();
                 }
                 json.push_str(&piece);
             }
-            Content::Redacted(data) => data.push_str(&piece(delta.data).map_err(Broken::Malformed)?),
+            Content::Redacted(data) => data.push_str(&piece(delta.data)?),
             Content::Opaque(block) => block.add(raw).map_err(malformed)?,
         }
         Ok(())
@@ -219,6 +257,7 @@ impl Assembly {
         let Some(Ok(delta)) = delta.map(|raw| serde_json::from_str::<StopIn<'_>>(raw.get())) else {
             return;
         };
+        self.take_container(delta.container);
         if let Some(reason) = text(delta.stop_reason) {
             self.stop = Some(stop_reason(&reason));
         }
@@ -268,7 +307,7 @@ impl OpenBlock {
             Content::Redacted(data) => [Some(ResponseBlock::RedactedThinking { data }), None],
             Content::Call { id, name, json, caller, .. } => {
                 // Arguments that look whole may have lost their end, or all of them: after a cut nobody can tell for the last block.
-                let complete = self.closed && (!answer_was_cut || (!is_last && crate::wire::is_object(&json)));
+                let complete = self.closed && (!answer_was_cut || (!is_last && crate::wire::is_whole(&json)));
                 let call = ResponseBlock::Call(RawCall { id, name, arguments: json, complete });
                 [Some(call), caller.and_then(|caller| frame("tool_use", "caller", caller))]
             }
@@ -281,36 +320,38 @@ impl OpenBlock {
 }
 
 /// The content of a block as it starts, or of a whole one.
-fn content_of(raw: &RawValue) -> Result<Content, Broken> {
+fn content_of(raw: &RawValue, seam: &mut Seam) -> Result<Content, Broken> {
     let block: PieceIn<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
+    let mut said = |raw| seam.piece(raw).map(Cow::into_owned).map_err(Broken::Malformed);
     let owned = |raw: Option<&RawValue>| text(raw).unwrap_or_default().into_owned();
     Ok(match &*block.r#type {
         "text" => {
-            let citations = match value_of(block.citations) {
+            let citations = match value_of(block.citations)? {
                 Some(Value::Array(citations)) => citations,
                 _ => Vec::new(),
             };
-            Content::Text { text: owned(block.text), citations }
+            Content::Text { text: said(block.text)?, citations }
         }
-        "thinking" => Content::Thinking { text: owned(block.thinking), signature: owned(block.signature) },
+        "thinking" => Content::Thinking { text: said(block.thinking)?, signature: owned(block.signature) },
         "redacted_thinking" => Content::Redacted(owned(block.data)),
         "tool_use" => {
             // A stream starts with an empty object here and then sends the arguments in pieces; a whole block has them.
             let json = match block.input.map(RawValue::get) {
-                None | Some("{}") => String::new(),
+                None | Some("{}" | "null") => String::new(),
                 Some(json) => json.to_owned(),
             };
-            let (id, name, caller) = (owned(block.id), owned(block.name), value_of(block.caller));
+            let (id, name, caller) = (owned(block.id), owned(block.name), value_of(block.caller)?);
             Content::Call { id, name, from_start: !json.is_empty(), json, caller }
         }
         _ => Content::Opaque(OpaqueBlock::starting_as(raw).map_err(malformed)?),
     })
 }
 
-/// A value that is there, without nulls in it: the server refuses some of the nulls that it sends.
-fn value_of(raw: Option<&RawValue>) -> Option<Value> {
-    let value: Value = serde_json::from_str(raw?.get()).ok()?;
-    (!value.is_null()).then(|| without_nulls(value))
+/// A value that is there, without most nulls in it: the server refuses some of the nulls that it sends.
+fn value_of(raw: Option<&RawValue>) -> Result<Option<Value>, Broken> {
+    let Some(raw) = raw else { return Ok(None) };
+    let value: Value = serde_json::from_str(raw.get()).map_err(malformed)?;
+    Ok((!value.is_null()).then(|| without_nulls(value, REQUIRED_NULLS)))
 }
 
 fn stop_reason(reason: &str) -> StopReason {
@@ -364,6 +405,10 @@ fn show(piece: &str, delta: fn(String) -> Delta, deltas: &mut VecDeque<Delta>) {
 fn required<'a>(raw: Option<&'a RawValue>, otherwise: &str) -> Result<&'a RawValue, Broken> {
     raw.ok_or_else(|| Broken::Malformed(otherwise.to_owned()))
 }
+
+/// Members of what goes back that a request must have, null or not: the titles in citations. Of all members of messages, they are the only
+/// ones by the types of the official client (anthropic 2.12, beta included).
+const REQUIRED_NULLS: &[&str] = &["document_title", "title"];
 
 /// The error object if there is one, else the event that should have had one.
 fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {

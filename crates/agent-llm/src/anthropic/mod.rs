@@ -2,6 +2,7 @@
 
 mod answer;
 mod request;
+mod server_tools;
 mod wire;
 
 use crate::client::{Client, Flavour};
@@ -62,6 +63,12 @@ pub(crate) fn fragments() -> Fragments {
 
 /// Marks opaque blocks as this format's.
 const DIALECT: &str = "anthropic";
+
+/// What the frame of an answer is named, with what belongs to no block of it.
+const MESSAGE_FRAME: &str = "message";
+
+/// Its member, and a request's, that names where the server runs code.
+const CONTAINER: &str = "container";
 
 pub(crate) const FLAVOUR: Flavour = Flavour {
     dialect: DIALECT,

@@ -7,13 +7,13 @@
 //!
 //! Marks for the server's prompt cache are put in afterwards: they move with every request, the kept bytes do not.
 
-use super::DIALECT;
 use super::wire::{BlockOut, SystemOut, ToolOut};
+use super::{CONTAINER, DIALECT, MESSAGE_FRAME, server_tools};
 use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
 use crate::messages::push_tools;
-use crate::wire::{identifier, push_element, push_json};
-use agent_core::conversation::{Answer, Block, Item};
+use crate::wire::{name, plain_id, push_element, push_json};
+use agent_core::conversation::{Answer, Block, Conversation, Item};
 use agent_core::llm::LlmRequest;
 use agent_core::tool::ToolSpec;
 use serde_json::value::RawValue;
@@ -26,6 +26,10 @@ pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
     out.extend_from_slice(b",\"max_tokens\":");
     push_json(&mut out, &request.max_output_tokens)?;
     out.extend_from_slice(b",\"stream\":true");
+    if let Some(id) = container(&request.conversation) {
+        out.extend_from_slice(b",\"container\":");
+        push_json(&mut out, &id)?;
+    }
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
         out.reserve(bytes);
         out.extend_from_slice(head);
@@ -67,12 +71,22 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
                 push_element(&mut fragment.user, &BlockOut::Text { text })?;
             }
         }
-        Item::Answer(answer) => push_answer(&mut fragment.answer, answer)?,
+        Item::Answer(answer) => {
+            let closed = server_tools::closed(answer.blocks());
+            if answer.is_paused() && closed.len() < answer.blocks().len() {
+                let mut without = Vec::new();
+                push_blocks(&mut without, closed.into_iter())?;
+                fragment.closed_answer = Some(without);
+                push_blocks(&mut fragment.answer, answer.blocks().iter())?;
+            } else {
+                push_blocks(&mut fragment.answer, closed.into_iter())?;
+            }
+        }
         Item::Round(round) => {
-            push_answer(&mut fragment.answer, round.answer())?;
+            push_blocks(&mut fragment.answer, round.answer().blocks().iter())?;
             for result in round.results() {
                 let block = BlockOut::ToolResult {
-                    tool_use_id: identifier(result.call().as_str(), ID_LIMIT_BYTES),
+                    tool_use_id: plain_id(result.call().as_str(), ID_LIMIT_BYTES),
                     content: result.content(),
                     is_error: result.is_error(),
                 };
@@ -83,10 +97,35 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
     Ok(fragment)
 }
 
-fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
+/// The container of the turn that is going on: the server asks for it back with the results of calls that code in it made. A turn that has
+/// ended leaves it, because it may be gone by the next one.
+fn container(conversation: &Conversation) -> Option<String> {
+    let mut newest = None;
+    for item in conversation.iter() {
+        match item.as_ref() {
+            Item::Input(_) => {}
+            Item::Answer(answer) if !answer.is_paused() => newest = None,
+            Item::Answer(answer) => newest = container_of(answer).or(newest),
+            Item::Round(round) => newest = container_of(round.answer()).or(newest),
+        }
+    }
+    newest
+}
+
+fn container_of(answer: &Answer) -> Option<String> {
+    let frames = answer.blocks().iter().rev().filter_map(|block| match block {
+        Block::Opaque { dialect, json } if dialect == DIALECT => Frame::of_block(json),
+        _ => None,
+    });
+    let mut containers = frames.filter(|frame| frame.of == MESSAGE_FRAME);
+    let frame = containers.next()?;
+    Some(frame.members.get(CONTAINER)?.get("id")?.as_str()?.to_owned())
+}
+
+fn push_blocks<'a>(out: &mut Vec<u8>, blocks: impl Iterator<Item = &'a Block>) -> serde_json::Result<()> {
     // What the block before is, for a frame to know its own.
     let mut before = "";
-    for block in answer.blocks() {
+    for block in blocks {
         let frame = match block {
             Block::Opaque { dialect, json } if dialect == DIALECT => Frame::of_block(json),
             _ => None,
@@ -99,11 +138,14 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
             continue;
         }
         before = match block {
+            Block::Text(text) if text.trim().is_empty() => "",
             Block::Text(_) => "text",
             Block::Call(_) => "tool_use",
             Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Opaque { .. } => "",
         };
         match block {
+            // The server refuses a text of blanks alone.
+            Block::Text(text) if text.trim().is_empty() => {}
             Block::Text(text) => push_element(out, &BlockOut::Text { text })?,
             // The seals of other formats are JSON.
             Block::Thinking { text, signature: Some(signature) } if !signature.starts_with('{') => {
@@ -115,8 +157,8 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
             }
             Block::Call(call) => {
                 let block = BlockOut::ToolUse {
-                    id: identifier(call.id.as_str(), ID_LIMIT_BYTES),
-                    name: identifier(&call.name, ID_LIMIT_BYTES),
+                    id: plain_id(call.id.as_str(), ID_LIMIT_BYTES),
+                    name: name(&call.name, ID_LIMIT_BYTES),
                     input: serde_json::from_str(call.arguments.as_str())?,
                 };
                 push_element(out, &block)?;
@@ -137,8 +179,10 @@ fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>) 
     let mut open: Option<&str> = None;
     // Where the last block of each of the last two user messages ends.
     let mut user_ends = [None, None];
-    for fragment in items {
-        for (role, blocks) in [("assistant", &fragment.answer), ("user", &fragment.user)] {
+    let mut items = items.peekable();
+    while let Some(fragment) = items.next() {
+        let answer = fragment.closed_answer.as_ref().filter(|_| items.peek().is_some()).unwrap_or(&fragment.answer);
+        for (role, blocks) in [("assistant", answer), ("user", &fragment.user)] {
             if blocks.is_empty() {
                 continue;
             }

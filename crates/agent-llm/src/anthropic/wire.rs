@@ -91,6 +91,20 @@ pub(super) struct MessageIn<'a> {
     pub(super) stop_reason: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
+    /// Where the server runs code.
+    #[serde(borrow, default)]
+    pub(super) container: Option<&'a RawValue>,
+}
+
+/// What tells a block of the server's own tools from others: a call has an id, its result names the call.
+#[derive(Deserialize)]
+pub(super) struct OpaqueIn<'a> {
+    #[serde(borrow)]
+    pub(super) r#type: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) tool_use_id: Option<Cow<'a, str>>,
 }
 
 /// A content block at its start, or a piece of one.
@@ -129,6 +143,8 @@ pub(super) struct PieceIn<'a> {
 pub(super) struct StopIn<'a> {
     #[serde(borrow, default)]
     pub(super) stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) container: Option<&'a RawValue>,
 }
 
 /// Token counts, as far as given.

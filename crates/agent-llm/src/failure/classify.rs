@@ -95,6 +95,8 @@ const OVERFLOW_PHRASES: &[&str] = &[
     "tokens must be reduced",                // OpenAI: one request above the tokens of a minute, no waiting helps
     "exceeds the available context size",    // llama-server
     "context size has been exceeded",        // llama-server, in the middle of an answer
+    "increasing context size",               // llama-server, older
+    "increasing it via the context size",    // llama-server, older
     "context length is only",                // vLLM
     "longer than the maximum model length",  // vLLM
     "greater than the context length",       // LM Studio

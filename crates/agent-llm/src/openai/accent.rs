@@ -2,6 +2,7 @@
 //!
 //! Only requests need it: answers are read with every accent at once. A server that is not listed gets what every server understands.
 
+use crate::wire::{digest, short_id};
 use std::borrow::Cow;
 
 /// How to speak to a server.
@@ -13,6 +14,8 @@ pub(crate) struct Accent {
     pub(crate) asks_for_usage: bool,
     pub(crate) reasoning: Reasoning,
     pub(crate) call_ids: CallIds,
+    /// Whether members of the server's own in a call or a message go back. Strict servers send none and refuse those of others.
+    pub(crate) takes_extras: bool,
 }
 
 /// How a server wants a model's earlier reasoning back.
@@ -29,60 +32,79 @@ pub(crate) enum Reasoning {
 /// What ids of calls a server takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallIds {
+    /// As they came: there are servers that keep something in them, at any length.
     Any,
+    /// At most so many bytes.
+    UpTo(usize),
     /// Nine letters or digits.
     Nine,
 }
 
 impl Accent {
     pub(crate) fn of_host(host: &str) -> Self {
-        let speaks =
-            |end: &&(&str, Self)| host == end.0 || host.strip_suffix(end.0).is_some_and(|rest| rest.ends_with('.'));
-        ACCENTS.iter().find(speaks).map_or(USUAL, |(_, accent)| *accent)
+        ACCENTS.iter().find(|(end, _)| is_host(host, end)).map_or(USUAL, |(_, accent)| *accent)
     }
 }
 
 impl CallIds {
-    /// The id as the server takes it; equal ids stay equal.
+    /// The id as the server takes it; equal ids stay equal and others different.
     pub(crate) fn fit(self, id: &str) -> Cow<'_, str> {
-        let is_fit = match self {
-            Self::Any => true,
-            Self::Nine => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
-        };
-        if is_fit {
-            return Cow::Borrowed(id);
+        match self {
+            Self::Any => Cow::Borrowed(id),
+            Self::UpTo(limit_bytes) => short_id(id, limit_bytes),
+            Self::Nine if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Cow::Borrowed(id),
+            Self::Nine => Cow::Owned(digest(id, 9)),
         }
-        // FNV-1a: well spread, and the same in every run.
-        let mut hash = id
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        let mut fit = String::with_capacity(9);
-        for _ in 0..9 {
-            let digit = (hash % 36) as u32;
-            fit.extend(char::from_digit(digit, 36));
-            hash /= 36;
-        }
-        Cow::Owned(fit)
+    }
+
+    /// What the Responses API of this host takes.
+    pub(crate) fn of_responses(host: &str) -> Self {
+        if OPENAI.iter().any(|end| is_host(host, end)) { Self::UpTo(RESPONSES_ID_LIMIT_BYTES) } else { Self::Any }
     }
 }
 
-const USUAL: Accent =
-    Accent { limit_name: "max_tokens", asks_for_usage: true, reasoning: Reasoning::LeftOut, call_ids: CallIds::Any };
+/// Whether a host is this one or below it.
+fn is_host(host: &str, end: &str) -> bool {
+    host == end || host.strip_suffix(end).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// The hosts of OpenAI's own models.
+const OPENAI: [&str; 2] = ["api.openai.com", "openai.azure.com"];
+
+/// The longest ids of calls that OpenAI takes.
+const CHAT_ID_LIMIT_BYTES: usize = 40;
+const RESPONSES_ID_LIMIT_BYTES: usize = 64;
+
+const USUAL: Accent = Accent {
+    limit_name: "max_tokens",
+    asks_for_usage: true,
+    reasoning: Reasoning::LeftOut,
+    call_ids: CallIds::Any,
+    takes_extras: true,
+};
+
+/// Its newer models refuse the old name of the limit; 400 for longer ids.
+const OPENAIS: Accent = Accent {
+    limit_name: "max_completion_tokens",
+    call_ids: CallIds::UpTo(CHAT_ID_LIMIT_BYTES),
+    takes_extras: false,
+    ..USUAL
+};
 
 /// By host, subdomains included.
 const ACCENTS: &[(&str, Accent)] = &[
-    // Its newer models refuse the old name of the limit.
-    ("api.openai.com", Accent { limit_name: "max_completion_tokens", ..USUAL }),
-    ("openai.azure.com", Accent { limit_name: "max_completion_tokens", ..USUAL }),
-    // 422 for `stream_options` and for `reasoning_content`; 400 for other ids.
-    ("api.mistral.ai", Accent { asks_for_usage: false, call_ids: CallIds::Nine, ..USUAL }),
+    (OPENAI[0], OPENAIS),
+    (OPENAI[1], OPENAIS),
+    // 422 for `stream_options`, for `reasoning_content` and for members of others; 400 for other ids.
+    ("api.mistral.ai", Accent { asks_for_usage: false, call_ids: CallIds::Nine, takes_extras: false, ..USUAL }),
     // 400 for a history with tool calls from which the reasoning is missing.
     ("api.deepseek.com", Accent { reasoning: Reasoning::Content, ..USUAL }),
     ("api.moonshot.ai", Accent { reasoning: Reasoning::Content, ..USUAL }),
     ("api.moonshot.cn", Accent { reasoning: Reasoning::Content, ..USUAL }),
     ("api.z.ai", Accent { reasoning: Reasoning::Content, ..USUAL }),
     ("openrouter.ai", Accent { reasoning: Reasoning::Details, ..USUAL }),
-    ("api.groq.com", Accent { limit_name: "max_completion_tokens", ..USUAL }),
+    // 400 for members that it does not know.
+    ("api.groq.com", Accent { limit_name: "max_completion_tokens", takes_extras: false, ..USUAL }),
 ];
 
 #[cfg(test)]
@@ -101,6 +123,11 @@ mod tests {
     #[test]
     fn ids_fit_and_stay_apart() {
         assert_eq!(CallIds::Any.fit("toolu_01-x"), "toolu_01-x");
+        let long = format!("call_abc__thought__{}", "Q".repeat(300));
+        assert_eq!(CallIds::Any.fit(&long), long.as_str(), "the server keeps something in it");
+        assert!(CallIds::UpTo(40).fit(&long).len() <= 40);
+        assert_eq!(CallIds::of_responses("api.openai.com"), CallIds::UpTo(64));
+        assert_eq!(CallIds::of_responses("127.0.0.1"), CallIds::Any);
         assert_eq!(CallIds::Nine.fit("D681PevKs"), "D681PevKs");
         let fitted: std::collections::BTreeSet<String> =
             (0..1000).map(|n| CallIds::Nine.fit(&format!("call_{n}")).into_owned()).collect();

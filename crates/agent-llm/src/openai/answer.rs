@@ -1,20 +1,21 @@
 //! Puts the chunks of a stream together to an answer.
 //!
-//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing. A `[DONE]`
-//!    without a reason ends it too, for a reason unknown: there are servers that never give one.
-//! 2. A call is complete when the answer ended for a reason that is no cut. After a cut, or without a reason, only calls before the last one
-//!    can be, if their arguments are whole.
+//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing. Behind a text
+//!    or a call, a `[DONE]` without a reason ends it too, for a reason unknown: there are servers that never give one.
+//! 2. A call is complete when the answer ended for a reason that is no cut; without a reason, when its arguments are whole. After a cut, only
+//!    calls before the last one can be.
 //! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
 
-use super::DIALECT;
-use super::calls::Calls;
+use super::calls::{Calls, Ending, join};
 use super::details::Details;
 use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
+use super::{DIALECT, MESSAGE_FRAME};
 use crate::failure::Detail;
 use crate::frame::{Frame, without_nulls};
 use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{count, overlapping_usage, text};
+use crate::seam::Seam;
+use crate::wire::{count, is_done, output_tokens, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -33,9 +34,25 @@ pub(crate) struct Assembly {
     /// The model said why it refuses.
     refused: bool,
     calls: Calls,
+    seams: Seams,
     stop: Option<StopReason>,
     usage: Option<Usage>,
     ended: bool,
+}
+
+/// Where the texts of an answer may be cut within a character.
+#[derive(Debug, Default)]
+struct Seams {
+    thinking: Seam,
+    text: Seam,
+    refusal: Seam,
+}
+
+/// How an answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Chunk,
+    Document,
 }
 
 impl Assemble for Assembly {
@@ -43,9 +60,8 @@ impl Assemble for Assembly {
         if self.ended || data.is_empty() {
             return Ok(Heard::Nothing);
         }
-        if data == b"[DONE]" {
-            self.ended = true;
-            return Ok(Heard::Something);
+        if is_done(data) {
+            return self.end();
         }
         if self.take_quick(data, deltas).is_some() {
             return Ok(Heard::Something);
@@ -54,10 +70,12 @@ impl Assemble for Assembly {
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
-        self.take(json, &mut VecDeque::new())?;
-        if self.stop.is_none() {
+        self.take_as(json, &mut VecDeque::new(), Form::Document)?;
+        // Some servers give no reason.
+        if self.stop.is_none() && !self.says_something() {
             return Err(Broken::Malformed("expected a chat completion, found other JSON".to_owned()));
         }
+        self.check_whole()?;
         self.ended = true;
         Ok(())
     }
@@ -81,23 +99,27 @@ impl Assemble for Assembly {
                 stop = StopReason::ToolUse;
             }
         }
-        let may_be_cut = match &stop {
-            StopReason::MaxTokens => true,
-            StopReason::Other(reason) => reason.is_empty(),
-            _ => false,
+        let ending = match &stop {
+            StopReason::MaxTokens => Ending::Cut,
+            StopReason::Other(reason) if reason.is_empty() && self.ended => Ending::Unexplained,
+            StopReason::Other(reason) if reason.is_empty() => Ending::Cut,
+            _ => Ending::Whole,
         };
         let mut blocks = Vec::new();
         let signature = self.details.finish();
         if !self.thinking.is_empty() || signature.is_some() {
             blocks.push(ResponseBlock::Thinking { text: core::mem::take(&mut self.thinking), signature });
         }
+        // Kept with the answer, and of no use with one that says nothing. Requests have a place for the seals in it only.
+        let says_something = self.says_something();
+        let members = core::mem::take(&mut self.extras);
+        let frame = Frame { of: MESSAGE_FRAME.to_owned(), members };
+        let frame = if says_something { frame.into_block(DIALECT) } else { None };
         if !self.text.is_empty() {
             blocks.push(ResponseBlock::Text(core::mem::take(&mut self.text)));
         }
-        // Kept with the answer; requests have no place for it in this format.
-        let frame = Frame { of: "message".to_owned(), members: core::mem::take(&mut self.extras) };
-        blocks.extend(frame.into_block(DIALECT));
-        blocks.extend(self.calls.finish(may_be_cut).map(ResponseBlock::Call));
+        blocks.extend(frame);
+        blocks.extend(self.calls.finish(ending));
         LlmResponse { blocks, stop, usage: self.usage, model: core::mem::take(&mut self.model) }
     }
 }
@@ -106,7 +128,7 @@ impl Assembly {
     /// What `take` would do, for the commonest chunk; nothing done and nothing given back for any other.
     fn take_quick(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
         // The first chunk says which model answers.
-        if self.model.is_empty() {
+        if self.model.is_empty() || self.seams.text.is_open() || self.seams.thinking.is_open() {
             return None;
         }
         let (is_thinking, piece) = quick_piece(json)?;
@@ -123,7 +145,38 @@ impl Assembly {
         Some(())
     }
 
+    /// The server says that nothing follows.
+    fn end(&mut self) -> Result<Heard, Broken> {
+        if self.stop.is_none() {
+            if !self.says_something() {
+                return Err(Broken::Malformed("the answer ended before it was complete".to_owned()));
+            }
+            self.check_whole()?;
+        }
+        self.ended = true;
+        Ok(Heard::Something)
+    }
+
+    /// Whether there is anything in the answer beside thinking, blanks, and what belongs to a text.
+    fn says_something(&self) -> bool {
+        let shows = ["images", "audio"].iter().any(|name| self.extras.contains_key(*name));
+        shows || !self.text.trim().is_empty() || !self.calls.is_empty()
+    }
+
+    /// An error when a text lacks half of its last character.
+    fn check_whole(&self) -> Result<(), Broken> {
+        if self.calls.is_open() || self.details.is_open() {
+            return Err(Broken::Malformed("a piece of text that ends within a character".to_owned()));
+        }
+        let Seams { thinking, text, refusal } = &self.seams;
+        [thinking, text, refusal].iter().try_for_each(|seam| seam.check_closed()).map_err(Broken::Malformed)
+    }
+
     pub(crate) fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+        self.take_as(json, deltas, Form::Chunk)
+    }
+
+    fn take_as(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>, form: Form) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
             .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;
         if let Some(error) = chunk.error {
@@ -136,73 +189,110 @@ impl Assembly {
             self.model = text(chunk.model).unwrap_or_default().into_owned();
         }
         let mut heard = Heard::Nothing;
-        if let Some(usage) = chunk.usage.and_then(usage_of) {
-            // Servers that count along repeat it in every chunk, with or without something to count.
-            if self.usage != Some(usage) {
-                heard = Heard::Something;
-            }
-            self.usage = Some(usage);
-        }
-        for choice in chunk.choices.unwrap_or_default() {
-            // Only one answer was asked for; a second would be mixed into it.
-            if count(choice.index).is_some_and(|index| index > 0) {
-                continue;
-            }
-            // A stream's last chunk may repeat the whole in `message`.
-            if let Some(message) = choice.delta.or(choice.message) {
+        // Only one answer was asked for; a second would be mixed into it.
+        let choices = chunk.choices.unwrap_or_default().into_iter();
+        let choices = choices.filter(|choice| count(choice.index).is_none_or(|index| index == 0));
+        let mut usage = chunk.usage.and_then(usage_of);
+        for choice in choices {
+            usage = usage.or_else(|| usage_of(choice.usage?));
+            let message = match form {
+                // A stream's last chunk may repeat the whole in `message`.
+                Form::Chunk => choice.delta.or(choice.message),
+                Form::Document => choice.message.or(choice.delta),
+            };
+            if let Some(message) = message {
                 let before = deltas.len();
-                self.add(&message, deltas)?;
+                self.add(&message, deltas, form)?;
                 if deltas.len() > before || message.says_more() {
                     heard = Heard::Something;
                 }
             }
             if let Some(reason) = text(choice.finish_reason).filter(|reason| !reason.is_empty()) {
-                self.stop = Some(stop_reason(&reason)?);
+                let stop = stop_reason(&reason)?;
+                self.check_whole()?;
+                self.stop = Some(stop);
                 heard = Heard::Something;
             }
+        }
+        // Servers that count along repeat it in every chunk, with or without something to count.
+        if usage.is_some() && self.usage != usage {
+            self.usage = usage;
+            heard = Heard::Something;
         }
         Ok(heard)
     }
 
-    fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
-        for raw in [piece.content, piece.reasoning_content, piece.reasoning, piece.refusal] {
-            // Half a character that was cut between two events must not be left out as if it had not been there.
-            if raw.is_some_and(|raw| raw.get().starts_with('"')) && text(raw).is_none() {
-                return Err(Broken::Malformed("a piece of text that is no text".to_owned()));
-            }
-        }
-        // Servers that have more than one of these write the same in each.
-        let reasoning = text(piece.reasoning_content)
-            .or_else(|| text(piece.reasoning))
-            .unwrap_or_else(|| Cow::Owned(texts_of(piece.reasoning_details)));
-        self.think(&reasoning, deltas);
-        self.details.add(piece.reasoning_details);
-        if let Some(content) = text(piece.content) {
-            self.say(&content, deltas);
-        } else {
-            for part in parts_of(piece.content) {
-                let thinking = text(part.thinking);
-                let thinking = thinking.unwrap_or_else(|| Cow::Owned(texts_of(part.thinking)));
-                self.think(&thinking, deltas);
-                self.say(&text(part.text).unwrap_or_default(), deltas);
-            }
-        }
-        if let Some(refusal) = text(piece.refusal).filter(|refusal| !refusal.is_empty()) {
-            self.refused = true;
-            self.say(&refusal, deltas);
-        }
+    fn add(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>, form: Form) -> Result<(), Broken> {
+        self.add_thinking(piece, deltas).map_err(Broken::Malformed)?;
+        self.add_text(piece, deltas).map_err(Broken::Malformed)?;
         for (name, extra) in [("annotations", piece.annotations), ("images", piece.images), ("audio", piece.audio)] {
             self.keep_extra(name, extra);
         }
-        for call in piece.tool_calls.iter().flatten() {
-            self.calls.add(call);
+        for (name, seal) in [("extra_content", piece.extra_content), ("thought_signature", piece.thought_signature)] {
+            if let Some(Ok(seal)) = seal.map(|raw| serde_json::from_str(raw.get())) {
+                join(&mut self.extras, name, seal);
+            }
+        }
+        let calls = piece.tool_calls.as_deref().unwrap_or_default();
+        self.calls.add(calls, form == Form::Document).map_err(Broken::Malformed)?;
+        self.calls.add_legacy(piece.function_call).map_err(Broken::Malformed)
+    }
+
+    fn add_thinking(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), String> {
+        // Servers that have more than one of these write the same in each.
+        let spelt = [piece.reasoning_content, piece.reasoning].into_iter().flatten();
+        if let Some(raw) = spelt.into_iter().find(|raw| is_text(raw) && raw.get() != "\"\"") {
+            let reasoning = self.seams.thinking.piece(Some(raw))?;
+            self.think(&reasoning, deltas);
+        } else {
+            self.think_in_parts(piece.reasoning_details, deltas)?;
+        }
+        self.details.add(piece.reasoning_details)
+    }
+
+    /// All texts in a list of parts.
+    fn think_in_parts(&mut self, parts: Option<&RawValue>, deltas: &mut VecDeque<Delta>) -> Result<(), String> {
+        for part in parts_of(parts) {
+            if let Some(raw) = part.text.filter(|raw| is_text(raw)) {
+                let thinking = self.seams.thinking.piece(Some(raw))?;
+                self.think(&thinking, deltas);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_text(&mut self, piece: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), String> {
+        if let Some(raw) = piece.content.filter(|raw| is_text(raw)) {
+            let content = self.seams.text.piece(Some(raw))?;
+            self.say(&content, deltas);
+        } else {
+            for part in parts_of(piece.content) {
+                match part.thinking {
+                    Some(raw) if is_text(raw) => {
+                        let thinking = self.seams.thinking.piece(Some(raw))?;
+                        self.think(&thinking, deltas);
+                    }
+                    parts => self.think_in_parts(parts, deltas)?,
+                }
+                if let Some(raw) = part.text.filter(|raw| is_text(raw)) {
+                    let content = self.seams.text.piece(Some(raw))?;
+                    self.say(&content, deltas);
+                }
+            }
+        }
+        if let Some(raw) = piece.refusal.filter(|raw| is_text(raw) && raw.get() != "\"\"") {
+            self.refused = true;
+            let refusal = self.seams.refusal.piece(Some(raw))?;
+            self.say(&refusal, deltas);
         }
         Ok(())
     }
 
     /// Lists grow; of anything else the last counts.
     fn keep_extra(&mut self, name: &str, extra: Option<&RawValue>) {
-        let extra = extra.and_then(|raw| serde_json::from_str(raw.get()).ok()).map_or(Value::Null, without_nulls);
+        let extra = extra
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .map_or(Value::Null, |value| without_nulls(value, &[]));
         match (self.extras.get_mut(name), extra) {
             (_, Value::Null) => {}
             (_, Value::Array(more)) if more.is_empty() => {}
@@ -271,11 +361,9 @@ fn parts_of(raw: Option<&RawValue>) -> Vec<PartIn<'_>> {
     parts.and_then(Result::ok).unwrap_or_default()
 }
 
-/// All texts in a list of parts.
-fn texts_of(raw: Option<&RawValue>) -> String {
-    let parts = parts_of(raw);
-    let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| text(part.text)).collect();
-    texts.concat()
+/// Whether a value is a string, readable or not.
+fn is_text(raw: &RawValue) -> bool {
+    raw.get().starts_with('"')
 }
 
 /// The stop reason, or the failure that some servers report in its place.
@@ -305,11 +393,8 @@ fn usage_of(raw: &RawValue) -> Option<Usage> {
         details.and_then(|details| count(details.cached_tokens)).or_else(|| count(given.prompt_cache_hit_tokens));
     let cache_write = details.and_then(|details| count(details.cache_write_tokens));
     let reasoning = given.completion_tokens_details.as_ref();
-    let reasoning = reasoning.and_then(|details| count(details.reasoning_tokens)).unwrap_or(0);
-    // Some servers count reasoning beside the completion; their total tells.
-    let with_reasoning = completion.unwrap_or(0).saturating_add(reasoning);
-    let counted_apart = count(given.total_tokens) == prompt.unwrap_or(0).checked_add(with_reasoning);
-    let output = if counted_apart { Some(with_reasoning) } else { completion };
+    let reasoning = reasoning.and_then(|details| count(details.reasoning_tokens));
+    let output = output_tokens(prompt, completion, reasoning, count(given.total_tokens));
     overlapping_usage(prompt, output, cache_read, cache_write)
 }
 

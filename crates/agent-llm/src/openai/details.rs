@@ -1,27 +1,51 @@
 //! Reasoning in the form in which some routers want it back: a list of details that arrive in pieces.
 
+use crate::seam::Seam;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The details of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Details(Vec<Map<String, Value>>);
+pub(super) struct Details(Vec<Detail>);
+
+#[derive(Debug, Default)]
+struct Detail {
+    members: Map<String, Value>,
+    /// Where the texts among them may be cut within a character.
+    seams: BTreeMap<String, Seam>,
+}
+
+/// A detail, or a piece of one.
+type Piece<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 impl Details {
     /// Takes in the pieces of one chunk. What is no list of objects says nothing.
-    pub(super) fn add(&mut self, pieces: Option<&RawValue>) {
-        let pieces: Option<Vec<Map<String, Value>>> = pieces.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    pub(super) fn add(&mut self, pieces: Option<&RawValue>) -> Result<(), String> {
+        let pieces = pieces.and_then(|raw| serde_json::from_str::<Vec<Piece<'_>>>(raw.get()).ok());
         for piece in pieces.into_iter().flatten() {
-            let same = |detail: &&mut Map<String, Value>| {
-                piece.contains_key("index")
-                    && detail.get("index") == piece.get("index")
-                    && detail.get("type") == piece.get("type")
+            let value = |name: &str| piece.get(name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+            let (index, kind) = (value("index"), value("type"));
+            let same = |detail: &Detail| {
+                index.is_some()
+                    && detail.members.get("index") == index.as_ref()
+                    && detail.members.get("type") == kind.as_ref()
             };
-            match self.0.iter_mut().rev().find(same) {
-                Some(detail) => grow(detail, piece),
-                None => self.0.push(piece),
+            let position = self.0.iter().rposition(same).unwrap_or_else(|| {
+                self.0.push(Detail::default());
+                self.0.len() - 1
+            });
+            if let Some(detail) = self.0.get_mut(position) {
+                detail.grow(&piece)?;
             }
         }
+        Ok(())
+    }
+
+    /// Whether half of a character is missing in a text.
+    pub(super) fn is_open(&self) -> bool {
+        self.0.iter().flat_map(|detail| detail.seams.values()).any(Seam::is_open)
     }
 
     /// The details as the seal of the reasoning; nothing when there are none.
@@ -29,27 +53,38 @@ impl Details {
         if self.0.is_empty() {
             return None;
         }
-        let details = core::mem::take(&mut self.0).into_iter().map(Value::Object).collect();
+        let details = core::mem::take(&mut self.0).into_iter().map(|detail| Value::Object(detail.members)).collect();
         Some(Value::Object(Map::from_iter([(MEMBER.to_owned(), Value::Array(details))])).to_string())
+    }
+}
+
+impl Detail {
+    /// Texts grow, anything else is replaced by what is said later. What cannot be read is an error: a seal would not fit what is left.
+    fn grow(&mut self, piece: &Piece<'_>) -> Result<(), String> {
+        for (name, raw) in piece {
+            let is_text = matches!(name.as_ref(), "text" | "summary" | "data") && raw.get().starts_with('"');
+            if is_text {
+                let seam = self.seams.entry(name.to_string()).or_default();
+                let more = seam.piece(Some(raw))?;
+                match self.members.get_mut(name.as_ref()) {
+                    Some(Value::String(whole)) => whole.push_str(&more),
+                    _ => drop(self.members.insert(name.to_string(), Value::String(more.into_owned()))),
+                }
+                continue;
+            }
+            match serde_json::from_str(raw.get()) {
+                Ok(Value::Null) if self.members.contains_key(name.as_ref()) => {}
+                Ok(value) => drop(self.members.insert(name.to_string(), value)),
+                Err(_) => return Err("a piece of reasoning that is no text".to_owned()),
+            }
+        }
+        Ok(())
     }
 }
 
 /// The list in a seal, as JSON text; nothing for a seal of another format.
 pub(super) fn of_seal(seal: &str) -> Option<&str> {
     seal.strip_prefix(SEAL_START)?.strip_suffix('}')
-}
-
-/// Texts grow, anything else is replaced by what is said later.
-fn grow(detail: &mut Map<String, Value>, piece: Map<String, Value>) {
-    for (name, value) in piece {
-        match (name.as_str(), detail.get_mut(&name), value) {
-            (_, _, Value::Null) => {}
-            ("text" | "summary" | "data", Some(Value::String(whole)), Value::String(more)) => whole.push_str(&more),
-            (_, _, value) => {
-                detail.insert(name, value);
-            }
-        }
-    }
 }
 
 const MEMBER: &str = "reasoning_details";
@@ -66,7 +101,7 @@ mod tests {
         let mut details = Details::default();
         for chunk in chunks {
             let raw = RawValue::from_string(chunk.to_string()).unwrap();
-            details.add(Some(&raw));
+            details.add(Some(&raw)).unwrap();
         }
         details.finish()
     }

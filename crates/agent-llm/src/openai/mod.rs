@@ -11,7 +11,7 @@ use crate::client::{Client, Flavour};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
-pub(crate) use accent::Accent;
+pub(crate) use accent::{Accent, CallIds};
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
 pub(crate) use answer::Assembly;
@@ -67,6 +67,10 @@ pub(crate) fn fragments(accent: Accent) -> Fragments {
 }
 
 const DIALECT: &str = "openai";
+
+/// What the frames of calls and of messages are named.
+const CALL_FRAME: &str = "tool_call";
+const MESSAGE_FRAME: &str = "message";
 
 pub(crate) const FLAVOUR: Flavour = Flavour {
     dialect: DIALECT,

@@ -10,12 +10,15 @@
 use super::accent::{Accent, Reasoning};
 use super::details;
 use super::wire::{CallOut, FunctionOut, ToolMessageOut, ToolOut};
+use super::{CALL_FRAME, DIALECT, MESSAGE_FRAME};
+use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
 use crate::messages::{UserShape, push_messages, push_tools, result_text};
-use crate::wire::{identifier, push_element, push_json};
-use agent_core::conversation::{Answer, Block, Item};
+use crate::wire::{name, push_element, push_json};
+use agent_core::conversation::{Answer, Block, Item, ToolCall};
 use agent_core::llm::LlmRequest;
 use agent_core::tool::ToolSpec;
+use serde_json::{Map, Value};
 
 /// The body of a request.
 pub(crate) fn body(request: &LlmRequest, accent: Accent, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
@@ -80,7 +83,8 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_jso
     let mut text = String::new();
     let mut after_text = false;
     let mut calls = Vec::new();
-    for block in answer.blocks() {
+    let mut seals = Map::new();
+    for (at, block) in answer.blocks().iter().enumerate() {
         match block {
             Block::Text(more) => {
                 if !text.is_empty() && !after_text {
@@ -89,29 +93,28 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_jso
                 text.push_str(more);
             }
             Block::Call(call) => {
-                let call = CallOut {
-                    id: accent.call_ids.fit(call.id.as_str()),
-                    r#type: "function",
-                    function: FunctionOut {
-                        name: identifier(&call.name, NAME_LIMIT_BYTES),
-                        arguments: call.arguments.as_str(),
-                    },
-                };
-                push_element(&mut calls, &call)?;
+                let frame = answer.blocks().get(at + 1).and_then(|next| frame_of(next, CALL_FRAME, accent));
+                push_element(&mut calls, &call_out(call, frame, accent))?;
+            }
+            Block::Opaque { .. } => {
+                let members = frame_of(block, MESSAGE_FRAME, accent).unwrap_or_default().into_iter();
+                seals.extend(members.filter(|(name, _)| SEALS.contains(&name.as_str())));
             }
             // There is no place for the others in this format.
-            _ => {}
+            Block::Thinking { .. } | Block::RedactedThinking { .. } => {}
         }
         after_text = matches!(block, Block::Text(_));
     }
-    if text.is_empty() && calls.is_empty() {
+    // Some servers refuse a text of blanks alone.
+    let has_text = !text.trim().is_empty();
+    if !has_text && calls.is_empty() {
         return Ok(());
     }
     out.extend_from_slice(b"{\"role\":\"assistant\",\"content\":");
-    if text.is_empty() {
-        out.extend_from_slice(b"null");
-    } else {
+    if has_text {
         push_json(out, &text)?;
+    } else {
+        out.extend_from_slice(b"null");
     }
     push_reasoning(out, answer, accent.reasoning)?;
     if !calls.is_empty() {
@@ -120,7 +123,29 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_jso
         out.push(b']');
     }
     out.push(b'}');
-    Ok(())
+    Frame { of: MESSAGE_FRAME.to_owned(), members: seals }.join(out)
+}
+
+/// A call as it came, with the members that only its server knows.
+fn call_out<'a>(call: &'a ToolCall, frame: Option<Map<String, Value>>, accent: &Accent) -> CallOut<'a> {
+    let mut extras = frame.unwrap_or_default();
+    let function_extras = match extras.remove("function") {
+        Some(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    let name = name(&call.name, NAME_LIMIT_BYTES);
+    let function = FunctionOut { name, arguments: call.arguments.as_str(), extras: function_extras };
+    CallOut { id: accent.call_ids.fit(call.id.as_str()), r#type: "function", function, extras }
+}
+
+/// The members in a block that is a frame of this kind, for a server that takes them.
+fn frame_of(block: &Block, kind: &str, accent: &Accent) -> Option<Map<String, Value>> {
+    match block {
+        Block::Opaque { dialect, json } if accent.takes_extras && dialect == DIALECT => {
+            Frame::of_block(json).filter(|frame| frame.of == kind).map(|frame| frame.members)
+        }
+        _ => None,
+    }
 }
 
 /// Writes the reasoning of an answer as a member with a comma in front, where the server has a place for it.
@@ -149,6 +174,9 @@ fn push_reasoning(out: &mut Vec<u8>, answer: &Answer, wanted: Reasoning) -> serd
 }
 
 const USER: UserShape = UserShape { open: b"{\"role\":\"user\",\"content\":\"", between: b"\\n\\n", close: b"\"}" };
+
+/// What of a message goes back with it, beside its text and its calls: the seals over thinking that Gemini's servers ask for.
+const SEALS: &[&str] = &["extra_content", "thought_signature"];
 
 /// The longest function name that OpenAI takes.
 const NAME_LIMIT_BYTES: usize = 64;

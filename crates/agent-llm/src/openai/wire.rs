@@ -1,9 +1,12 @@
 //! The wire format's own types: what is sent, and what comes.
 
+use crate::wire::{Text, text};
 use agent_core::tool::ToolSpec;
+use core::fmt;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// A tool call of an assistant's message.
@@ -12,6 +15,9 @@ pub(super) struct CallOut<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) r#type: &'static str,
     pub(super) function: FunctionOut<'a>,
+    /// Members of the server's own, as they came.
+    #[serde(flatten)]
+    pub(super) extras: Map<String, Value>,
 }
 
 /// What is called.
@@ -20,6 +26,8 @@ pub(super) struct FunctionOut<'a> {
     pub(super) name: Cow<'a, str>,
     /// As the model wrote it; a string in this format.
     pub(super) arguments: &'a str,
+    #[serde(flatten)]
+    pub(super) extras: Map<String, Value>,
 }
 
 /// The message that answers a tool call.
@@ -81,6 +89,9 @@ pub(super) struct ChoiceIn<'a> {
     pub(super) message: Option<MessageIn<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Option<&'a RawValue>,
+    /// Where some servers give the token counts of a stream.
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
 }
 
 /// A message, or a piece of one.
@@ -106,12 +117,21 @@ pub(super) struct MessageIn<'a> {
     pub(super) images: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) audio: Option<&'a RawValue>,
+    /// The only call, in the form that is older than lists of calls.
+    #[serde(borrow, default)]
+    pub(super) function_call: Option<&'a RawValue>,
+    /// Seals over thinking that no call carries; they go back with the message.
+    #[serde(borrow, default)]
+    pub(super) extra_content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) thought_signature: Option<&'a RawValue>,
 }
 
 impl MessageIn<'_> {
     /// Whether it has something beside texts that are shown.
     pub(super) fn says_more(&self) -> bool {
-        self.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) || self.reasoning_details.is_some()
+        let members = [self.reasoning_details, self.function_call, self.extra_content, self.thought_signature];
+        self.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) || members.iter().any(Option::is_some)
     }
 }
 
@@ -126,24 +146,93 @@ pub(super) struct PartIn<'a> {
 }
 
 /// A tool call, or a piece of one.
-#[derive(Deserialize)]
+#[derive(Default)]
 pub(super) struct CallIn<'a> {
-    #[serde(borrow, default)]
     pub(super) index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) function: Option<CalledIn<'a>>,
+    /// What is called, where it is no function.
+    pub(super) custom: Option<CalledIn<'a>>,
+    /// Members that are not known.
+    pub(super) others: Members<'a>,
 }
 
 /// What is called.
-#[derive(Deserialize)]
+#[derive(Default)]
 pub(super) struct CalledIn<'a> {
-    #[serde(borrow, default)]
-    pub(super) name: Option<&'a RawValue>,
+    name: Option<&'a RawValue>,
     /// A text; some servers write the object itself.
-    #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
+    /// Members that are not known.
+    pub(super) others: Members<'a>,
+}
+
+/// Members of an object as they stand there.
+type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+
+impl CalledIn<'_> {
+    pub(super) fn name(&self) -> Option<Cow<'_, str>> {
+        text(self.name)
+    }
+
+    /// Whether there is something in its arguments.
+    pub(super) fn has_arguments(&self) -> bool {
+        let is_blank =
+            |raw: &RawValue| raw.get() == "null" || text(Some(raw)).is_some_and(|text| text.trim().is_empty());
+        self.arguments.is_some_and(|raw| !is_blank(raw))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for CallIn<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut call = Self::default();
+        for (name, value) in members(deserializer)? {
+            match &*name {
+                "index" => call.index = Some(value),
+                "id" => call.id = Some(value),
+                "type" => {}
+                "function" => call.function = serde_json::from_str(value.get()).map_err(D::Error::custom)?,
+                "custom" => call.custom = serde_json::from_str(value.get()).map_err(D::Error::custom)?,
+                _ => call.others.push((name, value)),
+            }
+        }
+        Ok(call)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for CalledIn<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut called = Self::default();
+        for (name, value) in members(deserializer)? {
+            match &*name {
+                "name" => called.name = Some(value),
+                "arguments" | "input" => called.arguments = Some(value),
+                _ => called.others.push((name, value)),
+            }
+        }
+        Ok(called)
+    }
+}
+
+/// The members of an object in their order.
+fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D::Error> {
+    struct All;
+    impl<'de> Visitor<'de> for All {
+        type Value = Members<'de>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some((Text(name), value)) = map.next_entry()? {
+                members.push((name, value));
+            }
+            Ok(members)
+        }
+    }
+    deserializer.deserialize_map(All)
 }
 
 /// Token counts, as far as given.

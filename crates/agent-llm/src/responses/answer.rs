@@ -5,12 +5,14 @@
 //! 3. A call is complete when its item is, and when it was not what the output limit fell into.
 //! 4. Items and events that are not known are kept as they came or ignored, never an error.
 
-use super::items::{Cut, blocks_of, blocks_of_piece};
+use super::items::{Cut, blocks_of, blocks_of_piece, waiting_calls};
 use super::wire::{EventIn, ItemHeadIn, ResponseIn, UsageIn};
 use crate::failure::Detail;
+use crate::opaque::readable;
 use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
-use crate::wire::{count, overlapping_usage, piece, text};
+use crate::seam::Seam;
+use crate::wire::{count, is_done, output_tokens, overlapping_usage, text};
 use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -22,6 +24,8 @@ pub(crate) struct Assembly {
     model: String,
     /// What has come of the items so far.
     open: Vec<OpenItem>,
+    /// Of the pieces that belong to none.
+    stray_seam: Seam,
     /// The items of the answer, once it is complete.
     output: Vec<Box<RawValue>>,
     stop: Option<StopReason>,
@@ -39,15 +43,18 @@ struct OpenItem {
     start: Box<RawValue>,
     /// The text or the arguments, from pieces.
     grown: String,
+    seam: Seam,
     done: Option<Box<RawValue>>,
 }
 
 impl Assemble for Assembly {
     fn event(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
-        if self.stop.is_some() || data.is_empty() || data == b"[DONE]" {
+        if self.stop.is_some() || data.is_empty() || is_done(data) {
             return Ok(Heard::Nothing);
         }
-        if let Some((index, id, piece)) = quick_piece(data) {
+        if let Some((index, id, piece)) = quick_piece(data)
+            && !self.seam(index, id).is_open()
+        {
             self.grow_by(piece, index, id, Some(Delta::Text), deltas);
             return Ok(Heard::Something);
         }
@@ -74,13 +81,14 @@ impl Assemble for Assembly {
         let was_cut = matches!(stop, StopReason::MaxTokens | StopReason::Other(_));
         let (mut blocks, mut refused) = (Vec::new(), false);
         let last = self.output.len().saturating_sub(1);
-        for (position, item) in self.output.drain(..).enumerate() {
+        let waiting = waiting_calls(&self.output);
+        for (position, (item, waits)) in self.output.drain(..).zip(waiting).enumerate() {
             let cut = match (was_cut, position == last) {
                 (false, _) => Cut::No,
                 (true, false) => Cut::Before,
                 (true, true) => Cut::Here,
             };
-            refused |= blocks_of(&item, cut, &mut blocks);
+            refused |= blocks_of(&item, cut, waits, &mut blocks);
         }
         for item in self.open.drain(..) {
             blocks_of_piece(&item.start, item.grown, &mut blocks);
@@ -111,7 +119,9 @@ impl Assembly {
             Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
                 self.grow(&event, Some(Delta::Thinking), deltas)?;
             }
-            Some("response.function_call_arguments.delta") => self.grow(&event, None, deltas)?,
+            Some("response.function_call_arguments.delta" | "response.custom_tool_call_input.delta") => {
+                self.grow(&event, None, deltas)?;
+            }
             Some("response.reasoning_summary_part.added") => {
                 // Between two parts of a summary, as between two paragraphs.
                 if count(event.summary_index).is_some_and(|index| index > 0) {
@@ -154,6 +164,7 @@ impl Assembly {
             id: text(head.id).unwrap_or_default().into_owned(),
             start: item.to_owned(),
             grown: String::new(),
+            seam: Seam::default(),
             done: None,
         });
         Ok(())
@@ -165,10 +176,18 @@ impl Assembly {
         shown: Option<fn(String) -> Delta>,
         deltas: &mut VecDeque<Delta>,
     ) -> Result<(), Broken> {
-        let piece = piece(event.delta).map_err(Broken::Malformed)?;
-        let id = text(event.item_id).unwrap_or_default();
-        self.grow_by(piece, count(event.output_index), &id, shown, deltas);
+        let (index, id) = (count(event.output_index), text(event.item_id).unwrap_or_default());
+        let piece = self.seam(index, &id).piece(event.delta).map_err(Broken::Malformed)?;
+        self.grow_by(piece, index, &id, shown, deltas);
         Ok(())
+    }
+
+    /// Where the text of an item may be cut within a character.
+    fn seam(&mut self, index: Option<u64>, id: &str) -> &mut Seam {
+        match self.position(index, id).and_then(|position| self.open.get_mut(position)) {
+            Some(item) => &mut item.seam,
+            None => &mut self.stray_seam,
+        }
     }
 
     fn grow_by(
@@ -202,7 +221,7 @@ impl Assembly {
         let is_message = head.r#type.as_deref() == Some("message");
         if is_message && item.grown.is_empty() {
             let mut blocks = Vec::new();
-            blocks_of(whole, Cut::No, &mut blocks);
+            blocks_of(whole, Cut::No, false, &mut blocks);
             let texts = blocks.into_iter().filter_map(|block| match block {
                 ResponseBlock::Text(text) => Some(Delta::Text(text)),
                 _ => None,
@@ -215,10 +234,15 @@ impl Assembly {
 
     /// The item of this number or name; without either, the last one.
     fn find(&mut self, index: Option<u64>, id: &str) -> Option<&mut OpenItem> {
+        let position = self.position(index, id)?;
+        self.open.get_mut(position)
+    }
+
+    fn position(&self, index: Option<u64>, id: &str) -> Option<usize> {
         if index.is_some() {
-            return self.open.iter_mut().rev().find(|item| item.index == index);
+            return self.open.iter().rposition(|item| item.index == index);
         }
-        if id.is_empty() { self.open.last_mut() } else { self.open.iter_mut().rev().find(|item| item.id == id) }
+        if id.is_empty() { self.open.len().checked_sub(1) } else { self.open.iter().rposition(|item| item.id == id) }
     }
 
     fn end(&mut self, response: &ResponseIn<'_>, json: &[u8]) -> Result<(), Broken> {
@@ -238,8 +262,15 @@ impl Assembly {
             },
             Some(other) => return Err(Broken::Malformed(format!("the answer ended in the state `{other}`"))),
         };
-        self.stop = Some(stop);
         let output = response.output.as_deref().unwrap_or_default();
+        if output.is_empty() {
+            let pieces = self.open.iter().filter(|item| item.done.is_none());
+            let seams = pieces.map(|item| item.seam.check_closed());
+            seams.collect::<Result<(), _>>().map_err(Broken::Malformed)?;
+        }
+        let done = self.open.iter().filter(|_| output.is_empty()).filter_map(|item| item.done.as_deref());
+        output.iter().copied().chain(done).try_for_each(readable).map_err(malformed)?;
+        self.stop = Some(stop);
         if output.is_empty() {
             // Whole items first: what was not finished can only be the end.
             self.output = self.open.iter_mut().filter_map(|item| item.done.take()).collect();
@@ -295,9 +326,11 @@ fn incomplete(reason: &str) -> StopReason {
 fn usage_of(raw: &RawValue) -> Option<Usage> {
     let given: UsageIn<'_> = serde_json::from_str(raw.get()).ok()?;
     let details = given.input_tokens_details.as_ref();
+    let (input, output) = (count(given.input_tokens), count(given.output_tokens));
+    let reasoning = given.output_tokens_details.as_ref().and_then(|details| count(details.reasoning_tokens));
     overlapping_usage(
-        count(given.input_tokens),
-        count(given.output_tokens),
+        input,
+        output_tokens(input, output, reasoning, count(given.total_tokens)),
         details.and_then(|details| count(details.cached_tokens)),
         details.and_then(|details| count(details.cache_write_tokens)),
     )

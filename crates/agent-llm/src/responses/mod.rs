@@ -8,6 +8,7 @@ mod wire;
 use crate::client::{Client, Flavour};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
+use crate::openai::CallIds;
 use crate::reader;
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream};
@@ -32,7 +33,8 @@ impl OpenAiResponsesProvider {
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
         let client = Client::new(config, &FLAVOUR)?;
-        Ok(Self { client, fragments: fragments() })
+        let fragments = fragments(client.host());
+        Ok(Self { client, fragments })
     }
 
     /// The ids of the models that the server offers, in its order.
@@ -57,9 +59,10 @@ impl LlmProvider for OpenAiResponsesProvider {
     }
 }
 
-/// Keeps what was written of conversations in this format.
-pub(crate) fn fragments() -> Fragments {
-    Fragments::new(request::fragment, request::head)
+/// Keeps what was written of conversations in this format, for the server of this name.
+pub(crate) fn fragments(host: &str) -> Fragments {
+    let ids = CallIds::of_responses(host);
+    Fragments::new(move |item| request::fragment(item, ids), request::head)
 }
 
 /// Marks opaque blocks as this format's.

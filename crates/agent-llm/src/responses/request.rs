@@ -13,7 +13,8 @@ use super::wire::{InputTextOut, ItemHeadIn, ItemOut, ToolOut};
 use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
 use crate::messages::{UserShape, push_messages, push_tools, result_text};
-use crate::wire::{identifier, push_element, push_json};
+use crate::openai::CallIds;
+use crate::wire::{name, push_element, push_json};
 use agent_core::conversation::{Answer, Block, Item};
 use agent_core::llm::LlmRequest;
 use agent_core::tool::ToolSpec;
@@ -61,7 +62,7 @@ pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u
 }
 
 /// The whole items of an answer, and the user's texts as parts of a message.
-pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
+pub(super) fn fragment(item: &Item, ids: CallIds) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
@@ -69,11 +70,12 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
                 push_element(&mut fragment.user, &InputTextOut { r#type: "input_text", text })?;
             }
         }
-        Item::Answer(answer) => push_answer(&mut fragment.answer, answer)?,
+        Item::Answer(answer) => push_answer(&mut fragment.answer, answer, ids)?,
         Item::Round(round) => {
-            push_answer(&mut fragment.answer, round.answer())?;
+            push_answer(&mut fragment.answer, round.answer(), ids)?;
             for result in round.results() {
-                let item = ItemOut::FunctionCallOutput { call_id: result.call().as_str(), output: result_text(result) };
+                let call_id = ids.fit(result.call().as_str());
+                let item = ItemOut::FunctionCallOutput { call_id, output: result_text(result) };
                 push_element(&mut fragment.answer, &item)?;
             }
         }
@@ -81,7 +83,7 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
     Ok(fragment)
 }
 
-fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
+fn push_answer(out: &mut Vec<u8>, answer: &Answer, ids: CallIds) -> serde_json::Result<()> {
     // Texts wait for the frame of their message, reasoning for what came of it: the server refuses reasoning that nothing follows.
     let mut texts: Vec<&str> = Vec::new();
     let mut reasoning: Vec<&RawValue> = Vec::new();
@@ -119,8 +121,8 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer) -> serde_json::Result<()> {
         push_texts(out, &mut texts)?;
         match block {
             Block::Call(call) => {
-                let name = identifier(&call.name, NAME_LIMIT_BYTES);
-                let (call_id, arguments) = (call.id.as_str(), call.arguments.as_str());
+                let name = name(&call.name, NAME_LIMIT_BYTES);
+                let (call_id, arguments) = (ids.fit(call.id.as_str()), call.arguments.as_str());
                 push_element(out, &ItemOut::FunctionCall { call_id, name, arguments })?;
             }
             Block::Thinking { signature: Some(item), .. } if is_reasoning(item) => {
@@ -143,6 +145,9 @@ fn push_texts(out: &mut Vec<u8>, texts: &mut Vec<&str>) -> serde_json::Result<()
     }
     let content = texts.concat();
     texts.clear();
+    if content.trim().is_empty() {
+        return Ok(());
+    }
     push_element(out, &ItemOut::Message { role: "assistant", content: &content })
 }
 

@@ -15,13 +15,13 @@ pub(super) enum ItemOut<'a> {
         content: &'a str,
     },
     FunctionCall {
-        call_id: &'a str,
+        call_id: Cow<'a, str>,
         name: Cow<'a, str>,
         /// As the model wrote it; a string in this format.
         arguments: &'a str,
     },
     FunctionCallOutput {
-        call_id: &'a str,
+        call_id: Cow<'a, str>,
         output: Cow<'a, str>,
     },
 }
@@ -116,6 +116,13 @@ pub(super) struct ItemHeadIn<'a> {
     pub(super) name: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
+    /// In place of the arguments, where what is called is no function.
+    #[serde(borrow, default)]
+    pub(super) input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) action: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) operation: Option<&'a RawValue>,
 }
 
 /// Token counts, as far as given.
@@ -127,6 +134,17 @@ pub(super) struct UsageIn<'a> {
     pub(super) output_tokens: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) input_tokens_details: Option<InputDetailsIn<'a>>,
+    #[serde(borrow, default)]
+    pub(super) output_tokens_details: Option<OutputDetailsIn<'a>>,
+    #[serde(borrow, default)]
+    pub(super) total_tokens: Option<&'a RawValue>,
+}
+
+/// What the output consists of.
+#[derive(Deserialize)]
+pub(super) struct OutputDetailsIn<'a> {
+    #[serde(borrow, default)]
+    pub(super) reasoning_tokens: Option<&'a RawValue>,
 }
 
 /// Where the input came from.

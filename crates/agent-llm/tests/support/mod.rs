@@ -4,12 +4,14 @@
 #![expect(dead_code, reason = "every test file uses a part")]
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "it is part of tests")]
 
-use agent_core::conversation::{Conversation, Input};
-use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose};
+use agent_core::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
+use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose, ResponseBlock, StopReason};
 use agent_core::ports::LlmProvider;
+use agent_llm::bench::Format;
 use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Timeouts};
 use futures_util::StreamExt;
-use std::collections::VecDeque;
+use serde_json::Value;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -271,4 +273,61 @@ pub(crate) fn fixtures() -> Option<PathBuf> {
     }
     eprintln!("SKIPPED: no recorded streams at {}; set AGENT_FIXTURES", folder.display());
     None
+}
+
+/// A conversation with this answer, every call answered, as a session would keep it; nothing when there is nothing in it.
+pub(crate) fn answered(response: &LlmResponse) -> Option<Conversation> {
+    let mut conversation = Conversation::new();
+    conversation.push_input(Input::new(vec!["go".to_owned()]).unwrap());
+    let mut given = BTreeSet::new();
+    let blocks = response.blocks.iter().cloned().map(|block| match block {
+        ResponseBlock::Text(text) => Block::Text(text),
+        ResponseBlock::Thinking { text, signature } => Block::Thinking { text, signature },
+        ResponseBlock::RedactedThinking { data } => Block::RedactedThinking { data },
+        ResponseBlock::Opaque { dialect, json } => Block::Opaque { dialect, json },
+        ResponseBlock::Call(call) => {
+            let is_new = !call.id.trim().is_empty() && !given.contains(&call.id);
+            let made = || (1..).map(|number| format!("call_{number}")).find(|id| !given.contains(id)).unwrap();
+            let id = if is_new { call.id } else { made() };
+            given.insert(id.clone());
+            let arguments = Arguments::parse(&call.arguments).unwrap_or_else(|_| Arguments::empty());
+            Block::Call(ToolCall { id: CallId::new(&id), name: Arc::from(call.name.as_str()), arguments })
+        }
+    });
+    let answer = Answer::new(blocks.collect()).ok()?;
+    let results: Vec<ToolResult> = answer.calls().map(|call| ToolResult::new(call.id.clone(), "seen", false)).collect();
+    if results.is_empty() {
+        let answer = if response.stop == StopReason::Paused { answer.paused() } else { answer };
+        conversation.push_answer(answer).unwrap();
+    } else {
+        conversation.push_round(Round::new(answer, results).unwrap()).unwrap();
+    }
+    Some(conversation)
+}
+
+/// Ids of the calls and of their results in a request.
+pub(crate) fn ids(format: Format, body: &Value) -> (Vec<String>, Vec<String>) {
+    let texts = |values: Vec<&Value>| values.into_iter().map(|value| value.as_str().unwrap().to_owned()).collect();
+    let list = |name: &str| body[name].as_array().unwrap().iter();
+    match format {
+        Format::Anthropic => {
+            let blocks = || list("messages").flat_map(|message| message["content"].as_array().unwrap());
+            let calls = blocks().filter(|block| block["type"] == "tool_use").map(|block| &block["id"]);
+            let results = blocks().filter(|block| block["type"] == "tool_result").map(|block| &block["tool_use_id"]);
+            (texts(calls.collect()), texts(results.collect()))
+        }
+        Format::OpenAiChat => {
+            let calls = list("messages").filter_map(|message| message["tool_calls"].as_array()).flatten();
+            let results = list("messages").filter(|message| message["role"] == "tool");
+            (
+                texts(calls.map(|call| &call["id"]).collect()),
+                texts(results.map(|result| &result["tool_call_id"]).collect()),
+            )
+        }
+        Format::OpenAiResponses => {
+            let of =
+                |kind: &str| list("input").filter(|item| item["type"] == kind).map(|item| &item["call_id"]).collect();
+            (texts(of("function_call")), texts(of("function_call_output")))
+        }
+    }
 }

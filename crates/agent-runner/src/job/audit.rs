@@ -1,6 +1,6 @@
 //! Audit records in a file: one JSON record a line, appended, never rewritten.
 
-use crate::journal::{make_private_folder, open_regular, private, read_regular};
+use crate::journal::{check_own, make_private_folder, open_regular, private, read_regular};
 use agent_core::job::AuditRecord;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -48,6 +48,7 @@ impl AuditLog {
     /// [`AuditError`] when the file cannot be read.
     pub fn read(&self) -> Result<Audited, AuditError> {
         let mut bytes = Vec::new();
+        check_own(&self.path).map_err(|error| self.failed("read", io::Error::other(error)))?;
         match read_regular(&self.path).and_then(|mut file| file.read_to_end(&mut bytes)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Audited::default()),
@@ -69,7 +70,9 @@ impl AuditLog {
     fn write(&self, record: &AuditRecord) -> io::Result<()> {
         if let Some(folder) = self.path.parent() {
             make_private_folder(folder)?;
+            check_own(folder).map_err(io::Error::other)?;
         }
+        check_own(&self.path).map_err(io::Error::other)?;
         let mut options = OpenOptions::new();
         let mut file = open_regular(&self.path, private(options.read(true).append(true).create(true)))?;
         // One writer at a time; the system lets go of the lock when the file is closed.

@@ -2,6 +2,7 @@
 
 use super::disk_wait::DiskWait;
 use super::line;
+use super::own::{NotOwn, check_own};
 use super::read::{ReadError, Reader, Recovered, read, with_begun};
 use super::regular::open_regular;
 use agent_core::journal::{Format, Rebuilt, Record, Replayer};
@@ -161,7 +162,11 @@ impl FileJournal {
     }
 
     fn failed(&self, error: &io::Error) -> JournalError {
-        JournalError { place: self.path.display().to_string(), found: error.to_string() }
+        let limit = match error.kind() {
+            io::ErrorKind::FileTooLarge => ": raise the limit on file size (`ulimit -f`) and go on with the session",
+            _ => "",
+        };
+        JournalError { place: self.path.display().to_string(), found: format!("{error}{limit}") }
     }
 }
 
@@ -212,6 +217,9 @@ pub enum OpenError {
     /// It cannot be read.
     #[error(transparent)]
     Read(ReadError),
+    /// It, its lock or its directory is not this user's alone.
+    #[error(transparent)]
+    NotOwn(#[from] NotOwn),
     /// The system does not let us.
     #[error("open the journal {path}: {source}")]
     Io {
@@ -231,6 +239,9 @@ impl OpenError {
 /// Takes the lock beside the journal. The lock's file says who holds it.
 pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = path.with_extension("lock");
+    for own in path.parent().into_iter().chain([path, &lock_path]).filter(|own| !own.as_os_str().is_empty()) {
+        check_own(own)?;
+    }
     // Writing through a link would overwrite somebody else's file.
     if std::fs::symlink_metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
         return Err(OpenError::io(&lock_path, io::Error::other("it is not a regular file")));

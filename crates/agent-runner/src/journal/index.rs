@@ -7,6 +7,7 @@
 //! A plain file, not a database: it is read and written in one piece, is a few dozen bytes a session, and needs no engine in the program.
 
 use super::file::private;
+use super::own::check_own;
 use super::read::{ReadError, Reader};
 use super::regular::read_regular;
 use agent_core::journal::Entry;
@@ -16,7 +17,7 @@ use std::collections::HashMap;
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a session's journal says of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub enum Said {
 impl Said {
     /// Reads it from the journal: up to the first words, in the memory of one record. Nothing when there is no journal any more.
     fn read(path: &Path) -> Option<Self> {
+        if check_own(path).is_err() {
+            return Some(Self::Unreadable);
+        }
         let records = match Reader::open(path) {
             Ok(records) => records,
             Err(ReadError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return None,
@@ -118,6 +122,7 @@ impl Index {
 
     fn write(&self) -> io::Result<()> {
         let known = serde_json::to_vec(&self.known)?;
+        remove_abandoned(&self.path);
         let new = self.path.with_extension(format!("{}.tmp", std::process::id()));
         let written = private(OpenOptions::new().write(true).create_new(true)).open(&new).and_then(|mut file| {
             writeln!(file, "{VERSION} {:08x}", crc32fast::hash(&known))?;
@@ -131,6 +136,20 @@ impl Index {
     }
 }
 
+/// Removes what writers that were killed have left beside the index: nobody writes one for so long.
+fn remove_abandoned(index: &Path) {
+    let is_abandoned = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("index.")?.strip_suffix(".tmp"));
+        let is_named_so = number.is_some_and(|number| number.parse::<u32>().is_ok());
+        let found = entry.metadata().ok().filter(|found| is_named_so && found.is_file());
+        let age = found.and_then(|found| found.modified().ok()?.elapsed().ok());
+        age.is_some_and(|age| age > ABANDONED)
+    };
+    let entries = index.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    entries.filter(is_abandoned).for_each(|entry| drop(fs::remove_file(entry.path())));
+}
+
 /// Takes a session out, for good: what was said in it stays nowhere.
 pub(super) fn forget(folder: &Path, id: &str) {
     let mut index = Index::open(folder);
@@ -141,7 +160,7 @@ pub(super) fn forget(folder: &Path, id: &str) {
 
 fn load(path: &Path) -> Option<HashMap<String, (Stamp, Said)>> {
     let metadata = fs::symlink_metadata(path).ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+    if check_own(path).is_err() || !metadata.is_file() || metadata.len() > MAX_BYTES {
         return None;
     }
     let mut bytes = Vec::new();
@@ -180,6 +199,29 @@ const VERSION: &str = "agent-sessions 1";
 const WORDS_CHARS: usize = 200;
 /// Entries read anew that make writing it worth while.
 const WORTH_WRITING: usize = 32;
+/// An index is written within a moment.
+const ABANDONED: Duration = Duration::from_secs(3_600);
 const SETTLED_NS: u64 = 2_000_000_000;
 /// No index is nearly as long.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["index.77.tmp", "index.78.tmp", "index.mine.tmp", "index"] {
+            fs::write(at(name), "x").unwrap();
+        }
+        let long_ago = SystemTime::now() - 2 * ABANDONED;
+        for name in ["index.77.tmp", "index.mine.tmp", "index"] {
+            fs::File::options().write(true).open(at(name)).unwrap().set_modified(long_ago).unwrap();
+        }
+        remove_abandoned(&at("index"));
+        let left = ["index.77.tmp", "index.78.tmp", "index.mine.tmp", "index"].map(|name| at(name).exists());
+        assert_eq!(left, [false, true, true, true]);
+    }
+}

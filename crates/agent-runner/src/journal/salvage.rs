@@ -56,7 +56,7 @@ pub fn salvage(path: &Path, out: &Path) -> Result<Salvaged, OpenError> {
         let notes = may_have_begun(replayer.session(), replayer.next_seq(), at_ms);
         notes.iter().try_for_each(|note| copy.put(note)).map_err(failed)?;
     }
-    copy.finish(out).map_err(failed)?;
+    copy.finish().map_err(failed)?;
     let length = std::fs::metadata(path).map_err(|source| OpenError::io(path, source))?.len();
     Ok(Salvaged { records: replayer.next_seq(), left_bytes: length.saturating_sub(good_bytes) })
 }
@@ -65,15 +65,27 @@ fn empty() -> io::Error {
     io::Error::other("it has no whole record")
 }
 
-struct Copy {
+/// A file that goes again unless it is finished: half a copy is no journal.
+struct Copy<'a> {
     file: BufWriter<File>,
     buffer: Vec<u8>,
+    out: &'a Path,
+    is_finished: bool,
 }
 
-impl Copy {
-    fn create(out: &Path) -> io::Result<Self> {
+impl Drop for Copy<'_> {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // What could not be written may be impossible to remove, too.
+            let _ = std::fs::remove_file(self.out);
+        }
+    }
+}
+
+impl<'a> Copy<'a> {
+    fn create(out: &'a Path) -> io::Result<Self> {
         let file = private(OpenOptions::new().write(true).create_new(true)).open(out)?;
-        Ok(Self { file: BufWriter::new(file), buffer: Vec::new() })
+        Ok(Self { file: BufWriter::new(file), buffer: Vec::new(), out, is_finished: false })
     }
 
     fn put(&mut self, record: &Record) -> io::Result<()> {
@@ -82,10 +94,12 @@ impl Copy {
         self.file.write_all(&self.buffer)
     }
 
-    fn finish(mut self, out: &Path) -> io::Result<()> {
+    fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_data()?;
-        sync_folder_of(out)
+        sync_folder_of(self.out)?;
+        self.is_finished = true;
+        Ok(())
     }
 }
 

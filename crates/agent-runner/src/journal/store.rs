@@ -2,6 +2,7 @@
 
 use super::file::{FileJournal, OpenError, Reopened, lock};
 use super::index::{self, Index, Said, Stamp};
+use super::own::check_own;
 use super::read::{Reader, Recovered};
 use super::salvage::may_have_begun;
 use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
@@ -30,6 +31,18 @@ pub struct SessionInfo {
     /// When it was last written.
     pub modified: SystemTime,
     stamp: Stamp,
+}
+
+/// The sessions that were written last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Newest {
+    /// They, the newest first, and what was first said in each.
+    pub sessions: Vec<(SessionInfo, Said)>,
+    /// How many older ones were not looked at.
+    pub others: usize,
+    /// How many were passed over, because nothing was said in them.
+    pub empty: usize,
 }
 
 impl SessionStore {
@@ -148,7 +161,9 @@ impl SessionStore {
     /// [`StoreError`] when the id is bad, or there is no such session.
     pub fn existing(&self, id: &str) -> Result<PathBuf, StoreError> {
         let path = self.path(id)?;
-        if path.exists() {
+        // A link that leads nowhere is there, and refused.
+        if path.symlink_metadata().is_ok() {
+            [&self.folder, &path].into_iter().try_for_each(|own| check_own(own)).map_err(OpenError::from)?;
             Ok(path)
         } else {
             Err(StoreError::NoSuchSession { id: id.to_owned(), folder: self.folder.clone() })
@@ -183,18 +198,30 @@ impl SessionStore {
         Ok(sessions)
     }
 
-    /// The sessions that were written last, so many of them, with what was first said in each; and how many there are.
+    /// The sessions that were written last, so many of them, with what was first said in each. One in which nothing was said is passed over, as
+    /// by [`newest`](Self::newest), unless `with_empty`.
     ///
     /// # Errors
     /// As [`list`](Self::list).
-    pub fn newest_said(&self, limit: usize) -> Result<(Vec<(SessionInfo, Said)>, usize), StoreError> {
+    pub fn newest_said(&self, limit: usize, with_empty: bool) -> Result<Newest, StoreError> {
         let sessions = self.list()?;
         let mut index = Index::open(&self.folder);
         let mut told = |session: &SessionInfo| index.said(&session.id, &session.path, session.stamp);
-        let newest =
-            sessions.iter().filter_map(|session| Some((session.clone(), told(session)?))).take(limit).collect();
+        let mut newest = Newest { sessions: Vec::new(), others: sessions.len(), empty: 0 };
+        for session in &sessions {
+            if newest.sessions.len() == limit {
+                break;
+            }
+            newest.others -= 1;
+            match told(session) {
+                // It was removed meanwhile.
+                None => {}
+                Some(Said::Nothing) if !with_empty => newest.empty += 1,
+                Some(said) => newest.sessions.push((session.clone(), said)),
+            }
+        }
         self.keep(index, &sessions);
-        Ok((newest, sessions.len()))
+        Ok(newest)
     }
 
     /// The session that was written last and in which something was said, if there is one. One that was opened and left has nothing to go on

@@ -48,7 +48,8 @@ fn many_sessions_are_listed_with_their_words() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(make(folder.path(), "many", 40).lines().count(), 40);
     let store = SessionStore::new(folder.path(), "/work".as_ref());
-    let (told, number) = store.newest_said(7).unwrap();
+    let newest = store.newest_said(7, true).unwrap();
+    let (told, number) = (newest.sessions, 7 + newest.others);
     assert_eq!((told.len(), number), (7, 40));
     assert!(told.iter().all(|(_, said)| matches!(said, Said::Words(words) if words.contains("mend the parser"))));
 }

@@ -50,7 +50,13 @@ async fn text_that_had_come_stays_in_the_history() {
     host.handle.input("go");
     host.until(|notice| matches!(notice, agent_runner::Notice::Delta(_))).await;
     host.handle.cancel();
-    assert_eq!(host.outcome().await.text, "half\n[interrupted]");
+    assert_eq!(host.outcome().await.text, "half");
+    // The answer is as the model wrote it; that it was stopped stands with what the user says next.
+    host.handle.input("on");
+    assert_eq!(host.outcome().await.text, "next");
+    let history = format!("{:?}", provider.requests().all()[1].conversation.iter().collect::<Vec<_>>());
+    assert!(history.contains(r#"Text("half")"#), "{history}");
+    assert!(history.contains(r#"["[Your last answer was interrupted.]", "on"]"#), "{history}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,10 @@
 //! Hooks: what they are told, and what becomes of the turn when they fail.
 
 use crate::support::{HangingHook, HookStep, Host, builder, elapsed_ms, results, tool};
+use agent_core::conversation::ToolCall;
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport};
 use agent_core::session::OutcomeKind;
-use agent_core::tool::{HookVerdict, ToolOutcome};
+use agent_core::tool::{HookVerdict, Inspection, ToolOutcome};
 use agent_runner::{Builder, Notice};
 use agent_testkit::{FailingHook, FakeTool, HookCall, RecordingHook, Reply, Script, ScriptedProvider};
 use serde_json::json;
@@ -31,8 +32,13 @@ async fn changes_are_looked_at_formatted_and_committed() {
     let mut host = Host::start(one_edit(&provider).0.hook(Arc::new(hook.clone())));
     assert_eq!(host.ask("go").await.kind, OutcomeKind::Success);
     let calls = hook.calls().all();
-    let [HookCall::BeforeTool(_), HookCall::CheckGit(seen), HookCall::Format(_), HookCall::Commit(changes)] =
-        &calls[..]
+    let [
+        HookCall::BeforeTool(_),
+        HookCall::ToolBegins(_),
+        HookCall::CheckGit(seen),
+        HookCall::Format(_),
+        HookCall::Commit(changes),
+    ] = &calls[..]
     else {
         panic!("{calls:?}")
     };
@@ -49,7 +55,20 @@ async fn reading_starts_no_hook() {
     let provider = ScriptedProvider::new(Script::new().call("look", json!({})).text("done"));
     let mut host = Host::start(builder(provider).tool(tool(&look)).hook(Arc::new(hook.clone())));
     host.ask("go").await;
-    assert!(hook.calls().all().iter().all(|call| matches!(call, HookCall::BeforeTool(_))));
+    assert!(hook.calls().all().iter().all(|call| matches!(call, HookCall::BeforeTool(_) | HookCall::ToolBegins(_))));
+}
+
+/// What a hook keeps of the state before a call must not outlive a call that nobody permitted.
+#[tokio::test(start_paused = true)]
+async fn a_call_begins_for_the_hook_only_when_it_is_permitted() {
+    let deny = |_: &ToolCall, _: &Inspection| HookVerdict::Deny { reason: "no".to_owned() };
+    for (hook, begins) in [(RecordingHook::new(), 1), (RecordingHook::new().on_before_tool(deny), 0)] {
+        let provider = edit_then_done();
+        let (builder, edit) = one_edit(&provider);
+        Host::start(builder.hook(Arc::new(hook.clone()))).ask("go").await;
+        let begun = hook.calls().all().iter().filter(|call| matches!(call, HookCall::ToolBegins(_))).count();
+        assert_eq!((begun, edit.log().runs()), (begins, begins));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,7 +41,8 @@ impl Place {
 
     /// What was said, by id.
     fn told(&self) -> Vec<(String, Said)> {
-        let (told, number) = self.store.newest_said(usize::MAX).unwrap();
+        let told = self.store.newest_said(usize::MAX, true).unwrap().sessions;
+        let number = told.len();
         assert!(told.len() <= number);
         let mut told: Vec<_> = told.into_iter().map(|(session, said)| (session.id, said)).collect();
         told.sort_by(|a, b| a.0.cmp(&b.0));

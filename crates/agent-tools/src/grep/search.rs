@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::CString;
 use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// What is searched for, and how.
 pub(super) struct Search<'a> {
@@ -28,10 +29,10 @@ impl Search<'_> {
     pub(super) fn run(&self, workspace: &Workspace, start: &RelativePath) -> Result<(Report, Walked), FileError> {
         let base = workspace.existing(start)?;
         let queue = Queue::default();
-        let walked = std::thread::scope(|scope| {
+        let walked = thread::scope(|scope| {
             // Closed also when the walk panics, or its threads would wait for ever.
             let _closing = CloseOnDrop(&queue);
-            let (mut helpers, most_helpers) = (0, helping_threads());
+            let (mut helpers, mut most_helpers) = (0, helping_threads());
             let mut own = self.searcher();
             let mut number = 0;
             walk(workspace, start, None, self.watch, |entry| {
@@ -44,8 +45,11 @@ impl Search<'_> {
                 number += 1;
                 // A small search is done before a thread has started.
                 if helpers < most_helpers && number > FILES_PER_THREAD * (helpers + 1) {
-                    helpers += 1;
-                    scope.spawn(|| self.work(&queue));
+                    match thread::Builder::new().spawn_scoped(scope, || self.work(&queue)) {
+                        Ok(_) => helpers += 1,
+                        // The system has none left: it takes longer.
+                        Err(_) => most_helpers = helpers,
+                    }
                 }
                 if is_long && let Some(task) = queue.take_if_any() {
                     queue.hand_in(task.number, self.search(&mut own, &task));
@@ -92,7 +96,7 @@ impl Search<'_> {
 }
 
 fn helping_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).min(MOST_HELPERS)
+    thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).min(MOST_HELPERS)
 }
 
 /// A file to search.

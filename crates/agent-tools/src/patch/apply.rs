@@ -2,9 +2,11 @@
 //!
 //! 1. A hunk is applied where its lines stand, exactly or but for blanks at line ends; what stays, stays as it is in the file.
 //! 2. Hunks stand in the order of the file. Where lines stand twice, an anchor must say which is meant.
-//! 3. New lines end as the lines of the file do, and a file without a final line end has none afterwards.
+//! 3. Finding a hunk takes a time that grows with the file and with the hunk, not with both; of all hunks together it has a limit, and can be stopped.
+//! 4. New lines end as the lines of the file do, and a file without a final line end has none afterwards.
 
 use super::{Hunk, Line};
+use std::cell::Cell;
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub(crate) struct Applied {
 ///
 /// # Errors
 /// Which of them does not fit, and why, for a model.
-pub(crate) fn apply(text: &str, hunks: &[Hunk]) -> Result<Applied, String> {
-    let file = File { lines: text.split_inclusive('\n').collect() };
+pub(crate) fn apply(text: &str, hunks: &[Hunk], is_stopped: &dyn Fn() -> bool) -> Result<Applied, String> {
+    let file = File { lines: text.split_inclusive('\n').collect(), looked_at: Cell::new(0), is_stopped };
     let line_end = if text.matches("\r\n").count() * 2 > text.matches('\n').count() { "\r\n" } else { "\n" };
     let mut result: Vec<String> = Vec::with_capacity(file.lines.len());
     let (mut added, mut removed, mut first_line) = (0, 0, None);
@@ -72,6 +74,9 @@ fn join(mut lines: Vec<String>, line_end: &str, ends_open: bool) -> String {
 struct File<'a> {
     /// With their ends.
     lines: Vec<&'a str>,
+    /// Lines that were compared so far.
+    looked_at: Cell<u64>,
+    is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl File<'_> {
@@ -83,7 +88,7 @@ impl File<'_> {
     fn place_of(&self, hunk: &Hunk, from: usize) -> Result<usize, String> {
         let mut from = from;
         for anchor in &hunk.anchors {
-            from = 1 + self.find(&[anchor], from).ok_or_else(|| {
+            from = 1 + self.find(&[anchor], from)?.ok_or_else(|| {
                 format!("cannot be placed: the file has no line `{anchor}` at or after line {}", from + 1)
             })?;
         }
@@ -104,8 +109,8 @@ impl File<'_> {
                 .filter(|start| LIKENESS.iter().any(|alike| self.stands(&old, *start, *alike)))
                 .ok_or_else(|| String::from("does not fit: its lines are not the last of the file"));
         }
-        let first = self.find(&old, from).ok_or_else(|| self.absence(&old, from))?;
-        match self.find(&old, first + 1) {
+        let Some(first) = self.find(&old, from)? else { return Err(self.absence(&old, from)?) };
+        match self.find(&old, first + 1)? {
             Some(second) if hunk.anchors.is_empty() => Err(format!(
                 "fits at line {} and at line {}: add lines around it, or an `@@` with a line above it",
                 first + 1,
@@ -116,35 +121,99 @@ impl File<'_> {
     }
 
     /// The first place at or after a line where these lines stand.
-    fn find(&self, old: &[&str], from: usize) -> Option<usize> {
-        let end = (self.lines.len() + 1).checked_sub(old.len())?;
-        LIKENESS.iter().find_map(|alike| (from..end).find(|at| self.stands(old, *at, *alike)))
+    fn find(&self, old: &[&str], from: usize) -> Result<Option<usize>, String> {
+        for alike in LIKENESS {
+            if let Some(at) = self.find_alike(old, from, alike)? {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
     }
 
-    fn stands(&self, old: &[&str], at: usize, alike: fn(&str, &str) -> bool) -> bool {
+    /// By the method of Knuth, Morris and Pratt: no line of the file is gone back to.
+    fn find_alike(&self, old: &[&str], from: usize, alike: Likeness) -> Result<Option<usize>, String> {
+        let old: Vec<&str> = old.iter().map(|line| (alike.of_patch)(line)).collect();
+        let shorter = self.shorter(&old)?;
+        let mut fit = 0;
+        for (at, line) in self.lines.iter().enumerate().skip(from) {
+            self.look()?;
+            let line = (alike.of_file)(line);
+            while fit > 0 && old.get(fit) != Some(&line) {
+                fit = shorter.get(fit - 1).copied().unwrap_or_default();
+            }
+            fit += usize::from(old.get(fit) == Some(&line));
+            if fit == old.len() {
+                return Ok(Some(at + 1 - fit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// For each number of lines that fit, how many of the last of them are also the first.
+    fn shorter(&self, old: &[&str]) -> Result<Vec<usize>, String> {
+        let mut shorter: Vec<usize> = vec![0];
+        let mut fit = 0;
+        for line in old.iter().skip(1) {
+            self.look()?;
+            while fit > 0 && old.get(fit) != Some(line) {
+                fit = shorter.get(fit - 1).copied().unwrap_or_default();
+            }
+            fit += usize::from(old.get(fit) == Some(line));
+            shorter.push(fit);
+        }
+        Ok(shorter)
+    }
+
+    /// Counts a line that is looked at.
+    fn look(&self) -> Result<(), String> {
+        let looked_at = self.looked_at.get() + 1;
+        self.looked_at.set(looked_at);
+        if looked_at > MOST_LOOKED_AT {
+            return Err(format!(
+                "takes too long to place: more than {MOST_LOOKED_AT} lines were compared; give fewer changes at once, or an `@@` with a line above each"
+            ));
+        }
+        match looked_at.is_multiple_of(LINES_BETWEEN_LOOKS) && (self.is_stopped)() {
+            true => Err(String::from("was stopped")),
+            false => Ok(()),
+        }
+    }
+
+    fn stands(&self, old: &[&str], at: usize, alike: Likeness) -> bool {
         let here = self.lines.get(at..).unwrap_or_default();
-        here.len() >= old.len() && here.iter().zip(old).all(|(line, old)| alike(line, old))
+        here.len() >= old.len()
+            && here.iter().zip(old).all(|(line, old)| (alike.of_file)(line) == (alike.of_patch)(old))
     }
 
-    fn absence(&self, old: &[&str], from: usize) -> String {
+    fn absence(&self, old: &[&str], from: usize) -> Result<String, String> {
         let first = old.first().copied().unwrap_or_default();
-        let near = match self.find(&[first], from) {
+        let near = match self.find(&[first], from)? {
             Some(at) => format!("line {} is its first line, but what follows there differs", at + 1),
             None => format!("no line at or after line {} is `{first}`", from + 1),
         };
-        format!("does not fit: {near}; copy the lines exactly from what `read_file` shows, without line numbers")
+        Ok(format!("does not fit: {near}; copy the lines exactly from what `read_file` shows, without line numbers"))
     }
 }
 
-fn is_same(line: &str, old: &str) -> bool {
-    line.trim_end_matches(['\r', '\n']) == old
+/// What of a line of the file and of the patch has to be the same.
+#[derive(Clone, Copy)]
+struct Likeness {
+    of_file: fn(&str) -> &str,
+    of_patch: fn(&str) -> &str,
 }
 
-fn is_same_but_for_blanks(line: &str, old: &str) -> bool {
-    line.trim_end() == old.trim_end()
+fn without_end(line: &str) -> &str {
+    line.trim_end_matches(['\r', '\n'])
 }
 
-const LIKENESS: [fn(&str, &str) -> bool; 2] = [is_same, is_same_but_for_blanks];
+/// Exactly, or but for blanks at the end.
+const LIKENESS: [Likeness; 2] = [
+    Likeness { of_file: without_end, of_patch: |line| line },
+    Likeness { of_file: str::trim_end, of_patch: str::trim_end },
+];
+/// Lines compared for one file: some seconds.
+const MOST_LOOKED_AT: u64 = 100_000_000;
+const LINES_BETWEEN_LOOKS: u64 = 16_384;
 
 #[cfg(test)]
 mod tests {
@@ -155,7 +224,7 @@ mod tests {
     fn patched(text: &str, body: &str) -> Result<String, String> {
         let sections = parse(&format!("*** Begin Patch\n*** Update File: f\n{body}\n*** End Patch")).unwrap();
         let Change::Update { hunks, .. } = &sections[0].change else { panic!("no update") };
-        apply(text, hunks).map(|applied| applied.text)
+        apply(text, hunks, &|| false).map(|applied| applied.text)
     }
 
     #[test]
@@ -197,7 +266,41 @@ mod tests {
         }
     }
 
+    /// What grows with both, the file and the hunk, would not end here.
+    #[test]
+    fn many_equal_lines_are_looked_through_once() {
+        let keep = |lines: usize| (0..lines).map(|_| Line::Keep(String::new())).collect::<Vec<_>>();
+        let with = |last: Line| {
+            let lines = keep(20_000).into_iter().chain([last]).collect();
+            Hunk { anchors: vec![], lines, is_at_end: false }
+        };
+        let text = "\n".repeat(200_000) + "x\n";
+        let applied = apply(&text, &[with(Line::Remove("x".into()))], &|| false).unwrap();
+        assert_eq!((applied.removed, applied.first_line), (1, 200_001));
+        assert!(apply(&text, &[with(Line::Remove("y".into()))], &|| false).unwrap_err().contains("does not fit"));
+        let looks = Cell::new(0_u64);
+        let stop = || {
+            looks.set(looks.get() + 1);
+            looks.get() == 3
+        };
+        assert!(apply(&text, &[with(Line::Remove("y".into()))], &stop).unwrap_err().contains("was stopped"));
+        assert_eq!(looks.get(), 3, "it stops when it is asked to");
+    }
+
     proptest! {
+        #[test]
+        fn lines_are_found_where_they_first_stand(
+            text in prop::collection::vec("[ab]? ?", 0..14), old in prop::collection::vec("[ab]? ?", 1..5), from in 0usize..4,
+        ) {
+            let ends: Vec<String> = text.iter().map(|line| format!("{line}\n")).collect();
+            let file = File { lines: ends.iter().map(String::as_str).collect(), looked_at: Cell::new(0), is_stopped: &|| false };
+            let old: Vec<&str> = old.iter().map(String::as_str).collect();
+            for alike in LIKENESS {
+                let plainly = (from..text.len()).find(|at| file.stands(&old, *at, alike));
+                prop_assert_eq!(file.find_alike(&old, from, alike).unwrap(), plainly);
+            }
+        }
+
         #[test]
         fn replacing_all_lines_gives_exactly_the_new_ones(
             old in prop::collection::vec("[a-c]{0,2}", 1..6), new in prop::collection::vec("[a-d]{0,2}", 1..6),
@@ -206,7 +309,7 @@ mod tests {
             let marked = old.iter().map(|line| Line::Remove(line.clone())).chain(new.iter().map(|line| Line::Add(line.clone())));
             let hunk = Hunk { anchors: vec![], lines: marked.collect(), is_at_end: true };
             let wanted: String = new.iter().map(|line| format!("{line}\n")).collect();
-            prop_assert_eq!(apply(&text, &[hunk]).unwrap().text, wanted);
+            prop_assert_eq!(apply(&text, &[hunk], &|| false).unwrap().text, wanted);
         }
     }
 }

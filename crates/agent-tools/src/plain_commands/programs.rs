@@ -27,9 +27,18 @@ pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
         "uniq" | "xxd" => arguments.iter().filter(|text| !text.starts_with(['-', '+'])).count() > 1,
         // Variables name programs: `CC=x`, `SHELL=x`.
         "make" | "gmake" | "nmake" if arguments.iter().any(|text| text.contains('=') && !text.starts_with('-')) => true,
+        // A command for the other machine.
+        "ssh" | "rsh" | "slogin" if ssh_is_given_a_command(arguments) => true,
+        // The script of a service by a path.
+        "service" | "invoke-rc.d" | "rc-service" if first.contains('/') => true,
         "tar" | "bsdtar" if !first.starts_with('-') && first.contains(['I', 'F', 'T', 'g']) => true,
         _ => {
             let interpreter = INTERPRETERS.iter().any(|known| is_version_of(name, known));
+            let behind = arguments.iter().skip(1).map(String::as_str).chain([""]);
+            let mut modules = arguments.iter().zip(behind);
+            if interpreter && modules.any(|(option, next)| module_runs_more(option, next)) {
+                return true;
+            }
             let code = |argument: &String| interpreter && CODE.iter().any(|option| is_option(argument, option));
             let escapes = |argument: &String| {
                 OPTIONS.iter().any(|(names, options)| {
@@ -77,6 +86,34 @@ fn runs_by_a_subcommand(name: &str, arguments: &[String]) -> bool {
         }
         false
     })
+}
+
+/// Whether `-m MODULE`, in one word or two, is a module that runs what the words behind it say.
+fn module_runs_more(option: &str, next: &str) -> bool {
+    let module = match option.strip_prefix("-m") {
+        Some("") => next,
+        Some(glued) => glued,
+        None => return false,
+    };
+    MODULES.contains(&module)
+}
+
+/// Whether something stands behind the name of the machine.
+fn ssh_is_given_a_command(arguments: &[String]) -> bool {
+    let mut words = arguments.iter();
+    let mut machines = 0;
+    while let Some(word) = words.next() {
+        if machines == 0 && word.starts_with('-') {
+            // `-p 22`: the value is no machine.
+            let takes_value = word.len() == 2 && word.ends_with(|letter| "BbcDEeFIiJLlmOoPpQRSWw".contains(letter));
+            if takes_value {
+                words.next();
+            }
+        } else {
+            machines += 1;
+        }
+    }
+    machines > 1
 }
 
 /// Whether a command changes where or how the commands behind it run, as far as the shell does that without being asked for more.
@@ -200,6 +237,8 @@ const WRAPPERS: &[&str] = &[
     "slirp4netns", "rootlesskit", "buildah", "pasta", "passt", "sshpass", "autossh", "mosh", "pssh", "pdsh", "parallel-ssh", "clush", "ansible",
     "ttyrec", "asciinema", "abduco", "reptyr", "zellij", "byobu", "winpty", "wsl", "cmd", "cmd.exe", "powershell", "cygstart", "caffeinate", "sandbox-exec",
     "arch", "leaks", "dtruss", "xcrun", "launchctl", "s6-setuidgid", "s6-envdir", "s6-softlimit", "s6-applyuidgid", "catatonit", "setlock", "pgrphack", "multilog", "runsv",
+    // They take commands from their input, and among these are some for the shell.
+    "ed", "red", "dc", "lftp", "debconf", "debconf-communicate",
 ];
 
 /// Programs, and their sub-commands behind which stands another command, in this environment or elsewhere. Those of several words stand
@@ -269,6 +308,12 @@ const INTERPRETERS: &[&str] = &[
 /// The options that give it.
 const CODE: &[&str] = &["-c", "-e", "-E", "-r", "-p", "-l", "--eval", "--print", "--execute", "eval"];
 
+/// Modules of Python's own that run a program or a text that stands behind them.
+const MODULES: &[&str] = &[
+    "timeit", "pdb", "cProfile", "profile", "trace", "runpy", "code", "asyncio", "IPython", "debugpy", "cgitb",
+    "idlelib",
+];
+
 /// Programs, and their options and words that name a command to run or a file to write.
 #[rustfmt::skip]
 const OPTIONS: &[(&[&str], &[&str])] = &[
@@ -279,6 +324,17 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["sort", "shuf"], &["--compress-program", "-o", "--output"]),
     (&["patch"], &["-o", "--output", "-i", "--input", "-r", "--reject-file", "-d", "--directory", "-B", "--prefix", "-D", "--get", "-g"]),
     (&["install"], &["--strip-program"]),
+    (&["diff3", "sdiff"], &["--diff-program"]),
+    (&["prove"], &["-e", "--exec", "-P", "--source", "--formatter", "--harness", "--archive", "-I", "-M"]),
+    (&["dpkg-architecture"], &["-c", "--command"]),
+    (&["pip", "pip3"], &["--python", "--editor", "--log"]),
+    (&["rpm", "rpmbuild", "rpmspec"], &["-E", "-D", "--eval", "--define", "--pipe", "--rcfile", "--macros", "--load"]),
+    (&["fzf", "sk"], &["--preview", "--bind"]),
+    (&["yt-dlp", "youtube-dl"], &["--exec", "--external-downloader", "--downloader", "--netrc-cmd", "--config-locations", "-o", "--output"]),
+    (&["tcpdump", "tshark", "dumpcap"], &["-z", "-w"]),
+    (&["nmap"], &["--script", "--datadir", "-oN", "-oX", "-oG", "-oA"]),
+    (&["tex", "latex", "pdflatex", "xelatex", "lualatex", "pdftex", "luatex"], &["-shell-escape", "--shell-escape", "-enable-write18", "--enable-write18"]),
+    (&["latexmk"], &["-e", "-r", "-shell-escape", "--shell-escape"]),
     (&["tree", "iconv", "sdiff", "xmllint", "xsltproc"], &["-o", "--output"]),
     (&["yq"], &["-i", "--inplace", "-s", "--split-exp"]),
     (&["file"], &["-C", "--compile"]),
@@ -329,6 +385,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["make", "gmake", "nmake"], &["--eval", "-f", "--file", "--makefile", "-C", "--directory", "-I", "--include-dir", "-E"]),
     (&["man"], &["-P", "-H", "--pager", "--html"]),
     (&["vi", "vim", "nvim", "view", "ex", "emacs", "nano"], &["-c", "-S", "-s", "--cmd", "--eval", "--load", "-l"]),
+    (&["vi", "vim", "nvim", "view", "ex", "vimdiff"], &["-u", "-U", "-W", "-w", "-i"]),
     (&["wget"], &[
         "--use-askpass", "-e", "--execute", "-O", "--output-document", "-o", "--output-file", "-a", "--append-output", "-P", "--directory-prefix",
         "--config", "--save-cookies", "--rejected-log", "--hsts-file", "--warc-file",
@@ -348,7 +405,7 @@ const PREFIXES: &[(&[&str], &[&str])] = &[
         "ranlib", "rustc", "rustdoc", "java", "javac", "javadoc", "jar", "kotlinc", "scalac"], &["@"]),
     (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran"], &[
         "-wrapper", "-B", "-specs", "--specs", "-fplugin", "-fpass-plugin", "-fuse-ld", "--ld-path", "-Wl,", "-Wa,", "-Wp,", "-Xlinker", "-Xassembler",
-        "-Xclang", "-load", "--config",
+        "-Xclang", "-load", "--config", "-MF", "-MJ", "-dumpdir", "-dumpbase",
     ]),
     (&["ld", "gold", "mold", "ar", "nm", "ranlib"], &["-plugin", "--plugin"]),
     (&["java", "javac"], &["-javaagent", "-agentlib", "-agentpath", "-XX:", "-processorpath", "--processor-path", "-Xplugin", "-J"]),
@@ -364,6 +421,7 @@ const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &[
         "send-email", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
         "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
+        "merge-index", "merge-one-file", "submodule--helper", "difftool--helper", "mergetool--lib", "sh-setup",
     ], &[]),
     ("npm", &["exec", "x", "init", "create", "explore", "edit", "config", "set", "set-script"], &[]),
     ("pnpm", &["exec", "create", "config", "set"], &[]),

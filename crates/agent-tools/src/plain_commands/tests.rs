@@ -22,6 +22,25 @@ const BY_SUBCOMMANDS: &[(&str, &str)] = &[
     ("doppler run rm", "doppler me"), ("sops exec-env a rm", "sops decrypt a"), ("/usr/bin/pyenv exec rm", "/usr/bin/pyenv versions"), ("mpirun rm", "ls mpirun"), ("ccache rm", "ls ccache"), ("opam exec rm", "opam list"),
 ];
 
+/// Programs that run another, or write any file, by an option, a word, or what comes in; and beside it what they are not kept from.
+#[rustfmt::skip]
+const BY_OTHER_WAYS: &[(&str, &str)] = &[
+    ("diff3 --diff-program=./evil a b c", "diff3 a b c"), ("sdiff --diff-program ./evil a b", "sdiff a b"), ("prove -e ./evil t", "prove t"), ("prove --exec=./evil t", "prove -v t"),
+    ("dpkg-architecture -c ./evil", "dpkg-architecture -l"), ("dpkg-architecture --command=rm", "dpkg-architecture -q x"), ("debconf ./evil", "debconf-show x"), ("pip --python ./evil list", "pip list"),
+    ("pip3 --python=./evil list", "pip3 list"), ("git merge-index ./evil -a", "git merge-base a b"), ("python3 -m timeit code", "python3 -m pytest"), ("python3 -mpdb x", "python3 -m pytest x"),
+    ("printf '!rm victim' | ed", "printf '!rm victim' | cat"), ("dc x", "ls dc"), ("gcc -MD -MF x a.c", "gcc -MD a.c"), ("service ../../x start", "service x start"), ("vim -u x", "vim x"),
+    ("ssh h rm x", "ssh h"), ("ssh -p 22 h rm", "ssh -p 22 h"), ("ssh -4 h rm", "ssh -4 h"), ("rpm --eval x", "rpm -q x"), ("fzf --preview rm", "fzf"), ("tcpdump -z rm", "tcpdump"), ("pdflatex -shell-escape x", "pdflatex x"),
+    ("yt-dlp --exec rm x", "yt-dlp x"),
+];
+
+#[test]
+fn a_command_that_is_named_in_other_ways_is_out_of_sight() {
+    for (unknown, control) in BY_OTHER_WAYS {
+        assert_eq!(plain_commands(unknown), None, "{unknown:?}");
+        assert!(plain_commands(control).is_some(), "the control of {unknown:?}: {control:?}");
+    }
+}
+
 #[test]
 fn a_command_behind_a_subcommand_is_out_of_sight() {
     for (unknown, control) in BY_SUBCOMMANDS {

@@ -85,7 +85,8 @@ impl<'w> Frames<'w> {
             };
             self.path.truncate(frame.path_bytes);
             let path = below(&self.path, &name.to_string_lossy());
-            if name.as_bytes() == b".git" || frame.ignores.covers(&path, kind == Kind::Directory) {
+            let is_left_out = name.as_bytes() == b".git" || self.workspace.is_closed_entry(&path, name.as_bytes());
+            if is_left_out || frame.ignores.covers(&path, kind == Kind::Directory) {
                 continue;
             }
             let directory = match &frame.directory {

@@ -10,6 +10,7 @@ use super::descend::{MadeDirectories, descend_making};
 use super::record::Stamp;
 use super::temporary::{FillError, Swap, Temporary};
 use super::{FileError, OpenedFile, RelativePath, Workspace};
+use agent_exec::leftovers::Leftover;
 use rustix::fs::{AtFlags, FileType, statat};
 use rustix::io::Errno;
 use std::path::Path;
@@ -57,6 +58,7 @@ impl Workspace {
         let old = target.stamp();
         let mut temporary = Temporary::named(target.directory);
         let new = temporary.fill(content, Some(&target.status)).map_err(|error| not_filled(path, error))?;
+        temporary.note(Leftover::Old(&target.status));
         Ok(self.staged(path, target.real, temporary, Kind::Replace { old, new: Stamp::of(&new) }))
     }
 
@@ -84,7 +86,9 @@ impl Workspace {
     /// Prepares the removal of a file.
     pub(crate) fn stage_removal(&self, path: &RelativePath, target: OpenedFile) -> Staged<'_> {
         let kind = Kind::Remove { old: target.stamp() };
-        self.staged(path, target.real, Temporary::named(target.directory), kind)
+        let temporary = Temporary::named(target.directory);
+        temporary.note(Leftover::Old(&target.status));
+        self.staged(path, target.real, temporary, kind)
     }
 
     fn staged(&self, path: &RelativePath, real: RelativePath, temporary: Temporary, kind: Kind) -> Staged<'_> {

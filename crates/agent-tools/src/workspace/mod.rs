@@ -5,6 +5,7 @@
 //! root name by name, following nothing: what is opened, replaced or made is what was judged, whoever moves what meanwhile.
 
 mod change;
+mod closed;
 mod descend;
 mod error;
 mod open;
@@ -35,6 +36,7 @@ pub struct Workspace {
     root_as_given: PathBuf,
     directory: Dir,
     protected: Vec<Protected>,
+    closed: Vec<RelativePath>,
     record: Record,
 }
 
@@ -52,7 +54,14 @@ impl Workspace {
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(wrong)?;
         let root_as_given = given.to_path_buf();
-        Ok(Self { root, root_as_given, directory, protected: Vec::new(), record: Record::default() })
+        Ok(Self {
+            root,
+            root_as_given,
+            directory,
+            protected: Vec::new(),
+            closed: Vec::new(),
+            record: Record::default(),
+        })
     }
 
     /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. Paths outside of the
@@ -72,6 +81,28 @@ impl Workspace {
     #[must_use]
     pub fn protecting_repositories<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.protecting_as(paths, "belongs to a git repository or its configuration")
+    }
+
+    /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them. Paths outside of the workspace
+    /// are passed over.
+    #[must_use]
+    pub fn closing<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        for path in paths {
+            let Some(path) = path.as_ref().to_str().and_then(|path| self.relative(path).ok()) else { continue };
+            let real = self.real_path(&path).filter(|real| *real != path);
+            self.closed.extend(real.into_iter().chain([path]));
+        }
+        self
+    }
+
+    /// Whether no tool shows what is at a path without links.
+    pub(crate) fn is_closed(&self, real: impl AsRef<Path>) -> bool {
+        closed::is_closed(real.as_ref(), &self.closed)
+    }
+
+    /// The same for an entry of a directory that is walked.
+    pub(crate) fn is_closed_entry(&self, path: &str, name: &[u8]) -> bool {
+        closed::begins_here(Path::new(path), name, &self.closed)
     }
 
     fn protecting_as<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>, reason: &'static str) -> Self {
@@ -116,7 +147,10 @@ impl Workspace {
         {
             paths.push(real.to_string());
         }
-        Ok(paths)
+        match paths.iter().any(|path| self.is_closed(path)) {
+            true => Err(FileError::Closed { path: path.to_string() }),
+            false => Ok(paths),
+        }
     }
 
     /// Refuses what no tool writes, by the path that was given and by the one that is meant.

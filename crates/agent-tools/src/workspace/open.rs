@@ -66,6 +66,9 @@ impl Workspace {
     /// Where an existing file or directory really is.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<RelativePath, FileError> {
         let real = self.directory.canonicalize(path.as_path()).map_err(|error| self.say(path, error))?;
+        if self.is_closed(&real) {
+            return Err(FileError::Closed { path: path.to_string() });
+        }
         RelativePath::from_real(&real).ok_or_else(|| FileError::NotUnicode { path: path.to_string() })
     }
 

@@ -1,12 +1,13 @@
 //! A new file beside the one that it is to become.
 
+use agent_exec::leftovers::{self, Leftover};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, fchmod, fchown, fstat, openat, renameat_with, unlinkat};
 use rustix::io::{Errno, Result};
 use rustix::process::{Resource, getrlimit};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A name in a directory that nobody else uses. What is there is removed when this is dropped.
 #[derive(Debug)]
@@ -19,30 +20,36 @@ pub(super) struct Temporary {
 impl Temporary {
     /// A name under which nothing is yet.
     pub(super) fn named(directory: OwnedFd) -> Self {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        Self { directory, name: format!(".agent-{}-{number}.tmp", std::process::id()), is_there: false }
+        Self { directory, name: leftovers::temporary_name(), is_there: false }
     }
 
     /// Makes the file. What replaces another one has its owner and its permissions, but never more than read, write and execute.
     pub(super) fn fill(&mut self, content: &[u8], like: Option<&Stat>) -> std::result::Result<Stat, FillError> {
         let limit = getrlimit(Resource::Fsize).current;
-        // The system would end the whole program.
+        // The system would end a whole program that does not handle the signal.
         if let Some(limit) = limit.filter(|limit| content.len() as u64 > *limit) {
             return Err(FillError::Limit(limit));
         }
         // Nobody else reads it before it has the permissions of the other one.
         let mode = if like.is_some() { 0o600 } else { 0o666 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&self.directory, &*self.name, flags, Mode::from_raw_mode(mode)).map_err(FillError::Make)?;
+        self.note(Leftover::New);
+        let file = openat(&self.directory, &*self.name, flags, Mode::from_raw_mode(mode));
+        let file = file.inspect_err(|_| self.note(Leftover::Taken)).map_err(FillError::Make)?;
         self.is_there = true;
         let mut file = File::from(file);
+        self.note(Leftover::Made(&fstat(&file)?));
         file.write_all(content)?;
         if let Some(like) = like {
             take_after(&file, like)?;
         }
         file.sync_all()?;
         Ok(fstat(&file)?)
+    }
+
+    /// Has the next program remove what is here if this one is killed.
+    pub(super) fn note(&self, what: Leftover<'_>) {
+        leftovers::note(self.directory.as_fd(), OsStr::new(&self.name), what);
     }
 
     /// Leaves what is here.

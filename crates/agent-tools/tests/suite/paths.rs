@@ -181,6 +181,36 @@ async fn gits_own_files_are_not_written() {
     bench.ok("write_file", json!({"path": ".gitignore", "content": "x"})).await;
 }
 
+/// A rule holds for a file, not for the copy of it that is kept for undo.
+#[tokio::test]
+async fn what_is_kept_for_undo_is_not_shown() {
+    let outside = tempfile::tempdir().unwrap();
+    let root = outside.path().join("repo");
+    fs::create_dir_all(root.join("data/of-git/agent")).unwrap();
+    let workspace = Workspace::open(&root).unwrap().closing([root.join("data/of-git/agent")]);
+    let bench = Bench::of(outside, root, workspace);
+    for folder in [".git/agent", "sub/.git/agent", ".git/modules/m/agent", "data/of-git/agent", ".git/other"] {
+        bench.write(format!("{folder}/1-1"), "TOPSECRET\n");
+    }
+    symlink(".git/agent", bench.path("innocent")).unwrap();
+    for folder in
+        [".git/agent", "sub/.git/agent", ".git/modules/m/agent", "data/of-git/agent", "innocent", ".git/x/../agent"]
+    {
+        bench.fails("read_file", json!({"path": format!("{folder}/1-1")}), "copies of files").await;
+        bench.fails("list_files", json!({"path": folder}), "copies of files").await;
+        bench.fails("grep", json!({"pattern": "TOPSECRET", "path": folder}), "copies of files").await;
+        bench.fails("glob", json!({"pattern": "*", "path": folder}), "copies of files").await;
+    }
+    assert_eq!(bench.ok("grep", json!({"pattern": "TOPSECRET"})).await, "[no match]\n");
+    let found = bench.ok("grep", json!({"pattern": "TOPSECRET", "path": ".git"})).await;
+    assert!(found.contains(".git/other/1-1") && !found.contains("agent"), "{found}");
+    assert_eq!(
+        bench.ok("list_files", json!({"path": ".git"})).await,
+        ".git/modules/\n.git/modules/m/\n.git/other/\n.git/other/1-1\n"
+    );
+    assert_eq!(bench.ok("read_file", json!({"path": ".git/other/1-1"})).await, "1\tTOPSECRET\n");
+}
+
 /// A repository below the root is one like the root's, and hooks are programs wherever they lie.
 #[tokio::test]
 async fn what_git_runs_is_not_written_wherever_it_is() {

@@ -61,6 +61,10 @@ async fn hostile_patterns_end_soon() {
     bench.fails("grep", json!({"pattern": "a\nb"}), "regular expression").await;
     bench.fails("grep", json!({"pattern": "(?=x)"}), "regular expression").await;
     bench.fails("glob", json!({"pattern": "["}), "glob").await;
+    let nested = "{a,".repeat(200) + &"}".repeat(200);
+    bench.fails("glob", json!({"pattern": &nested}), "too large or nested too deeply").await;
+    bench.fails("grep", json!({"pattern": "a", "glob": &nested}), "too large or nested too deeply").await;
+    bench.ok("glob", json!({"pattern": "{a,{b,c}}/**/*.{x,y}"})).await;
     bench.ok("glob", json!({"pattern": "**/**/**/**/**/**/**/**/**/x"})).await;
     let cut = bench.ok("grep", json!({"pattern": "é"})).await;
     assert!(cut.len() < 2_000 && cut.ends_with("é…\n"));

@@ -75,7 +75,7 @@ impl Asked {
             Event::ChangesCommitted { ticket, .. } => (ticket, self.kind == Kind::Commit),
             Event::HooksFinished { ticket, .. } => (ticket, self.kind == Kind::Hooks),
             Event::HookFailed { ticket, .. } => {
-                (ticket, matches!(self.kind, Kind::Git | Kind::Format | Kind::Commit | Kind::Hooks))
+                (ticket, matches!(self.kind, Kind::Facts | Kind::Git | Kind::Format | Kind::Commit | Kind::Hooks))
             }
             // The hooks before the calls may end the turn, too.
             Event::HooksStoppedTurn { ticket, .. } => {

@@ -19,7 +19,9 @@ impl Observed {
         let gone = before.len() - same;
         let fits = match (before.last(), after.get(same)) {
             _ if gone == 0 => true,
-            (Some(old), Some(new)) if gone == 1 => continues(old, new) || is_clipped(edge.event, old, new),
+            (Some(old), Some(new)) if gone == 1 => {
+                continues(old, new) || is_closed(old, new) || is_clipped(edge.event, old, new)
+            }
             _ => false,
         };
         hold(Invariant::HistoryGrows, fits, || format!("{gone} items of the history are gone"))?;
@@ -86,6 +88,14 @@ fn continues(old: &Item, new: &Item) -> bool {
         Item::Input(_) => return false,
     };
     paused.is_paused() && longer.len() > paused.blocks().len() && longer.starts_with(paused.blocks())
+}
+
+/// Whether an item is a paused answer that nothing continues any more.
+fn is_closed(old: &Item, new: &Item) -> bool {
+    match (old, new) {
+        (Item::Answer(old), Item::Answer(new)) => old.is_paused() && !new.is_paused() && old.blocks() == new.blocks(),
+        _ => false,
+    }
 }
 
 /// Whether an item is a round whose results were clipped after an overflow.

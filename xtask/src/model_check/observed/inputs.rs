@@ -24,7 +24,7 @@ impl Inputs {
         format!("input-{number:02}")
     }
 
-    fn number(text: &str) -> Option<u32> {
+    pub(super) fn number(text: &str) -> Option<u32> {
         text.strip_prefix("input-")?.parse().ok().filter(|number| *number < u32::BITS)
     }
 }

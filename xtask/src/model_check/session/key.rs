@@ -149,4 +149,14 @@ fn observed(node: &Node, print: &mut Fingerprint) {
     observed.batch.iter().for_each(|seen| print.word(u64::from(seen.is_run) + 2 * u64::from(seen.is_unbegun)));
     print.word(observed.in_vain);
     print.word(u64::from(observed.nobody));
+    let runs = observed.runs;
+    let runs = [runs.is_going_on, runs.is_work, runs.is_stopped, runs.is_raised];
+    print.word(runs.iter().fold(0, |all, flag| all * 2 + u64::from(*flag)));
+    // Without hooks nothing of this differs.
+    let has_hooks = !node.session.config().hooks.is_empty();
+    let inputs = &observed.inputs;
+    let pending = inputs.given & !inputs.returned & !inputs.summarised;
+    print.word(if has_hooks { observed.hooks.word(pending) } else { 0 });
+    // Whether it may still change is what matters, and to what it changes is shown to the user only.
+    print.word(u64::from(node.session.outcome().is_some()));
 }

@@ -8,11 +8,12 @@ use super::super::request::{FORMATS, Format};
 use super::super::session::{Sessions, Stepper, true_step};
 use super::{REACH, world};
 use agent_core::conversation::Conversation;
+use agent_core::hook::HookOccasion;
 use agent_core::lifecycle::{self, CheckEnd, Lifecycle};
 use agent_core::link::Turns;
 use agent_core::llm::{LlmRequest, ResponseBlock};
 use agent_core::session::table::TABLE;
-use agent_core::session::{Action, Event, Rejected, Session, State, Step, Ticket};
+use agent_core::session::{Action, Event, Rejected, Session, SessionConfig, State, Step, Ticket};
 use serde_json::{Value, json};
 
 /// A test for each fault, and the list of what they break.
@@ -63,6 +64,9 @@ planted! {
     a_call_without_a_name: ValidForChat,
     a_request_without_the_history_in_the_third_format: ValidForResponses,
     a_run_that_comes_to_what_its_turns_did: OneOutcome,
+    hooks_of_the_end_that_end_a_run: OutcomeKept,
+    a_raise_that_is_only_data: LimitsContinue,
+    a_message_that_no_hook_has_seen: HooksAsked,
 }
 
 /// What the checker says of a session whose step is this one.
@@ -107,6 +111,48 @@ fn and_then(
     let mut step = true_step(session, event)?;
     spoil(session, &mut step);
     Ok(step)
+}
+
+/// The session is left before anything ran, and has come to something all the same.
+fn hooks_of_the_end_that_end_a_run() -> Fault {
+    let step: Stepper = |session, event| {
+        let is_left = matches!(event, Event::LeaveRequested);
+        and_then(session, event, |session, _| {
+            if is_left {
+                let run = json!({"text": "", "denials": [], "ending": "Cancelled", "error": null, "finished": true});
+                spoil(session, "/run", run);
+            }
+        })
+    };
+    found("hooks", step)
+}
+
+/// Where the session rests, raised limits are taken as another configuration would be: nothing goes on.
+fn a_raise_that_is_only_data() -> Fault {
+    let step: Stepper = |session, event| match event {
+        Event::BudgetRaised { limits } if session.state() == State::WaitingForUserInput => {
+            let config = SessionConfig { limits, ..session.config().clone() };
+            true_step(session, Event::Reconfigured { config: Box::new(config) })
+        }
+        other => true_step(session, other),
+    };
+    found("limits", step)
+}
+
+/// The hooks are asked about another message than the one that goes out.
+fn a_message_that_no_hook_has_seen() -> Fault {
+    let step: Stepper = |session, event| {
+        and_then(session, event, |_, step| {
+            for action in &mut step.actions {
+                if let Action::RunHooks { occasion, .. } = action
+                    && let HookOccasion::UserPromptSubmit { prompt } = occasion.as_mut()
+                {
+                    *prompt = "something else".to_owned();
+                }
+            }
+        })
+    };
+    found("hooks", step)
 }
 
 fn a_queue_that_loses_a_message() -> Fault {

@@ -14,7 +14,18 @@ use std::path::Path;
 pub(super) fn write(format: Format, path: &Path, checked: &Checked, out: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::input(format!("write {}: {error}", out.display()));
     let file = BufWriter::new(create(out).map_err(failed)?);
-    let mut copy = Copy {
+    // Half a copy is no session.
+    fill(file, format, path, checked, failed).inspect_err(|_| drop(std::fs::remove_file(out)))
+}
+
+fn fill(
+    file: BufWriter<File>,
+    format: Format,
+    path: &Path,
+    checked: &Checked,
+    failed: impl Fn(io::Error) -> Failure + Copy,
+) -> Result<(), Failure> {
+    let mut copy = Edited {
         format,
         edits: &checked.edits,
         file,
@@ -43,7 +54,7 @@ fn create(out: &Path) -> io::Result<File> {
     options.open(out)
 }
 
-struct Copy<'a> {
+struct Edited<'a> {
     format: Format,
     edits: &'a Edits,
     file: BufWriter<File>,
@@ -55,7 +66,7 @@ struct Copy<'a> {
     moved: HashMap<String, String>,
 }
 
-impl Copy<'_> {
+impl Edited<'_> {
     fn line(&mut self, number: usize, bytes: &[u8], mut value: Value) -> io::Result<()> {
         for missing in self.edits.answers.get(&number).into_iter().flatten() {
             self.answer(&value, missing);

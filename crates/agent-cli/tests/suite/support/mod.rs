@@ -6,4 +6,4 @@ mod scratch;
 
 pub(crate) use model::{Model, Wire};
 pub(crate) use process::{Ended, Running, eventually, lives};
-pub(crate) use scratch::{Scratch, without_programs};
+pub(crate) use scratch::{PROGRAM_COPY, Scratch, program, without_programs};

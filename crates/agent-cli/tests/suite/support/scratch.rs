@@ -17,7 +17,8 @@ impl Scratch {
         Self::within(&std::env::temp_dir())
     }
 
-    fn within(directory: &Path) -> Self {
+    /// A working directory in this one, that is no repository.
+    pub(crate) fn within(directory: &Path) -> Self {
         let root = TempDir::with_prefix_in("agent-cli-", directory).unwrap();
         for folder in ["home", "state", "config", "work"] {
             fs::create_dir(root.path().join(folder)).unwrap();
@@ -87,7 +88,7 @@ impl Scratch {
 
     /// The program with these arguments.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Command {
-        let mut command = self.command(env!("CARGO_BIN_EXE_agent"));
+        let mut command = self.command(program());
         command.args(arguments);
         command
     }
@@ -127,6 +128,14 @@ impl Scratch {
     }
 }
 
+/// The program under test.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os(PROGRAM_COPY).map_or_else(|| env!("CARGO_BIN_EXE_agent").into(), PathBuf::from)
+}
+
+/// The environment variable that names a copy of the program, for a user who may not read the one that was built.
+pub(crate) const PROGRAM_COPY: &str = "AGENT_TEST_PROGRAM_COPY";
+
 /// A folder with links to all programs of these names, to be used as the whole search path.
 pub(crate) fn only_programs(scratch: &Scratch, names: &[&str]) -> PathBuf {
     let folder = scratch.path("programs");
@@ -154,10 +163,11 @@ pub(crate) fn without_programs(scratch: &Scratch, names: &[&str]) -> PathBuf {
 fn search_path() -> String {
     static PATH: OnceLock<String> = OnceLock::new();
     let path = PATH.get_or_init(|| {
-        let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().unwrap();
+        let path = std::env::var("PATH").unwrap();
+        // Another user than the one who built this may have none.
+        let Ok(sysroot) = Command::new("rustc").args(["--print", "sysroot"]).output() else { return path };
         let sysroot = String::from_utf8_lossy(&sysroot.stdout).trim().to_owned();
-        let programs = Path::new(&sysroot).join("bin");
-        format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
+        format!("{}:{path}", Path::new(&sysroot).join("bin").display())
     });
     path.clone()
 }

@@ -3,10 +3,10 @@
 //! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. Arguments that the
 //! person changed are a new call to the policy, of which the person has already approved.
 
-use super::{Batch, Denial, OpenCall, Status};
+use super::{Batch, Counts, Denial, OpenCall, Status};
 use crate::conversation::CallId;
 use crate::permission::{ApprovalAnswer, ApprovalScope, Basis, Decision, Permissions, Rule, RuleSource, Ruling};
-use crate::tool::{CallFacts, Finding, Inspection};
+use crate::tool::{CallFacts, Effect, Finding, Inspection};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -55,8 +55,9 @@ impl Batch {
             (Judged::Runs(inspection), ApprovalAnswer::Allow { scope, arguments }) => {
                 // The history keeps what the model asked for; the run takes what the person made of it.
                 let by_hook = changed.and_then(|facts| facts.hooks.as_ref()?.arguments.clone());
-                if let (Some(arguments), Some(inspection)) = (by_hook.or(arguments), inspection) {
-                    open.call.arguments = arguments;
+                if let (Some(arguments), Some(inspection)) = (by_hook.clone().or(arguments), inspection) {
+                    open.is_changed = open.call.arguments != arguments;
+                    (open.call.arguments, open.is_changed_by_hook) = (arguments, by_hook.is_some());
                     (open.effect, open.subject) = (inspection.effect, inspection.subject);
                 }
                 open.status = Status::Cleared;
@@ -71,12 +72,12 @@ impl Batch {
                 Approved { denial: None, rule }
             }
             (Judged::Denied(basis), _) => {
-                let denial = Some(open.deny(&basis));
+                let denial = Some(open.deny(&basis, counts_of(&basis)));
                 rulings.push(open.ruling(Decision::Deny(basis)));
                 Approved { denial, rule: None }
             }
             (Judged::Unusable(content), _) => {
-                open.status = Status::Answered { content, is_error: true };
+                open.answer(content, Counts::Repetition);
                 Approved::default()
             }
             // Nothing but an allowing answer is judged to run.
@@ -86,23 +87,60 @@ impl Batch {
 
     /// Whether any call is cleared that the policy still lets run.
     pub(in crate::session) fn has_runnable(&self, permissions: &Permissions) -> bool {
-        self.calls.iter().any(|open| open.status == Status::Cleared && open.forbidden_by(permissions).is_none())
+        self.rest().iter().any(|open| open.status == Status::Cleared && open.forbidden_by(permissions).is_none())
     }
 
-    /// Denies cleared calls that the policy has come to forbid, and tells which. Returns the denials.
+    /// What a call that is asked about counts if it does not run after this answer.
+    pub(in crate::session) fn counts_after(
+        &self,
+        call: &CallId,
+        answer: &ApprovalAnswer,
+        changed: Option<&CallFacts>,
+        permissions: &Permissions,
+    ) -> Counts {
+        match self.open(call).map(|open| open.judge(answer, changed, permissions)) {
+            Some(Judged::Denied(basis)) => counts_of(&basis),
+            Some(Judged::Unusable(_)) => Counts::Repetition,
+            Some(Judged::Runs(_)) | None => Counts::Nothing,
+        }
+    }
+
+    /// Denies cleared calls that the policy has come to forbid, up to the end of the next group, and tells which. Returns the denials.
     pub(in crate::session) fn deny_forbidden(
         &mut self,
+        most: u64,
         permissions: &Permissions,
         rulings: &mut Vec<Ruling>,
     ) -> Vec<Denial> {
         let mut denials = Vec::new();
-        for open in self.calls.iter_mut().filter(|open| open.status == Status::Cleared) {
+        let (from, mut cleared) = (self.counted, 0);
+        for open in self.calls.iter_mut().skip(from).filter(|open| open.status == Status::Cleared) {
             if let Some(basis) = open.forbidden_by(permissions) {
-                denials.push(open.deny(&basis));
+                denials.push(open.deny(&basis, Counts::Nothing));
                 rulings.push(open.ruling(Decision::Deny(basis)));
+                continue;
+            }
+            cleared += 1;
+            if cleared == most || open.effect == Effect::Changes {
+                break;
             }
         }
         denials
+    }
+}
+
+/// A person's word is no failure of the model, and neither is what became of it.
+const fn counts_of(basis: &Basis) -> Counts {
+    match basis {
+        Basis::Person(_) | Basis::UncheckedArguments => Counts::Repetition,
+        Basis::Reads
+        | Basis::Allowed(_)
+        | Basis::Denied(_)
+        | Basis::Unchecked(_)
+        | Basis::Hook(_)
+        | Basis::HookAllowed(_)
+        | Basis::Mode(_)
+        | Basis::Nobody => Counts::Failure,
     }
 }
 
@@ -139,7 +177,7 @@ impl OpenCall {
         }
     }
 
-    fn forbidden_by(&self, permissions: &Permissions) -> Option<Basis> {
+    pub(super) fn forbidden_by(&self, permissions: &Permissions) -> Option<Basis> {
         permissions.forbids(&self.call.name, self.effect, &self.subject)
     }
 }

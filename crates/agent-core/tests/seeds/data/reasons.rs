@@ -24,7 +24,7 @@ pub(super) const OVERFLOW: Why =
     why("a conversation that is too long is made shorter and sent again", &[ContextOverflowed]);
 pub(super) const SUMMARY: Why = why(
     "a summary of the conversation is a model call of its own, which succeeds, helps, or does not",
-    &[CompactionCompleted, CompactionCompletedWorkDue, CompactionFailedForGood],
+    &[CompactionCompleted, CompactionCompletedWorkDue, CompactionFailedForGood, CompactionFailedWorkDue],
 );
 pub(super) const SUMMARY_FAILED: Why = Beyond {
     why: "the model call for a summary is repeated as any other",

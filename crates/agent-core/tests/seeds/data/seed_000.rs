@@ -40,9 +40,9 @@ pub(crate) const SEED_000: Seed<State, Trigger> = Seed {
 #[rustfmt::skip]
 const WORDS: &[Word] = &[
     Word { theirs: "event UserInput", ours: &["UserInput"], events: &["UserInput"], note: "" },
-    Word { theirs: "event LlmCompleted", ours: &["LlmCompleted", "CompactionCompleted", "CompactionCompletedWorkDue", "CompactionFailedForGood"], events: &["LlmCompleted"],
-           note: "one event; a summary of the conversation is the answer to a model call, too" },
-    Word { theirs: "event LlmError", ours: &["LlmFailedRetryable", "LlmFailedFallback", "LlmFailedForGood", "ContextOverflowed", "CompactionFailedForGood", "LlmAborted"], events: &["LlmFailed", "LlmAborted"],
+    Word { theirs: "event LlmCompleted", ours: &["LlmCompleted", "CompactionCompleted", "CompactionCompletedWorkDue", "CompactionFailedForGood", "CompactionFailedWorkDue", "LlmAborted"], events: &["LlmCompleted"],
+           note: "one event; a summary of the conversation is the answer to a model call, too, and one of no use that comes under a cancel counts as stopped" },
+    Word { theirs: "event LlmError", ours: &["LlmFailedRetryable", "LlmFailedFallback", "LlmFailedForGood", "ContextOverflowed", "CompactionFailedForGood", "CompactionFailedWorkDue", "LlmAborted"], events: &["LlmFailed", "LlmAborted"],
            note: "`LlmFailed`, read as what can be done about it; a call that was stopped ends with an event of its own, `LlmAborted`" },
     Word { theirs: "event ToolCompleted", ours: &["ToolCompletedMoreLeft", "ToolGroupCompleted", "ToolsAllCompleted", "ToolsAllCompletedHooksDue", "ToolsAllCompletedMutating", "ToolsStopped"], events: &["ToolCompleted"],
            note: "one event, read as what is left to do" },

@@ -22,7 +22,7 @@ impl Harness {
             1 => Event::CancelRequested,
             2 => Event::CompactionRequested,
             3 if a.is_multiple_of(8) => Event::ShutdownRequested,
-            3 if a % 8 == 1 => Event::LeaveRequested,
+            3 if a % 4 == 1 => Event::LeaveRequested,
             3 | 4 => {
                 let mut limits = self.session.config().limits;
                 limits.max_model_calls = limits.max_model_calls.map(|n| n + 2);
@@ -92,6 +92,12 @@ pub(crate) fn stop(action: &Action) -> Event {
 pub(crate) fn answer(action: &Action, a: u8, b: u8) -> Event {
     match action {
         Action::SendLlmRequest { ticket, .. } => model_answer(*ticket, a, b),
+        Action::PrepareTools { ticket, .. } if b % 32 == 31 => {
+            Event::HookFailed { ticket: *ticket, message: "nobody knows".into() }
+        }
+        Action::PrepareTools { ticket, .. } if b % 32 == 30 => {
+            Event::HooksStoppedTurn { ticket: *ticket, reason: "enough".into() }
+        }
         Action::PrepareTools { ticket, calls } => Event::ToolsPrepared { ticket: *ticket, facts: facts(calls, a) },
         Action::RequestApproval { ticket, questions } => {
             let question = &questions[usize::from(a) % questions.len()];
@@ -261,7 +267,7 @@ fn response(a: u8, b: u8) -> LlmResponse {
 }
 
 /// How many configurations there are.
-pub(crate) const CONFIGS: u8 = 11;
+pub(crate) const CONFIGS: u8 = 12;
 
 /// Configurations that bring different rows into play.
 pub(crate) fn config(variant: u8) -> SessionConfig {
@@ -315,6 +321,11 @@ pub(crate) fn config(variant: u8) -> SessionConfig {
         9 => {
             config.hooks = [HookPoint::PostToolUse, HookPoint::Stop, HookPoint::PreCompact].into();
             config.limits.max_failures_in_row = Some(3);
+        }
+        10 => {
+            config.permissions.mode = PermissionMode::Bypass;
+            config.hooks = [HookPoint::SessionEnd].into();
+            config.limits.max_tool_calls = Some(1);
         }
         _ => {
             config.permissions.mode = PermissionMode::AcceptEdits;

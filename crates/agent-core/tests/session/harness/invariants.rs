@@ -5,6 +5,7 @@ use crate::scenario::script::ticket;
 use agent_core::conversation::{Arguments, CallId, Item, NO_OUTPUT};
 use agent_core::hook::HookOccasion;
 use agent_core::llm::{LlmErrorKind, LlmResponse, Purpose, RawCall, ResponseBlock};
+use agent_core::permission::ApprovalAnswer;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Event, Reason, Rejected, Session, State, Step, Ticket};
 use agent_core::tool::{ToolOutcome, ToolStatus};
@@ -19,6 +20,9 @@ pub(super) struct Seen {
     /// Calls that were given to the driver, and what they came to.
     executed: BTreeSet<CallId>,
     outcomes: BTreeMap<CallId, ToolOutcome>,
+    /// With which arguments they ran, and for which of them a person had set those.
+    ran_with: BTreeMap<CallId, Arguments>,
+    changed_by_person: BTreeSet<CallId>,
     /// Calls whose arguments were cut or are no object.
     unusable: BTreeSet<CallId>,
     tickets: Vec<Ticket>,
@@ -96,6 +100,9 @@ impl Seen {
                 assert_eq!(twice, None, "4. {call} ended twice");
                 assert!(self.executed.contains(call), "{call} ended and was never run");
             }
+            Event::ApprovalAnswered { call, answer: ApprovalAnswer::Allow { arguments: Some(_), .. }, .. } => {
+                self.changed_by_person.insert(call.clone());
+            }
             Event::LlmCompleted { response, .. } => {
                 self.in_flight = None;
                 self.note_unusable(response, step);
@@ -146,6 +153,7 @@ impl Seen {
                 assert!(!calls.is_empty());
                 for call in calls {
                     assert!(self.executed.insert(call.id.clone()), "{} is run twice", call.id);
+                    self.ran_with.insert(call.id.clone(), call.arguments.clone());
                     assert!(!self.unusable.contains(&call.id), "11. {call:?} did not arrive as an object");
                 }
                 assert!(within(ledger.tool_calls, limits.max_tool_calls), "6. a tool call beyond the limit");
@@ -197,12 +205,22 @@ impl Seen {
         }
     }
 
+    /// The result without the line that says which arguments a person gave the call, which stands there for no other call and names those it ran with.
+    fn without_change<'r>(&self, call: &CallId, content: &'r str) -> &'r str {
+        let Some(rest) = content.strip_prefix(CHANGED) else { return content };
+        assert!(self.changed_by_person.contains(call), "1. nobody changed the arguments of {call}: {content}");
+        let ran_with = self.ran_with.get(call).unwrap_or_else(|| panic!("1. {call} never ran: {content}"));
+        let rest = rest.strip_prefix(ran_with.as_str()).and_then(|rest| rest.strip_prefix("]\n"));
+        rest.unwrap_or_else(|| panic!("1. {call} ran with {}: {content}", ran_with.as_str()))
+    }
+
     /// 1. What ran is in the history as it was, and what did not run is not there as if it had.
     fn check_results(&self, session: &Session) {
         for item in session.conversation().iter() {
             let Item::Round(round) = item.as_ref() else { continue };
             for result in round.results() {
-                let (call, content) = (result.call(), result.content());
+                let call = result.call();
+                let content = self.without_change(call, result.content());
                 let ran = self.executed.contains(call);
                 let outcome = self.outcomes.get(call);
                 let says_not_run = outcome.is_some_and(|outcome| outcome.status == ToolStatus::NotRun);
@@ -313,3 +331,6 @@ fn as_call(block: &ResponseBlock) -> Option<&RawCall> {
         | ResponseBlock::Opaque { .. } => None,
     }
 }
+
+/// How a result begins where a person changed the arguments.
+const CHANGED: &str = "[The user changed the arguments; it ran with ";

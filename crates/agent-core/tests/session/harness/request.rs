@@ -48,6 +48,8 @@ pub(super) fn check_history(conversation: &Conversation) {
 
 fn check_answer(answer: &Answer) {
     assert!(!answer.blocks().is_empty(), "an empty answer");
+    let is_empty = |block: &Block| matches!(block, Block::Text(text) if text.is_empty());
+    assert!(!answer.blocks().iter().any(is_empty), "an empty text: {answer:?}");
     let is_blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
-    assert!(!answer.blocks().iter().any(is_blank), "a blank text: {answer:?}");
+    assert!(!answer.blocks().iter().all(is_blank), "an answer of blanks: {answer:?}");
 }

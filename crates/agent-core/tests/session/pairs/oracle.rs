@@ -102,9 +102,10 @@ const RULES: &[Rule] = &[
     // A summary helps when it ended well and is short; under a cancel it is kept, and one that does not help counts as aborted.
     ("answer*",                           "!summary",                  On(LlmCompleted)),
     ("answer hi|answer hi stop=sequence", "cancelled",                 On(CompactionCompletedWorkDue)),
-    ("answer hi|answer hi stop=sequence", "requested !queued",         On(CompactionCompleted)),
+    ("answer hi|answer hi stop=sequence", "requested !queued !raised", On(CompactionCompleted)),
     ("answer hi|answer hi stop=sequence", "",                          On(CompactionCompletedWorkDue)),
     ("answer*",                           "cancelled",                 On(LlmAborted)),
+    ("answer*",                           "raised",                    On(CompactionFailedWorkDue)),
     ("answer*",                           "",                          On(CompactionFailedForGood)),
 
     ("fail *", "cancelled", On(LlmAborted)),
@@ -113,9 +114,11 @@ const RULES: &[Rule] = &[
     ("fail authentication|fail permission|fail billing|fail not-found|fail invalid|fail overflow", "",        On(LlmFailedForGood)),
     ("fail overloaded*",                  "fallback",               On(LlmFailedFallback)),
     ("fail *",                            "last-try fallback",      On(LlmFailedFallback)),
+    ("fail *",                            "last-try summary raised", On(CompactionFailedWorkDue)),
     ("fail *",                            "last-try summary",       On(CompactionFailedForGood)),
     ("fail *",                            "last-try",               On(LlmFailedForGood)),
     ("fail *retry-after=999999999",       "fallback",               On(LlmFailedFallback)),
+    ("fail *retry-after=999999999",       "summary raised",         On(CompactionFailedWorkDue)),
     ("fail *retry-after=999999999",       "summary",                On(CompactionFailedForGood)),
     ("fail *retry-after=999999999",       "",                       On(LlmFailedForGood)),
     ("fail *retry-after=30000",           "deadline-near fallback", On(LlmFailedFallback)),
@@ -140,14 +143,19 @@ const RULES: &[Rule] = &[
 
     ("progress RUNNING half", "running", On(ToolProgress)),
     ("progress *",            "",        Refused(UnknownCall)),
-    ("tool RUNNING *", "running two-running",          On(ToolCompletedMoreLeft)),
+    // Where one more failure is too much, no two run beside each other.
+    ("tool RUNNING *", "running two-running !failure-limit", On(ToolCompletedMoreLeft)),
     ("tool RUNNING *", "running cancelled group-left", On(ToolsStopped)),
+    ("tool RUNNING *", "running cancelled two-running", On(ToolsStopped)),
     ("tool RUNNING *", "running cancelled",            On(ToolsAllCompleted)),
     // With one failure too many the calls behind it do not run.
-    ("tool RUNNING failed*", "running failure-limit group-left call-hooks", On(ToolsAllCompletedHooksDue)),
-    ("tool RUNNING failed*", "running failure-limit group-left changing",   On(ToolsAllCompletedMutating)),
-    ("tool RUNNING failed*", "running failure-limit group-left",            On(ToolsAllCompleted)),
+    ("tool RUNNING failed*", "running failure-limit call-hooks", On(ToolsAllCompletedHooksDue)),
+    ("tool RUNNING failed*", "running failure-limit changing",   On(ToolsAllCompletedMutating)),
+    ("tool RUNNING failed*", "running failure-limit",            On(ToolsAllCompleted)),
     ("tool RUNNING *", "running group-left",           On(ToolGroupCompleted)),
+    ("tool RUNNING *", "running two-running",          On(ToolGroupCompleted)),
+    // Nothing happened that anybody could look at.
+    ("tool RUNNING not-run*", "running !changed",      On(ToolsAllCompleted)),
     ("tool RUNNING *", "running call-hooks",           On(ToolsAllCompletedHooksDue)),
     ("tool RUNNING *", "running changing",             On(ToolsAllCompletedMutating)),
     ("tool RUNNING *changed=a.rs", "running",          On(ToolsAllCompletedMutating)),
@@ -167,6 +175,7 @@ const RULES: &[Rule] = &[
     ("hooks*",            "",          On(HooksFinished)),
     ("hook-failed broke", "",          On(HookFailed)),
     ("hook-stop enough",  "cancelled", On(HookFailed)),
+    ("hook-stop enough",  "leaving",   On(HookFailed)),
     ("hook-stop enough",  "",          On(HooksStoppedTurn)),
 ];
 
@@ -182,12 +191,13 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (PreparingRequest, "interrupted",               "results",            AutoResultsDue),
     (PreparingRequest, "interrupted",               "",                   AutoMessageDue),
     // After some hooks others are due: on what was typed ahead and is taken now, or waits behind a summary that was not made.
-    (PreparingRequest, "hooks*|hook-failed *",      "leaving start-hooks", AutoHooksDue),
-    (PreparingRequest, "hooks*|hook-failed *",      "leaving prompt-hooks", AutoHooksDue),
+    (PreparingRequest, "hooks*|hook-failed *|hook-stop *", "leaving start-hooks", AutoHooksDue),
+    (PreparingRequest, "hooks*|hook-failed *|hook-stop *", "leaving prompt-hooks", AutoHooksDue),
     (PreparingRequest, "hooks*|hook-failed *",      "on-calls prompt-hooks queued", AutoHooksDue),
     (PreparingRequest, "hooks|hooks context*|hook-failed *", "stopping prompt-hooks queued", AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "summing prompt-hooks", AutoHooksDue),
     (PreparingRequest, "hooks block=no",            "on-prompt queued",   AutoHooksDue),
+    (PreparingRequest, "hooks block=no",            "summing raised",     AutoResultsDue),
     (PreparingRequest, "hooks block=no",            "summing",            AutoMessageDue),
     (PreparingRequest, "*",                         "summing",            AutoCompactionDue),
     (PreparingRequest, "*",                         "sum-hooks due",      AutoHooksDue),
@@ -198,6 +208,7 @@ const AUTOMATIC: &[AutomaticRule] = &[
     // What was typed ahead is taken at the end of the work, not when a request is repeated.
     (PreparingRequest, "fail overflow",             "!summary summarises sum-hooks", AutoHooksDue),
     (PreparingRequest, "fail overflow",             "!summary summarises", AutoCompactionDue),
+    (PreparingRequest, "fail *",                    "raised",             AutoResultsDue),
     (PreparingRequest, "fail *|timer",              "summary",            AutoCompactionDue),
     (PreparingRequest, "fail *|timer",              "results",            AutoResultsDue),
     (PreparingRequest, "fail *|timer",              "",                   AutoMessageDue),
@@ -228,6 +239,9 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (ToolUseRequested, "*", "", AutoAlways),
 
     (CheckingForCancellation, "*",               "cancelled",   AutoCancelled),
+    (CheckingForCancellation, "hook-failed *",   "",            AutoNothingToRun),
+    // One that cannot run is one failure too many: those behind it do not run either.
+    (CheckingForCancellation, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "failure-limit", AutoNothingToRun),
     (CheckingForCancellation, "*",               "tool-limit",  AutoNothingToRun),
     (CheckingForCancellation, "*",               "unusable",    AutoNothingToRun),
     (CheckingForCancellation, "prepared 1=allow", "single",     AutoClear),
@@ -239,6 +253,7 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (SettlingHooks, "*",              "cancelled",        AutoCancelled),
     (SettlingHooks, "*",              "on-calls changed", AutoGitCheckDue),
     (SettlingHooks, "*",              "on-calls",         AutoToolsAnswered),
+    (SettlingHooks, "hooks block=no", "summing raised",   AutoRaisedWorkDue),
     (SettlingHooks, "hooks block=no", "summing due queued",   AutoQueuedInput),
     (SettlingHooks, "hooks block=no", "summing due",      AutoQueueEmpty),
     (SettlingHooks, "hooks block=no", "on-prompt results", AutoWorkDue),
@@ -247,6 +262,7 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (SettlingHooks, "hooks block=no", "stopping !held-often", AutoWorkDue),
     (SettlingHooks, "*",              "stopping queued",  AutoQueuedInput),
     (SettlingHooks, "*",              "stopping",         AutoQueueEmpty),
+    (SettlingHooks, "*",              "leaving raised",   AutoRaisedWorkDue),
     (SettlingHooks, "*",              "leaving queued",   AutoQueuedInput),
     (SettlingHooks, "*",              "leaving",          AutoQueueEmpty),
     (SettlingHooks, "*",              "",                 AutoWorkDue),
@@ -257,8 +273,10 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (CheckingBudget, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "tool-limit !single !unusable", AutoBudgetSpent),
     (CheckingBudget, "tool RUNNING failed out|prepared 1=*", "failure-limit", AutoBudgetSpent),
     (CheckingBudget, "prepared*",                           "unusable failure-limit", AutoBudgetSpent),
-    // Nothing of the batch ran: the last call failed, whoever said no.
-    (CheckingBudget, "deny *|nobody *|allow *",             "failure-limit", AutoBudgetSpent),
+    (CheckingBudget, "hook-failed *",                       "batch failure-limit", AutoBudgetSpent),
+    // Nothing of the batch ran: the policy said no, or nobody. What a person says, and what they make of a call, is no failure.
+    (CheckingBudget, "nobody *|allow ASKED|allow ASKED always=change", "failure-limit", AutoBudgetSpent),
+    (CheckingBudget, "allow ASKED edit=*looks=deny|allow ASKED edit=*looks=change", "failure-limit", AutoBudgetSpent),
     (CheckingBudget, "*",                                   "loops",         AutoLoopDetected),
     (CheckingBudget, "*",                                   "",              AutoBudgetLeft),
 

@@ -8,10 +8,11 @@
 //! * `deadline-near`: less than half a minute is left of the turn. `ninth-pause`: the answer was paused eight times.
 //! * `batch`: calls are open. `single`: one. `unusable`: none of them can run. `asks`: one needs a person. `tool-limit`: none may run.
 //! * `asked`: a person is asked, `two-asked`: about two calls. `cleared`: another call may run already. `forbidden`: not by now.
-//! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed.
+//! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed, `changed`: before.
 //! * `hooking`: the user's hooks run: `on-prompt`, `on-calls` (`changed`: they may have changed something), `stopping` (`held-often`: once
 //!   more is too often), `leaving`, `summing` (before a summary), or else before the first request; `prompt-next`: then on the message.
 //! * `start-hooks`, `prompt-hooks`, `call-hooks`, `stop-hooks`, `sum-hooks`, `end-hooks`: they are configured for what these words say.
+//! * `raised`: the limit that stopped work was raised, and the work goes on behind what is under way.
 //! * `left`: the host left, and those of the end were asked for.
 //! * `failure-limit`: one more failing call is too much. `loops`: one more call is a repetition.
 
@@ -33,7 +34,7 @@ pub(super) const PLACES: &[Place] = &[
     (WaitingForUserInput, "history results", "input go; answer calls change{}; prepared; tool 1 ok x changed=a.rs; hook-stop enough"),
     (WaitingForUserInput, "", "config retries=0; input go; fail network"),
     (WaitingForUserInput, "", "config wall-ms=10000; input go; deadline; aborted"),
-    (WaitingForUserInput, "", "input go; answer part stop=paused; cancel; aborted"),
+    (WaitingForUserInput, "history", "input go; answer part stop=paused; cancel; aborted"),
     (WaitingForUserInput, "history due", "input go; answer long=100; input more; fail overflow; fail network; cancel"),
     (WaitingForUserInput, "history due", "config window=60; input go; answer long=100"),
     (WaitingForUserInput, "prompt-hooks", "config hooks=UserPromptSubmit"),
@@ -117,6 +118,9 @@ pub(super) const PLACES: &[Place] = &[
     (ExecutingTools, "history shortens summarises batch running failure-limit", "config failures=1; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running loops", "config repetitions=1; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running two-running", "input go; answer calls read{} read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running two-running failure-limit", "config failures=1; input go; answer calls read{} read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running two-running failure-limit cancelled", "config failures=1; input go; \
+        answer calls read{} read{}; prepared; cancel"),
     (ExecutingTools, "history shortens summarises batch running group-left", "input go; answer calls read{} change{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running failure-limit group-left", "config failures=1; input go; answer calls read{} change{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running changing failure-limit group-left", "config failures=1; input go; answer calls change{} read{}; prepared"),
@@ -124,8 +128,8 @@ pub(super) const PLACES: &[Place] = &[
     (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{} change{}; prepared; reconfigure deny=change(a.rs)"),
     (ExecutingTools, "history shortens summarises batch running changing group-left", "input go; answer calls change{} read{}; prepared"),
-    (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{} read{}; prepared; tool 1 ok x"),
-    (ExecutingTools, "history shortens summarises batch running changing", "input go; answer calls change{}; prepared; cancel; \
+    (ExecutingTools, "history shortens summarises batch running changing changed", "input go; answer calls change{} read{}; prepared; tool 1 ok x"),
+    (ExecutingTools, "history shortens summarises batch running changing changed", "input go; answer calls change{}; prepared; cancel; \
         tool 1 ok done changed=a.rs; input again; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running cancelled", "input go; answer calls read{}; prepared; cancel"),
     (ExecutingTools, "history shortens summarises batch running cancelled", "config wall-ms=10000; input go; answer calls read{}; prepared; deadline"),
@@ -187,6 +191,11 @@ pub(super) const PLACES: &[Place] = &[
     (RunningHooks, "hooking leaving end-hooks left prompt-hooks queued", "config hooks=UserPromptSubmit,SessionEnd; leave; input more"),
     (RunningHooks, "hooking leaving end-hooks left start-hooks queued", "config hooks=SessionStart,SessionEnd; leave; input more"),
     (RunningHooks, "hooking leaving end-hooks left", "config hooks=SessionEnd; leave"),
+    (RunningHooks, "hooking leaving end-hooks left raised", "config hooks=SessionEnd model-calls=0; input go; leave; raise model-calls=9"),
+    (RunningHooks, "hooking leaving end-hooks left raised queued", "config hooks=SessionEnd model-calls=0; input go; leave; \
+        raise model-calls=9; input more"),
+    (RunningHooks, "history summary requested hooking summing due sum-hooks results raised", "config hooks=PreCompact tool-calls=0; input go; \
+        answer long=100; input more; answer calls read{}; prepared; compact; raise tool-calls=9"),
     (RunningHooks, "history shortens summarises hooking leaving end-hooks left queued", "config hooks=SessionEnd; input go; answer hi; leave; input more"),
     (RunningHooks, "history shortens summarises hooking leaving end-hooks left cancelled", "config hooks=SessionEnd; input go; answer hi; leave; cancel"),
 
@@ -199,6 +208,12 @@ pub(super) const PLACES: &[Place] = &[
     (Compacting, "history summary requested deadline-near", "config wall-ms=10000; input go; answer long=100; compact"),
     (Compacting, "history summary requested results stopped", "config tool-calls=0; input go; answer long=100; input more; answer calls read{}; \
         prepared; compact"),
+    (Compacting, "history summary requested results raised", "config tool-calls=0; input go; answer long=100; input more; answer calls read{}; \
+        prepared; compact; raise tool-calls=9"),
+    (Compacting, "history summary requested results raised last-try queued", "config tool-calls=0 retries=0; input go; answer long=100; \
+        input more; answer calls read{}; prepared; compact; raise tool-calls=9; input and more"),
+    (Compacting, "history summary requested results raised cancelled", "config tool-calls=0; input go; answer long=100; input more; \
+        answer calls read{}; prepared; compact; raise tool-calls=9; cancel"),
     (Compacting, "history summary requested cancelled", "input go; answer long=100; compact; cancel"),
     (Compacting, "history summary requested cancelled queued", "input go; answer long=100; compact; input more; cancel"),
     (Compacting, "history summary", "input go; answer long=100; input more; fail overflow"),

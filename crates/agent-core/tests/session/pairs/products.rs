@@ -95,7 +95,7 @@ const PRODUCTS: &[Product] = &[
         ("history shortens summarises batch running two-running group-left", "", "answer calls read{} read{} change{}; prepared"),
         ("history shortens summarises batch running changing", "", "answer calls change{}; prepared"),
         ("history shortens summarises batch running changing group-left", "", "answer calls change{} read{}; prepared"),
-        ("history shortens summarises batch running changing", "", "answer calls change{} read{}; prepared; tool 1 ok x"),
+        ("history shortens summarises batch running changing changed", "", "answer calls change{} read{}; prepared; tool 1 ok x"),
     ], TAIL]),
     (CheckingGitCommits, "", &[FAILURES, LOOPS, HOOKS, CHANGED, TAIL]),
     (RunningAutoformatters, "", &[FAILURES, LOOPS, HOOKS, CHANGED, &[("", "", "git formatting")], TAIL]),

@@ -9,7 +9,9 @@ use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, Respo
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, SessionTable, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
+use serde_json::json;
+use std::sync::Arc;
 
 /// A session and what a driver of it would remember.
 #[derive(Clone)]
@@ -246,7 +248,8 @@ impl Script {
     }
 }
 
-/// `mode=bypass|default|plan|accept-edits deny=change(x) retries=1 fallback=second window=1000 result-bytes=100 price=3000 wall-ms=…` and limits.
+/// `mode=bypass|default|plan|accept-edits deny=change(x) retries=1 fallback=second window=1000 result-bytes=100 price=3000 wall-ms=…
+/// system=… tools=read models=none` and limits.
 fn config(words: &[String]) -> SessionConfig {
     let mut config = SessionConfig::new(ModelConfig::new("first"));
     config.permissions.mode = PermissionMode::Bypass;
@@ -269,11 +272,18 @@ fn config(words: &[String]) -> SessionConfig {
                 });
             }
             "hooks" => config.hooks = value.split(',').map(point).collect(),
+            "system" => config.system = value.into(),
+            "tools" => config.tools = value.split(',').map(tool).collect(),
+            "models" => config.models.clear(),
             "max-output" => config.models[0].max_output_tokens = value.parse().unwrap(),
             _ => config.limits = limits(config.limits, std::slice::from_ref(word)),
         }
     }
     config
+}
+
+fn tool(name: &str) -> ToolSpec {
+    ToolSpec { name: name.into(), description: name.into(), input_schema: Arc::new(json!({"type": "object"})) }
 }
 
 fn limits(mut limits: Limits, words: &[String]) -> Limits {

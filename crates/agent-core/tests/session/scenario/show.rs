@@ -139,7 +139,10 @@ fn sent(request: &LlmRequest) -> String {
     let last = items.iter().rposition(|item| !matches!(item.as_ref(), Item::Input(_))).unwrap_or(0);
     let earlier = if last == 0 { String::new() } else { format!("({last} earlier) ") };
     let shown: Vec<String> = items[last..].iter().map(|entry| item(entry)).collect();
-    format!("{}{purpose}: {earlier}{}", request.model, shown.join("; "))
+    let system = if request.system.is_empty() { String::new() } else { format!(" as {}", quoted(&[&request.system])) };
+    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_ref()).collect();
+    let tools = if tools.is_empty() { String::new() } else { format!(" with {}", tools.join(", ")) };
+    format!("{}{purpose}{system}{tools}: {earlier}{}", request.model, shown.join("; "))
 }
 
 fn item(item: &Item) -> String {

@@ -26,6 +26,7 @@ pub(crate) enum Surroundings {
 pub(crate) fn programs(surroundings: Surroundings) -> Result<Vec<BpfProgram>, Error> {
     let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     refused.insert(libc::SYS_socket, sockets(surroundings)?);
+    refused.insert(libc::SYS_socketpair, pairs()?);
     refused.insert(libc::SYS_clone, namespace_flags(0)?);
     refused.insert(libc::SYS_unshare, namespace_flags(0)?);
     let is = |request: u64| SeccompRule::new(vec![SeccompCondition::new(1, Dword, Eq, request)?]);
@@ -74,6 +75,15 @@ fn sockets(surroundings: Surroundings) -> Result<Vec<SeccompRule>, Error> {
     Ok(vec![SeccompRule::new(conditions?)?])
 }
 
+/// A pair that is no connection: either of it can be sent to, or connected with, any socket that has a name.
+fn pairs() -> Result<Vec<SeccompRule>, Error> {
+    let is = |kind: i32| {
+        let condition = SeccompCondition::new(1, Dword, MaskedEq(KIND_OF_SOCKET), u64::from(kind.unsigned_abs()))?;
+        Ok(SeccompRule::new(vec![condition])?)
+    };
+    [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_RDM].into_iter().map(is).collect()
+}
+
 /// New namespaces, where a command would have powers again.
 fn namespace_flags(argument: u8) -> Result<Vec<SeccompRule>, Error> {
     let flags = [
@@ -92,6 +102,8 @@ fn namespace_flags(argument: u8) -> Result<Vec<SeccompRule>, Error> {
     flags.into_iter().map(has).collect()
 }
 
+/// Without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
+const KIND_OF_SOCKET: u64 = 0xf;
 const X32: c_long = 0x4000_0000;
 /// What changes mounts and namespaces, the machine, or the kernel's memory, and the keyrings, which no namespace divides.
 const REFUSED: &[c_long] = &[

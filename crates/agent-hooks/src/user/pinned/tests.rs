@@ -63,6 +63,8 @@ fn everything_else_is_refused() {
     ground.write("y", "#!/bin/sh\n");
     ground.write("x.py", "import json\n");
     ground.write("odd", "#!/usr/bin/env -S sh -x\n");
+    ground.write("stdin", "#!/bin/sh -s\n");
+    ground.write("switch", "#!/usr/bin/make -f\n");
     ground.write("elf", "\u{7f}ELF");
     ground.write("inside", "#!./y\n");
     ground.write("large", &format!("#!/bin/sh\n#{}", "x".repeat(1024 * 1024)));
@@ -95,6 +97,8 @@ fn everything_else_is_refused() {
         "sh -c ./tools/check",
         "./x.py",
         "./odd",
+        "./stdin",
+        "perl switch",
         "./elf",
         "./inside",
         "./large",

@@ -218,15 +218,17 @@ proptest! {
 
 #[test]
 fn a_piece_that_cannot_be_read_fails_the_answer() {
-    // The second half of a pair comes with the next event: leaving both out would write another file than the model did.
-    let halves = [
-        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"a\ud83d"}}"#,
-        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":5}}"#,
-    ];
-    for half in halves {
+    let piece = |json: &str| {
+        format!(
+            "{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{json}}}}}"
+        )
+    };
+    // Leaving half a character out would write another file than the model did.
+    for pieces in [&[r#""a\ud83d""#, r#""b""#][..], &["5"], &[r#""\ude00""#], &[r#""\ud83d x""#]] {
         let mut assembly = Assembly::default();
         let mut deltas = VecDeque::new();
         assembly.event(start(0, tool("a")).to_string().as_bytes(), &mut deltas).unwrap();
-        assert!(matches!(assembly.event(half.as_bytes(), &mut deltas), Err(Broken::Malformed(_))), "{half}");
+        let outcomes: Vec<_> = pieces.iter().map(|json| assembly.event(piece(json).as_bytes(), &mut deltas)).collect();
+        assert!(matches!(outcomes.last(), Some(Err(Broken::Malformed(_)))), "{pieces:?}");
     }
 }

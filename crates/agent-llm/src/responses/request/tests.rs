@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 fn written_for(model: &str, conversation: &Conversation) -> Value {
     let request = sample::request(model, conversation);
-    let body = body(&request, &Fragments::new(fragment, head)).unwrap();
+    let body = body(&request, &Fragments::new(|item| fragment(item, CallIds::Any), head)).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 

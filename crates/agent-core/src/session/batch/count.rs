@@ -1,0 +1,110 @@
+//! What the calls of an answer say about the model's progress: counted in call order, whatever the order in which they end, so that an answer
+//! with very many calls that fail is not worked off whole.
+
+use super::{Batch, Status, not_run};
+use crate::conversation::{CallId, ToolCall};
+use crate::permission::Permissions;
+use crate::tool::ToolStatus;
+use serde::{Deserialize, Serialize};
+
+/// What a call that has ended says about the model's progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::session) enum Counts {
+    /// Nothing: it was not its turn any more.
+    #[default]
+    Nothing,
+    /// It may be a repetition, and is no failure of the model: a person said no, or it never began.
+    Repetition,
+    /// It failed, or could not have been run.
+    Failure,
+    /// It ran.
+    Success,
+}
+
+/// What is to be known of a batch when one of its calls has ended.
+pub(in crate::session) struct Count<'a> {
+    pub(in crate::session) call: &'a CallId,
+    /// Nothing where it is going to run.
+    pub(in crate::session) ended: Option<Counts>,
+    /// Failing calls in a row before those that are not counted yet.
+    pub(in crate::session) before: u32,
+    /// So many, and no further one runs.
+    pub(in crate::session) most: u32,
+    pub(in crate::session) permissions: &'a Permissions,
+}
+
+impl Counts {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(super) const fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+
+    /// What a call counts that ended like this.
+    pub(in crate::session) const fn of(status: ToolStatus) -> Self {
+        match status {
+            ToolStatus::Failed => Self::Failure,
+            ToolStatus::Ok | ToolStatus::Interrupted => Self::Success,
+            ToolStatus::NotRun => Self::Repetition,
+        }
+    }
+
+    /// Failing calls in a row, this one included.
+    pub(in crate::session) const fn failures_after(self, before: u32) -> u32 {
+        match self {
+            Self::Failure => before.saturating_add(1),
+            Self::Success => 0,
+            Self::Nothing | Self::Repetition => before,
+        }
+    }
+}
+
+impl Batch {
+    /// Nobody found out what the calls would do: none of them runs.
+    pub(in crate::session) fn fail(&mut self, why: &str) {
+        for open in self.calls.iter_mut().filter(|open| open.status == Status::New) {
+            open.answer(not_run(why), Counts::Failure);
+        }
+    }
+
+    /// The next call that has ended and was not counted yet, in call order, with what the model reads. One that may still run stops this.
+    pub(in crate::session) fn count_next(&mut self) -> Option<(Counts, &ToolCall, &str)> {
+        let open = self.calls.get(self.counted)?;
+        let Status::Answered { content, .. } = &open.status else { return None };
+        self.counted += 1;
+        Some((open.counts, &open.call, content))
+    }
+
+    /// Whether so many calls in a row will have failed before the next one that may run, when this one has ended so; nothing stands for one
+    /// that may run. In call order, whatever the order in which calls end.
+    pub(in crate::session) fn will_fail_often(&self, so: &Count<'_>) -> bool {
+        let mut failures = so.before;
+        for open in self.rest() {
+            let counts = match &open.status {
+                Status::Answered { .. } => open.counts,
+                _ if open.call.id == *so.call => match so.ended {
+                    Some(counts) => counts,
+                    None => return false,
+                },
+                Status::Cleared if open.forbidden_by(so.permissions).is_some() => Counts::Nothing,
+                Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted => return false,
+            };
+            failures = counts.failures_after(failures);
+            if counts != Counts::Nothing && failures >= so.most {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// No further call is run, and of one that could not run nothing more is said. What ran beside those that failed stays.
+    pub(in crate::session) fn cut(&mut self, why: &str) {
+        for open in self.calls.get_mut(self.counted..).unwrap_or_default() {
+            match &open.status {
+                Status::Answered { .. } if open.ran.is_some() || open.counts != Counts::Failure => {}
+                Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted | Status::Answered { .. } => {
+                    open.answer(not_run(why), Counts::Nothing);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Where a path leads, link by link.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Whether a path lies in one of these places, or goes through one: a link there can be led elsewhere, wherever it ends now. The places are compared
+/// as they are given, so each should be given by its name and by where it really is.
+///
+/// A path that is not absolute, goes round in a circle or cannot be looked at counts as one that does. What is not there leads nowhere.
+#[must_use]
+pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
+    let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
+    let is_inside = |path: &Path| places.iter().any(|place| path.starts_with(place));
+    let (mut to_go, mut at, mut links) = (parts(path), PathBuf::from("/"), 0);
+    if !path.is_absolute() {
+        return true;
+    }
+    while let Some(part) = to_go.pop_front() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        // The root begins anew.
+        at.push(&part);
+        if is_inside(&at) {
+            return true;
+        }
+        match at.read_link() {
+            Ok(target) => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return true;
+                }
+                at.pop();
+                parts(&target).into_iter().rev().for_each(|part| to_go.push_front(part));
+            }
+            // It is no link, or there is nothing.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            }
+            Err(_) => return true,
+        }
+    }
+    false
+}
+
+/// As many as the kernel follows.
+const MOST_LINKS: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::leads_into;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn every_step_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for name in ["ws", "bin", "elsewhere"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        fs::write(root.join("elsewhere/real"), "").unwrap();
+        fs::write(root.join("ws/own"), "").unwrap();
+        for (link, to) in [
+            ("ws/back", "../elsewhere/real"),
+            ("bin/end", "../ws/own"),
+            ("bin/through", "../ws/back"),
+            ("bin/twice", "through"),
+            ("bin/folder", "../ws"),
+            ("bin/circle", "circle"),
+            ("bin/later", "../ws/not-yet"),
+            ("bin/fine", "../elsewhere/real"),
+            ("bin/broken", "../elsewhere/absent"),
+        ] {
+            symlink(to, root.join(link)).unwrap();
+        }
+        let places = [root.join("ws")];
+        for path in [
+            "ws",
+            "ws/own",
+            "bin/end",
+            "bin/through",
+            "bin/twice",
+            "bin/folder/own",
+            "bin/circle",
+            "bin/later",
+            "bin/../ws/x",
+        ] {
+            assert!(leads_into(&root.join(path), &places), "{path}");
+        }
+        for path in ["bin/fine", "bin/broken", "elsewhere/real", "bin/absent", "wsx", "bin/fine/x"] {
+            assert!(!leads_into(&root.join(path), &places), "the control {path}");
+        }
+        assert!(leads_into("bin/fine".as_ref(), &places), "a relative path is one of any directory");
+    }
+}
