@@ -1,7 +1,8 @@
-//! Mutation of the code of `agent-core`: cargo-mutants says what small changes there are, the tests are run on each, the figures are kept, and
+//! Mutation of the code of `agent-core` and of its kernel, `statetable`: cargo-mutants says what small changes there are, the tests are run on each, the figures are kept, and
 //! whatever no test noticed needs a reason in `docs/mutants.md`.
 //!
-//! All mutants are compiled in at once, so that one costs a run of the tests and no build. Results are kept in `target/mutants` as they are
+//! All mutants of `agent-core` are compiled in at once, so that one costs a run of the tests and no build; those of the kernel are left to
+//! cargo-mutants. Results are kept in `target/mutants` as they are
 //! found: a run that was broken off is taken up again.
 
 mod found;
@@ -130,9 +131,10 @@ fn escaped(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Hash of the sources of `agent-core` without their tests.
+/// Hash of the sources of `agent-core` and of its kernel without their tests.
 pub(crate) fn sources_hash() -> Result<String, String> {
-    hash_of(tree::SOURCES)
+    let hashes = [hash_of(tree::SOURCES)?, hash_of(tree::KERNEL)?];
+    Ok(figures::hash(&hashes.concat()))
 }
 
 /// Hash of the Rust files in a directory of the workspace, without their tests.

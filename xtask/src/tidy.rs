@@ -8,7 +8,8 @@ use std::{env, fs};
 
 /// Arrows of the architecture: a crate and the siblings it may depend on. Dev-dependencies are exempt.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("agent-core", &[]),
+    ("statetable", &[]),
+    ("agent-core", &["statetable"]),
     ("agent-exec", &["agent-core"]),
     ("agent-runner", &["agent-core"]),
     ("agent-llm", &["agent-core"]),
@@ -101,14 +102,18 @@ fn arrow_faults(metadata: &Value) -> Vec<String> {
     faults
 }
 
-/// The attributes that make the purity of `agent-core` a compile error.
+/// The attributes that make the purity of the machines and their kernel a compile error.
 fn purity_faults(root: &Path) -> Vec<String> {
-    let text = fs::read_to_string(root.join("crates/agent-core/src/lib.rs")).unwrap_or_default();
-    ["#![no_std]", "#![forbid(unsafe_code)]"]
-        .into_iter()
-        .filter(|attribute| !text.lines().any(|line| line.trim() == *attribute))
-        .map(|attribute| format!("crates/agent-core/src/lib.rs: misses {attribute}"))
-        .collect()
+    let mut faults = Vec::new();
+    for pure in ["statetable", "agent-core"] {
+        let path = format!("crates/{pure}/src/lib.rs");
+        let text = fs::read_to_string(root.join(&path)).unwrap_or_default();
+        let missing = ["#![no_std]", "#![forbid(unsafe_code)]"]
+            .into_iter()
+            .filter(|attribute| !text.lines().any(|line| line.trim() == *attribute));
+        faults.extend(missing.map(|attribute| format!("{path}: misses {attribute}")));
+    }
+    faults
 }
 
 fn package_directories(root: &Path) -> Result<Vec<PathBuf>, String> {

@@ -60,7 +60,7 @@ const TABLE: Table<State, Trigger, Action> = Table {
     },
 };
 
-prove! { TABLE: State, Trigger, Action; action Count only from [Idle, Running]; }
+prove! { const PROVED of TABLE: State, Trigger, Action; action Count only from [Idle, Running]; }
 
 pub(super) fn run(count: usize) -> Tally {
     let (mut state, mut tally) = (TABLE.initial, Tally::default());
@@ -72,7 +72,7 @@ pub(super) fn run(count: usize) -> Tally {
             Event::Result => Trigger::Result,
             Event::Cancel => Trigger::Cancel,
         };
-        let Some(row) = TABLE.row(state, trigger) else { continue };
+        let Some(row) = PROVED.row(state, trigger) else { continue };
         state = row.to;
         tally.accepted += 1;
         for action in row.actions {

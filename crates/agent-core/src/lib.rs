@@ -100,7 +100,6 @@ extern crate std;
 
 pub mod budget;
 pub mod conversation;
-pub mod diagram;
 mod fingerprint;
 pub mod hook;
 pub mod job;
@@ -116,6 +115,6 @@ pub mod retry;
 pub mod session;
 mod shared_text;
 pub mod snapshot;
-pub mod table;
 pub mod tool;
-pub mod trace;
+
+pub use statetable::{diagram, labels, prove, rows, table, trace};

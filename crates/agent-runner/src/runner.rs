@@ -171,7 +171,7 @@ impl Runner {
         for transition in &step.transitions {
             self.notify(Notice::Transition(*transition));
         }
-        for ruling in &step.rulings {
+        for ruling in &step.notes.rulings {
             self.notify(Notice::Ruled(ruling.clone()));
         }
         let closed = self.session.conversation().last().filter(|item| matches!(item.as_ref(), Item::Round(_)));

@@ -11,7 +11,7 @@ use super::request::{self, FORMATS, Format};
 use super::world::{Bounds, World};
 use agent_core::budget::Limits;
 use agent_core::llm::{ResponseBlock, StopReason};
-use agent_core::session::{Action, Event, Reason, Rejected, Session, SessionConfig, SessionTable, State, Step};
+use agent_core::session::{Action, Event, Objection, Rejected, Session, SessionConfig, SessionTable, State, Step};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A session with what is known of it from outside, and what its environment may still do.
@@ -227,7 +227,7 @@ impl Sessions<'_> {
 /// Of what is offered only a summary may be refused: when there is nothing to summarise.
 fn may_be_refused(node: &Node, event: &Event, rejected: &Rejected) -> Result<(), Fault> {
     let invariant = match event {
-        Event::CompactionRequested if rejected.reason == Reason::NothingToCompact => return Ok(()),
+        Event::CompactionRequested if rejected.reason == Objection::NothingToCompact.into() => return Ok(()),
         Event::UserInput { .. } => Invariant::InputAccepted,
         Event::CancelRequested => Invariant::CancelArrives,
         Event::ShutdownRequested => Invariant::ShutdownArrives,

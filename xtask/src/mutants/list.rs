@@ -1,4 +1,4 @@
-//! The mutants of `agent-core`: cargo-mutants reads the code and says what it would change.
+//! The mutants of `agent-core` and its kernel: cargo-mutants reads the code and says what it would change.
 
 use serde::Deserialize;
 use std::env;
@@ -63,7 +63,9 @@ pub(super) fn all(root: &Path) -> Result<Vec<Mutant>, String> {
 /// The command to be given its work.
 pub(super) fn cargo_mutants(root: &Path) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["mutants", "--package", "agent-core", "--no-times", "--colors", "never"]).current_dir(root);
+    command
+        .args(["mutants", "--package", "agent-core", "--package", "statetable", "--no-times", "--colors", "never"])
+        .current_dir(root);
     command
 }
 

@@ -41,7 +41,7 @@ pub(super) fn page<'a>(before: &str, missed: impl Iterator<Item = &'a str>, figu
 fn place(name: &str) -> String {
     let mut parts = name.splitn(4, ':');
     let (file, what) = (parts.next().unwrap_or_default(), parts.nth(2).unwrap_or_default());
-    format!("{}:{what}", file.trim_start_matches(super::tree::SOURCES))
+    format!("{}:{what}", file.trim_start_matches(super::tree::SOURCES).trim_start_matches("crates/"))
 }
 
 /// Place and reason of a line of the table.

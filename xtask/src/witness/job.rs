@@ -81,7 +81,7 @@ impl Machine for JobMachine {
                 self.ticket = Ticket(ticket);
             }
         }
-        let fired = vec![(step.transition.from, step.transition.on)];
+        let fired = step.transitions.iter().map(|row| (row.from, row.on)).collect();
         Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })
     }
 

@@ -11,7 +11,6 @@ use crate::terminal::escaped;
 use agent_core::conversation::{Answer, Item};
 use agent_core::diagram::{Format, render};
 use agent_core::journal::Replayed;
-use agent_core::lifecycle;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Session, State};
 use agent_core::table::Label;
@@ -70,8 +69,10 @@ fn step(out: &mut String, state: &mut State, since_ms: u64, told: &Told<'_>) {
             let _ = write!(rows, " {ticket}");
         }
         Replayed::LifecycleBegan => {}
-        Replayed::LifecycleStep(lifecycle::Step { transition: row, .. }) => {
-            let _ = write!(rows, "<br>{} + {} → {}", row.from.name(), row.on.name(), row.to.name());
+        Replayed::LifecycleStep(step) => {
+            for row in &step.transitions {
+                let _ = write!(rows, "<br>{} + {} → {}", row.from.name(), row.on.name(), row.to.name());
+            }
         }
         Replayed::LifecycleRefused(rejected) => {
             let _ = write!(rows, "<br>{}", text(&rejected.to_string()));

@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use crate::terminal::{escaped, inline, say};
 use agent_core::conversation::{Arguments, CallId};
 use agent_core::journal::{Entry, Record, Replayed, Replayer};
-use agent_core::lifecycle;
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Action, Event};
 use std::fmt::Write as _;
@@ -60,10 +59,12 @@ fn line(out: &mut String, told: &Told<'_>) {
             let _ = write!(out, " {ticket}");
         }
         Replayed::LifecycleBegan => {}
-        Replayed::LifecycleStep(lifecycle::Step { transition: row, .. }) => {
-            let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
-            if row.spent_ms > 0 && row.from != row.to {
-                let _ = write!(out, "  after {} ms", row.spent_ms);
+        Replayed::LifecycleStep(step) => {
+            for row in &step.transitions {
+                let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
+                if row.spent_ms > 0 && row.from != row.to {
+                    let _ = write!(out, "  after {} ms", row.spent_ms);
+                }
             }
         }
         Replayed::LifecycleRefused(rejected) => {

@@ -136,8 +136,10 @@ impl Story {
         match &did {
             Replayed::Step(step) => self.step(state, &before, step),
             Replayed::Refused(_) => self.refused += 1,
-            Replayed::LifecycleStep(lifecycle::Step { transition, .. }) => {
-                *self.lifecycle_rows.entry((transition.from, transition.on, transition.to)).or_default() += 1;
+            Replayed::LifecycleStep(step) => {
+                for row in &step.transitions {
+                    *self.lifecycle_rows.entry((row.from, row.on, row.to)).or_default() += 1;
+                }
             }
             Replayed::LifecycleRefused(rejected) => {
                 let text = format!("{} is refused by the lifecycle now; it was taken", rejected.event);

@@ -4,23 +4,23 @@ use super::action::{Action, Attempt};
 use super::audit::{AuditRecord, JobStatus};
 use super::event::Event;
 use super::routing::{AgentConfig, route};
-use super::step::{Reason, Rejected};
+use super::step::{Objection, Reason};
 use super::table::{ActionKind, State, Trigger};
 use super::verdict::{FailureKind, Verdict};
 use super::{Asked, Job};
 use crate::retry::RetryPolicy;
-use crate::session::Ticket;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use statetable::Ticket;
 
 impl Job {
     /// The trigger that an event is here and now.
-    pub(super) fn classify(&self, event: &Event) -> Result<Trigger, Reason> {
+    pub(super) fn trigger(&self, event: &Event) -> Result<Trigger, Reason> {
         if let Some((ticket, kind)) = event.answers() {
             match self.asked {
                 Some(asked) if asked.ticket == ticket && asked.kind == kind => {}
-                Some(asked) if asked.ticket == ticket => return Err(Reason::WrongAnswer),
+                Some(asked) if asked.ticket == ticket => return Err(Objection::WrongAnswer.into()),
                 Some(_) | None => return Err(Reason::StaleTicket),
             }
         }
@@ -58,7 +58,7 @@ impl Job {
     }
 
     /// The action for a label of the row that fired; nothing for a stop of what was told to stop already.
-    pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
+    pub(super) fn action(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::StopWork => {
                 let asked = self.asked.as_mut().filter(|asked| !asked.is_stopped)?;
@@ -147,10 +147,6 @@ impl Job {
             model_calls: self.spent.model_calls,
             session_ids: self.session_ids.clone(),
         }
-    }
-
-    pub(super) fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        Rejected::new(self.table.0, self.state, event, trigger, reason)
     }
 }
 

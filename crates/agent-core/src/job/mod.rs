@@ -44,6 +44,7 @@ mod retry;
 pub mod routing;
 mod spent;
 mod step;
+mod stepping;
 pub mod table;
 pub mod time;
 mod verdict;
@@ -55,23 +56,23 @@ pub use event::Event;
 pub use retry::RetryConfig;
 pub use routing::{AgentConfig, ModelTier, Skill, TierModels};
 pub use spent::Spent;
-pub use step::{Reason, Rejected, Step, Trace, Transition};
-pub use table::{ActionKind, JobTable, State, Trigger};
+pub use step::{Objection, Reason, Rejected, Step, Trace, Transition};
+pub use table::{ActionKind, JobTable, ProvedTable, State, Trigger};
 pub use verdict::{FailureKind, Verdict};
 
-use crate::session::Ticket;
 use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
+use statetable::{Machine, Proved, Ticket};
 
 /// A job. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Job {
     format_version: FormatVersion,
-    #[serde(skip)]
-    table: TableRef,
+    #[serde(skip, default = "table::proved")]
+    table: ProvedTable,
     config: JobConfig,
     state: State,
     created_at_ms: u64,
@@ -100,18 +101,22 @@ impl Job {
     /// A job that was made at this time, in milliseconds since the Unix epoch. The first event is [`Event::Started`].
     #[must_use]
     pub fn new(config: JobConfig, created_at_ms: u64) -> Self {
-        Self::with_table(config, created_at_ms, &table::TABLE)
+        Self::on(config, created_at_ms, table::PROVED)
     }
 
     /// A job on another table, for tests that change rows and look for the difference.
     #[doc(hidden)]
     #[must_use]
     pub fn with_table(config: JobConfig, created_at_ms: u64, table: &'static JobTable) -> Self {
+        Self::on(config, created_at_ms, Proved::unproved_for_tests(table))
+    }
+
+    fn on(config: JobConfig, created_at_ms: u64, table: ProvedTable) -> Self {
         Self {
             format_version: FormatVersion,
-            table: TableRef(table),
+            table,
             config,
-            state: table.initial,
+            state: table.table().initial,
             created_at_ms,
             started_at_ms: None,
             now_ms: created_at_ms,
@@ -136,20 +141,7 @@ impl Job {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the job is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let name = event.name();
-        let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = self.table.0.row(self.state, trigger) else {
-            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
-        };
-        self.now_ms = self.now_ms.max(at_ms);
-        self.absorb(event);
-        let transition = self.trace.enter(self.now_ms, row.from, row.on, row.to);
-        self.state = row.to;
-        if row.from != row.to && classify::is_in_history(row.to) {
-            self.state_history.push(row.to);
-        }
-        let actions = row.actions.iter().filter_map(|kind| self.render(*kind)).collect();
-        Ok(Step { transition, actions })
+        Machine::step(self, at_ms, event)
     }
 
     /// Where the job stands.
@@ -173,7 +165,7 @@ impl Job {
     /// Whether the job has ended and its record is kept, or cannot be.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.table.0.is_terminal(self.state)
+        self.table.table().is_terminal(self.state)
     }
 
     /// Whether something with this ticket was asked and is not answered.
@@ -227,7 +219,7 @@ impl Job {
     }
 
     /// Moves the event's data in.
-    fn absorb(&mut self, event: Event) {
+    fn take_in(&mut self, event: Event) {
         if event.answers().is_some() {
             self.asked = None;
         }
@@ -272,20 +264,4 @@ struct Asked {
     kind: ActionKind,
     /// Whether the driver was told to stop it.
     is_stopped: bool,
-}
-
-/// The table a job runs on. Two jobs are equal whatever instance of a table they point to.
-#[derive(Clone, Copy, Debug)]
-struct TableRef(&'static JobTable);
-
-impl Default for TableRef {
-    fn default() -> Self {
-        Self(&table::TABLE)
-    }
-}
-
-impl PartialEq for TableRef {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.rows.len() == other.0.rows.len()
-    }
 }

@@ -9,7 +9,7 @@
 //!
 #![doc = include_str!("table.svg")]
 
-use crate::table::Table;
+use crate::table::{Proved, Table};
 use crate::{labels, prove, rows};
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,9 @@ labels! {
 /// The job's table.
 pub type JobTable = Table<State, Trigger, ActionKind>;
 
+/// The same with its proof: what a machine runs on.
+pub type ProvedTable = Proved<State, Trigger, ActionKind>;
+
 /// The table that drives every job.
 pub const TABLE: JobTable = Table {
     name: "job",
@@ -140,7 +143,9 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Recording + CancelRequested  => Recording [];
 };
 
-prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
+prove! {
+    /// The table with its proof, on which every job runs.
+    pub const PROVED of TABLE: State, Trigger, ActionKind;
     action ValidateJob only from [Pending];
     action DefineAgent only from [Init];
     action RunAgent only from [DefineAgent, RetryWait];
@@ -151,4 +156,9 @@ prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     state RetryWait only through Process;
     state End only through Process;
     state Completed only through End;
+}
+
+/// For what is read back: the table is not kept.
+pub(super) const fn proved() -> ProvedTable {
+    PROVED
 }

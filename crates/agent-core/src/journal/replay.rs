@@ -4,11 +4,11 @@ use super::{ActionStarted, Entry, FORMAT_VERSION, Header, LifecycleEntry, Record
 use crate::conversation::CallId;
 use crate::lifecycle;
 use crate::link::Agent;
-use crate::session::{Outcome, Rejected, Rendering, Session, SessionTable, Step, Ticket};
+use crate::session::{Outcome, Rejected, Session, SessionTable, Step, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
 use core::mem;
+use statetable::{Machine as _, Rendering};
 
 /// Rebuilds a session from its records.
 ///
@@ -57,8 +57,8 @@ impl Replayer {
         Ok(Self::begun_with(header, session))
     }
 
-    const fn begun_with(header: Header, session: Session) -> Self {
-        let unseen = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
+    fn begun_with(header: Header, session: Session) -> Self {
+        let unseen = Step::empty();
         Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new(), unseen }
     }
 
@@ -77,7 +77,7 @@ impl Replayer {
     /// # Errors
     /// [`ReplayError`] when it is not the next one, or a second header. Nothing has changed then.
     pub fn take(&mut self, record: Record) -> Result<Replayed, ReplayError> {
-        let mut step = Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() };
+        let mut step = Step::empty();
         let other = self.pass(record, &mut step, Rendering::Actions)?;
         Ok(other.unwrap_or(Replayed::Step(step)))
     }
@@ -87,8 +87,7 @@ impl Replayer {
     /// # Errors
     /// As [`take`](Self::take).
     pub fn advance(&mut self, record: Record) -> Result<(), ReplayError> {
-        let mut step =
-            mem::replace(&mut self.unseen, Step { transitions: Vec::new(), actions: Vec::new(), rulings: Vec::new() });
+        let mut step = mem::replace(&mut self.unseen, Step::empty());
         let passed = self.pass(record, &mut step, Rendering::Nothing);
         self.unseen = step;
         passed.map(drop)

@@ -6,7 +6,7 @@ use super::table::Trigger;
 use super::{Lifecycle, TaskMode};
 
 impl Lifecycle {
-    pub(super) fn absorb(&mut self, trigger: Trigger, event: Event) {
+    pub(super) fn take_in(&mut self, trigger: Trigger, event: Event) {
         match event {
             Event::InputReceived { text } => {
                 self.begin_turn();

@@ -2,18 +2,18 @@
 
 use super::commitment::{CheckEnd, CheckReport, CommitmentId};
 use super::event::{Event, Signal, TurnEnd};
-use super::step::Reason;
+use super::step::{Objection, Reason};
 use super::table::Trigger;
 use super::{Lifecycle, Ticket};
 
 impl Lifecycle {
-    pub(super) fn classify(&self, event: &Event) -> Result<Trigger, Reason> {
+    pub(super) fn trigger(&self, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::InputReceived { text } => filled(text, Trigger::InputReceived),
             Event::CommitmentAdded { commitment } => filled(&commitment.assertion.command, Trigger::CommitmentAdded),
             Event::ModeChanged { .. } => Ok(Trigger::ModeChanged),
             Event::Signalled { .. } => Ok(Trigger::Signalled),
-            Event::TurnEnded { inputs_taken, .. } if *inputs_taken < self.inputs_sent => Err(Reason::OldTurn),
+            Event::TurnEnded { inputs_taken, .. } if *inputs_taken < self.inputs_sent => Err(Objection::OldTurn.into()),
             Event::TurnEnded { end, .. } => Ok(self.turn_ended(*end)),
             Event::CheckCompleted { ticket, commitment, report } => self.check_completed(*ticket, *commitment, report),
             Event::CancelRequested => Ok(Trigger::CancelRequested),
@@ -52,7 +52,7 @@ impl Lifecycle {
             return Err(Reason::StaleTicket);
         };
         if !verification.expects(commitment) {
-            return Err(Reason::UnknownCommitment);
+            return Err(Objection::UnknownCommitment.into());
         }
         if !verification.expects_one() {
             return Ok(Trigger::CheckCompletedMoreLeft);
@@ -76,7 +76,7 @@ impl Lifecycle {
 }
 
 fn filled(text: &str, trigger: Trigger) -> Result<Trigger, Reason> {
-    if text.trim().is_empty() { Err(Reason::Blank) } else { Ok(trigger) }
+    if text.trim().is_empty() { Err(Objection::Blank.into()) } else { Ok(trigger) }
 }
 
 fn open(expected: Option<Ticket>, ticket: Ticket, trigger: Trigger) -> Result<Trigger, Reason> {

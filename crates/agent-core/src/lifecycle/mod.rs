@@ -43,6 +43,7 @@ mod kept;
 mod labels;
 mod render;
 mod step;
+mod stepping;
 pub mod table;
 mod verification;
 
@@ -50,21 +51,23 @@ pub use action::{Action, Gap, Outcome};
 pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
 pub use config::LifecycleConfig;
 pub use event::{Event, Signal, TurnEnd};
-pub use step::{Reason, Rejected, Step, Trace, Transition};
-pub use table::{ActionKind, LifecycleTable, State, Trigger};
+pub use statetable::Ticket;
+pub use step::{Objection, Reason, Rejected, Step, Trace, Transition};
+pub use table::{ActionKind, LifecycleTable, ProvedTable, State, Trigger};
 pub use verification::Verification;
 
 use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
+use statetable::{Machine, Proved};
 
 /// The life of one agent. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Lifecycle {
-    #[serde(skip)]
-    table: TableRef,
+    #[serde(skip, default = "table::proved")]
+    table: ProvedTable,
     format_version: FormatVersion,
     config: LifecycleConfig,
     state: State,
@@ -93,17 +96,21 @@ impl Lifecycle {
     /// An idle agent. With a limit for that, [`outstanding`](Self::outstanding) has the timer of its first wait.
     #[must_use]
     pub fn new(config: LifecycleConfig) -> Self {
-        Self::with_table(config, &table::TABLE)
+        Self::on(config, table::PROVED)
     }
 
     /// An agent on another table, for tests that change rows and look for the difference.
     #[doc(hidden)]
     #[must_use]
     pub fn with_table(config: LifecycleConfig, table: &'static LifecycleTable) -> Self {
+        Self::on(config, Proved::unproved_for_tests(table))
+    }
+
+    fn on(config: LifecycleConfig, table: ProvedTable) -> Self {
         Self {
             format_version: FormatVersion,
-            table: TableRef(table),
-            state: table.initial,
+            table,
+            state: table.table().initial,
             now_ms: 0,
             mode: TaskMode::default(),
             commitments: config.commitments.clone(),
@@ -128,17 +135,7 @@ impl Lifecycle {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the machine is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let name = event.name();
-        let trigger = self.classify(&event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = self.table.0.row(self.state, trigger) else {
-            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
-        };
-        self.now_ms = self.now_ms.max(at_ms);
-        self.absorb(trigger, event);
-        let transition = self.trace.enter(self.now_ms, row.from, row.on, row.to);
-        self.state = row.to;
-        let actions = row.actions.iter().filter_map(|kind| self.render(*kind)).collect();
-        Ok(Step { transition, actions })
+        Machine::step(self, at_ms, event)
     }
 
     /// Where the agent stands.
@@ -150,7 +147,7 @@ impl Lifecycle {
     /// Whether nothing can happen any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.table.0.is_terminal(self.state)
+        self.table.table().is_terminal(self.state)
     }
 
     /// How the agent works while it works; nothing when it does not.
@@ -214,38 +211,11 @@ impl Lifecycle {
         &self.trace
     }
 
-    fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        Rejected::new(self.table.0, self.state, event, trigger, reason)
-    }
-
     fn ticket(&mut self) -> Ticket {
         self.next_ticket = self.next_ticket.wrapping_add(1);
         Ticket(self.next_ticket)
     }
 }
-
-/// The table an agent runs on. Two agents are equal whatever instance of a table they point to.
-#[derive(Clone, Copy, Debug)]
-struct TableRef(&'static LifecycleTable);
-
-impl Default for TableRef {
-    fn default() -> Self {
-        Self(&table::TABLE)
-    }
-}
-
-impl PartialEq for TableRef {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.rows.len() == other.0.rows.len()
-    }
-}
-
-impl Eq for TableRef {}
-
-/// Names one thing that the driver was asked and has to answer. Never used twice in a lifecycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Ticket(pub u64);
 
 /// How an agent works: an attribute of `Working` that changes nothing about what follows what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

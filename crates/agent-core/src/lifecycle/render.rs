@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 impl Lifecycle {
-    pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
+    pub(super) fn action(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::SendInput => Some(Action::SendInput { text: mem::take(&mut self.input) }),
             ActionKind::SendGapReport => {

@@ -1,8 +1,8 @@
 //! What one event did to the machine, and why one is refused.
 
-use super::{Action, State, Trigger};
+use super::Action;
+use super::table::{State, Trigger};
 use crate::trace;
-use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// A row of the lifecycle table that fired.
@@ -14,27 +14,16 @@ pub type Trace = trace::Trace<State, Trigger>;
 /// A refusal of a lifecycle.
 pub type Rejected = trace::Rejected<State, Trigger, Reason>;
 
-/// All that one event did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[must_use = "the actions of a step have to be performed"]
-#[non_exhaustive]
-pub struct Step {
-    /// The row that fired.
-    pub transition: Transition,
-    /// What the driver is asked to do, in order.
-    pub actions: Vec<Action>,
-}
-
 /// Why an event is refused.
+pub type Reason = statetable::Reason<Objection>;
+
+/// All that one event did.
+pub type Step = statetable::Step<State, Trigger, Action>;
+
+/// Why the data of a lifecycle refuses an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
-    /// The table has no row for it.
-    #[error("there is no row for it")]
-    NoRow,
-    /// It answers something that is not open: already answered, withdrawn, or never asked.
-    #[error("its ticket is not open")]
-    StaleTicket,
+pub enum Objection {
     /// It names a commitment whose check is not open.
     #[error("it names a commitment whose check is not open")]
     UnknownCommitment,

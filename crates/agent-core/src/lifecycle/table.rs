@@ -11,11 +11,14 @@
 
 pub use super::labels::{ActionKind, State, Trigger};
 
-use crate::table::Table;
+use crate::table::{Proved, Table};
 use crate::{prove, rows};
 
 /// The lifecycle's table.
 pub type LifecycleTable = Table<State, Trigger, ActionKind>;
+
+/// The same with its proof: what a machine runs on.
+pub type ProvedTable = Proved<State, Trigger, ActionKind>;
 
 /// The table that drives every lifecycle.
 pub const TABLE: LifecycleTable =
@@ -75,7 +78,9 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Reaped + CleanupCompleted => Ended  [];
 };
 
-prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
+prove! {
+    /// The table with its proof, on which every agent runs.
+    pub const PROVED of TABLE: State, Trigger, ActionKind;
     action RunChecks only from [Working, Verifying];
     action CancelChecks only from [Verifying];
     action SendGapReport only from [Verifying];
@@ -84,4 +89,9 @@ prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     state Done only through Verifying unless [CompletionClaimedUnbound];
     state Verifying only through Working;
     state Waiting only through Working;
+}
+
+/// For what is read back: the table is not kept.
+pub(super) const fn proved() -> ProvedTable {
+    PROVED
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 impl Session {
     /// Takes in what an event brings, and tells what is decided about calls.
-    pub(super) fn absorb(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
+    pub(super) fn take_in(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
         match event {
             Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
             Event::UserInput { text } => self.absorb_input(text),
@@ -64,7 +64,7 @@ impl Session {
     }
 
     /// Moves the session's own data on an automatic trigger.
-    pub(super) fn settle(&mut self, trigger: Trigger) {
+    pub(super) fn take_up(&mut self, trigger: Trigger) {
         self.hooks.close();
         match trigger {
             Trigger::AutoHooksDue => {

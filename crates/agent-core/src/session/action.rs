@@ -1,6 +1,6 @@
 //! What the driver is asked to do.
 
-use super::ticket::Ticket;
+use super::Ticket;
 use crate::conversation::{Block, CallId, ToolCall};
 use crate::hook::{Changes, HookOccasion};
 use crate::llm::{Delta, LlmRequest, Usage};

@@ -4,7 +4,7 @@ use super::batch::{Batch, Count, Counts};
 use super::labels::{Trigger, event_triggers};
 use super::loops::most_failures;
 use super::reply::Reply;
-use super::{Event, Reason, Session, Ticket, compaction};
+use super::{Event, Objection, Reason, Session, Ticket, compaction};
 use crate::budget::{LimitKind, LimitReached};
 use crate::conversation::CallId;
 use crate::hook::HookPoint;
@@ -14,10 +14,10 @@ use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 
 impl Session {
     /// The trigger that an event is here and now.
-    pub(super) fn classify(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
+    pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::Started => Ok(Trigger::Started),
-            Event::UserInput { text } if text.trim().is_empty() => Err(Reason::Blank),
+            Event::UserInput { text } if text.trim().is_empty() => Err(Objection::Blank.into()),
             Event::UserInput { .. } => Ok(Trigger::UserInput),
             Event::BudgetRaised { .. } if self.stopped_by_limit && self.asked.is_none() => {
                 Ok(Trigger::BudgetRaisedWorkDue)
@@ -25,10 +25,10 @@ impl Session {
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
             Event::Reconfigured { .. } => Ok(Trigger::Reconfigured),
             Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
-            Event::CompactionRequested => Err(Reason::NothingToCompact),
+            Event::CompactionRequested => Err(Objection::NothingToCompact.into()),
             Event::CancelRequested => Ok(Trigger::CancelRequested),
             Event::LeaveRequested if self.end_hooks_due() => Ok(Trigger::LeaveRequested),
-            Event::LeaveRequested => Err(Reason::NoHook),
+            Event::LeaveRequested => Err(Objection::NoHook.into()),
             Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
             Event::DeadlineReached { ticket } => match self.deadline.armed {
                 Some((armed, _)) if armed == *ticket => Ok(Trigger::CancelRequested),
@@ -86,7 +86,7 @@ impl Session {
     }
 
     /// Whether the guard of an automatic row holds.
-    pub(super) fn holds(&self, trigger: Trigger) -> bool {
+    pub(super) fn guard_holds(&self, trigger: Trigger) -> bool {
         match trigger {
             Trigger::AutoCancelled => self.cancel.is_some(),
             Trigger::AutoBudgetSpent => self.blocking_limit().is_some(),
@@ -177,7 +177,7 @@ impl Session {
         let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
         let is_stop = |fact: &CallFacts| fact.hooks.as_ref().is_some_and(|report| report.stop.is_some());
         match self.cancel {
-            _ if !is_covered => Err(Reason::IncompleteFacts),
+            _ if !is_covered => Err(Objection::IncompleteFacts.into()),
             None if facts.iter().any(is_stop) => Ok(Trigger::HooksStoppedTurn),
             None | Some(_) => Ok(Trigger::ToolsPrepared),
         }
@@ -190,7 +190,7 @@ impl Session {
 
     fn running(&self, call: &CallId) -> Result<(), Reason> {
         let is_running = self.batch.as_ref().is_some_and(|batch| batch.is_running(call));
-        if is_running { Ok(()) } else { Err(Reason::UnknownCall) }
+        if is_running { Ok(()) } else { Err(Objection::UnknownCall.into()) }
     }
 
     /// A model call succeeded: an answer, or a summary.
@@ -250,7 +250,7 @@ impl Session {
     ) -> Result<Trigger, Reason> {
         self.answers(ticket, Trigger::ApprovalPartial)?;
         let Some(batch) = self.batch.as_ref().filter(|batch| batch.is_asked(call)) else {
-            return Err(Reason::UnknownCall);
+            return Err(Objection::UnknownCall.into());
         };
         let permissions = &self.config.permissions;
         let runs = batch.runs_after(call, answer, changed, permissions);

@@ -1,7 +1,7 @@
 //! What the driver reports.
 
 use super::SessionConfig;
-use super::ticket::Ticket;
+use super::Ticket;
 use crate::budget::Limits;
 use crate::conversation::CallId;
 use crate::hook::{CommitReport, FormatReport, GitReport, HookReport};

@@ -44,9 +44,8 @@ mod render;
 mod replaced;
 mod reply;
 mod step;
+mod stepping;
 pub mod table;
-mod table_ref;
-mod ticket;
 mod tool_calls;
 mod turn;
 mod used_ids;
@@ -57,16 +56,15 @@ pub use batch::Denial;
 pub use config::{ModelConfig, SessionConfig};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeKind};
-pub use step::{Reason, Rejected, Step, Trace, Transition};
-pub use table::{ActionKind, SessionTable, State, Trigger};
-pub use ticket::Ticket;
+pub use statetable::Ticket;
+pub use step::{Notes, Objection, Reason, Rejected, Step, Trace, Transition};
+pub use table::{ActionKind, ProvedTable, SessionTable, State, Trigger};
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
-use crate::table::Row;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -80,7 +78,7 @@ use rare::Rare;
 use replaced::Replaced;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
-use table_ref::TableRef;
+use statetable::{Machine, Proved};
 use used_ids::UsedIds;
 use user_hooks::HookBook;
 
@@ -91,8 +89,8 @@ use user_hooks::HookBook;
 #[serde(remote = "Self")]
 pub struct Session {
     format_version: FormatVersion,
-    #[serde(skip)]
-    table: TableRef,
+    #[serde(skip, default = "table::proved")]
+    table: ProvedTable,
     config: SessionConfig,
     state: State,
     now_ms: u64,
@@ -150,20 +148,20 @@ impl Session {
     /// A session in `Ready`: the first event is [`Event::Started`].
     #[must_use]
     pub fn new(config: SessionConfig) -> Self {
-        Self::on(config, TableRef::default())
+        Self::on(config, table::PROVED)
     }
 
     /// A session on another table, for tests that change rows and look for the difference.
     #[doc(hidden)]
     #[must_use]
     pub fn with_table(config: SessionConfig, table: &'static SessionTable) -> Self {
-        Self::on(config, TableRef::of_test(table))
+        Self::on(config, Proved::unproved_for_tests(table))
     }
 
-    fn on(config: SessionConfig, table: TableRef) -> Self {
+    fn on(config: SessionConfig, table: ProvedTable) -> Self {
         Self {
             format_version: FormatVersion,
-            state: table.table.initial,
+            state: table.table().initial,
             table,
             now_ms: 0,
             conversation: Conversation::new(),
@@ -206,43 +204,7 @@ impl Session {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let mut step = Step {
-            transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
-            actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
-            rulings: Vec::new(),
-        };
-        self.step_into(at_ms, event, &mut step, Rendering::Actions)?;
-        Ok(step)
-    }
-
-    /// The same with a step that was used before: whoever takes in many events without performing anything keeps its room, and need not
-    /// have the actions made.
-    pub(crate) fn step_into(
-        &mut self,
-        at_ms: u64,
-        event: Event,
-        step: &mut Step,
-        rendering: Rendering,
-    ) -> Result<(), Rejected> {
-        step.clear();
-        let name = event.name();
-        let trigger = self.classify(at_ms, &event).map_err(|reason| self.rejected(name, None, reason))?;
-        let Some(row) = self.table.row(self.state, trigger) else {
-            return Err(self.rejected(name, Some(trigger), Reason::NoRow));
-        };
-        if event.is_transient() {
-            self.render_transient(row, event, &mut step.actions);
-            return Ok(());
-        }
-        self.pass_time(at_ms, &event);
-        self.absorb(trigger, event, &mut step.rulings);
-        self.note_rulings(&step.rulings);
-        self.fire(row, step, rendering);
-        while let Some(row) = self.automatic_row() {
-            self.settle(row.on);
-            self.fire(row, step, rendering);
-        }
-        Ok(())
+        Machine::step(self, at_ms, event)
     }
 
     /// Everything that was asked and is not answered, with the same tickets, so that a driver can go on after a restart. What was asked
@@ -331,52 +293,12 @@ impl Session {
         self.trace = Trace::new(None);
     }
 
-    /// The only place where the state changes.
-    fn fire(&mut self, row: &Row<State, Trigger, ActionKind>, step: &mut Step, rendering: Rendering) {
-        step.transitions.push(self.trace.enter(self.now_ms, row.from, row.on, row.to));
-        self.state = row.to;
-        for kind in row.actions {
-            match rendering {
-                Rendering::Actions => step.actions.extend(self.render(*kind)),
-                Rendering::Nothing => self.render_nothing(*kind),
-            }
-        }
-    }
-
     /// That reading runs goes without saying.
     fn note_rulings(&mut self, rulings: &[Ruling]) {
         for ruling in rulings.iter().filter(|ruling| *ruling.decision.basis() != Basis::Reads) {
             self.trace.note(self.now_ms, ruling.sentence());
         }
     }
-
-    /// In a passing state, the first automatic row whose guard holds; the last one needs no guard.
-    fn automatic_row(&self) -> Option<&'static Row<State, Trigger, ActionKind>> {
-        if !self.table.table.is_passing(self.state) {
-            return None;
-        }
-        let mut last = None;
-        for row in self.table.rows_from(self.state) {
-            if self.holds(row.on) {
-                return Some(row);
-            }
-            last = Some(row);
-        }
-        last
-    }
-
-    fn rejected(&self, event: &'static str, trigger: Option<Trigger>, reason: Reason) -> Rejected {
-        Rejected::new(self.table.table, self.state, event, trigger, reason)
-    }
-}
-
-/// Whether a step says what to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rendering {
-    /// It does.
-    Actions,
-    /// Nobody does anything: a journal is read.
-    Nothing,
 }
 
 /// Something asked and not answered.
@@ -438,8 +360,3 @@ enum CancelReason {
     /// The turn's time is up.
     DeadlineReached,
 }
-
-/// Rows that an event fires before the session waits again, its automatic ones included; seldom more.
-const ROWS_OF_MOST_STEPS: usize = 4;
-/// What is asked of the driver in a step; seldom more.
-const ACTIONS_OF_MOST_STEPS: usize = 2;

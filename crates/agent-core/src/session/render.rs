@@ -12,7 +12,7 @@ use core::mem;
 
 impl Session {
     /// The action that a label stands for now, or nothing when there is nothing to do it with.
-    pub(super) fn render(&mut self, kind: ActionKind) -> Option<Action> {
+    pub(super) fn action(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::SendLlmRequest => {
                 let ticket = self.ask_model();
@@ -53,7 +53,7 @@ impl Session {
             }
             ActionKind::StartDeadline => self.start_deadline(),
             ActionKind::HoldDeadline => self.hold_deadline(),
-            // Both are rendered with the piece itself, by `render_transient`.
+            // Both are rendered with the piece itself, by `transient`.
             ActionKind::DisplayText => None,
             ActionKind::DisplayMessage => {
                 let blocks = self.reply.as_ref()?.shown().to_vec();
@@ -79,7 +79,7 @@ impl Session {
 
     /// What rendering an action changes in the session, and nothing else: the actions of a journal are not performed again, and to make them
     /// is a sixth of what a step costs.
-    pub(super) fn render_nothing(&mut self, kind: ActionKind) {
+    pub(super) fn skip_action(&mut self, kind: ActionKind) {
         match kind {
             ActionKind::SendLlmRequest => drop(self.ask_model()),
             ActionKind::PrepareTools | ActionKind::RequestApproval if self.batch.is_none() => {}
@@ -108,7 +108,7 @@ impl Session {
             | ActionKind::HoldDeadline
             | ActionKind::DisplayError
             | ActionKind::PromptForInput
-            | ActionKind::ReturnQueuedInput => drop(self.render(kind)),
+            | ActionKind::ReturnQueuedInput => drop(self.action(kind)),
         }
     }
 
@@ -138,25 +138,22 @@ impl Session {
     }
 
     /// A piece of text on its way to the screen: moved through, kept nowhere.
-    pub(super) fn render_transient(
-        &self,
-        row: &Row<State, Trigger, ActionKind>,
-        event: Event,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn transient(&self, row: &Row<State, Trigger, ActionKind>, event: Event) -> Option<Action> {
         if !row.actions.contains(&ActionKind::DisplayText) {
-            return;
+            return None;
         }
         if let Event::LlmDelta { delta, .. } = event {
-            actions.push(Action::DisplayText { delta });
+            Some(Action::DisplayText { delta })
         } else if let Event::ToolProgress { call, text, .. } = event {
-            actions.push(Action::DisplayProgress { call, text });
+            Some(Action::DisplayProgress { call, text })
+        } else {
+            None
         }
     }
 
     pub(super) fn render_outstanding(&self) -> Vec<Outstanding> {
         let mut out = Vec::new();
-        if self.table.table.is_terminal(self.state) {
+        if self.table.table().is_terminal(self.state) {
             return out;
         }
         if let Some(asked) = self.asked

@@ -1,6 +1,7 @@
 //! What one event did to the machine, and why one is refused.
 
-use super::{Action, State, Trigger};
+use super::Action;
+use super::table::{State, Trigger};
 use crate::permission::Ruling;
 use crate::trace;
 use alloc::vec::Vec;
@@ -15,39 +16,25 @@ pub type Trace = trace::Trace<State, Trigger>;
 /// A refusal of a session.
 pub type Rejected = trace::Rejected<State, Trigger, Reason>;
 
+/// Why an event is refused.
+pub type Reason = statetable::Reason<Objection>;
+
 /// All that one event did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[must_use = "the actions of a step have to be performed"]
+pub type Step = statetable::Step<State, Trigger, Action, Notes>;
+
+/// What a step of a session tells besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Step {
-    /// The rows that fired, in order; the first is the event's own.
-    pub transitions: Vec<Transition>,
-    /// What the driver is asked to do, in order.
-    pub actions: Vec<Action>,
+pub struct Notes {
     /// What was decided about calls, and why, in call order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<Ruling>,
 }
 
-impl Step {
-    pub(super) fn clear(&mut self) {
-        let Self { transitions, actions, rulings } = self;
-        transitions.clear();
-        actions.clear();
-        rulings.clear();
-    }
-}
-
-/// Why an event is refused.
+/// Why the data of a session refuses an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
-    /// The table has no row for it.
-    #[error("there is no row for it")]
-    NoRow,
-    /// It answers something that is not open: already answered, withdrawn, or never asked.
-    #[error("its ticket is not open")]
-    StaleTicket,
+pub enum Objection {
     /// It names a call that is not open.
     #[error("it names a call that is not open")]
     UnknownCall,

@@ -11,11 +11,14 @@
 
 pub use super::labels::{ActionKind, State, Trigger};
 
-use crate::table::Table;
+use crate::table::{Proved, Table};
 use crate::{prove, rows};
 
 /// The session's table.
 pub type SessionTable = Table<State, Trigger, ActionKind>;
+
+/// The same with its proof: what a machine runs on.
+pub type ProvedTable = Proved<State, Trigger, ActionKind>;
 
 /// The table that drives every session.
 pub const TABLE: SessionTable = Table {
@@ -215,7 +218,9 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     BudgetExceeded + AutoAlways        => WaitingForUserInput [PromptForInput];
 };
 
-prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
+prove! {
+    /// The table with its proof, on which every session runs.
+    pub const PROVED of TABLE: State, Trigger, ActionKind;
     action SendLlmRequest only from [PreparingRequest];
     action ExecuteTools only from [CheckingForCancellation, AwaitingApproval, ExecutingTools];
     action RequestApproval only from [CheckingForCancellation];
@@ -230,4 +235,9 @@ prove! { pub CLAIMS of TABLE: State, Trigger, ActionKind;
     state CallingLlm only through PreparingRequest;
     trigger LlmDelta stays;
     trigger ToolProgress stays;
+}
+
+/// For what is read back: the table is not kept.
+pub(super) const fn proved() -> ProvedTable {
+    PROVED
 }

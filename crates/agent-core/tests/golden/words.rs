@@ -3,6 +3,7 @@
 use crate::kept::{kinds, lines};
 use agent_core::{budget, conversation, hook, job, journal, lifecycle, llm, permission, retry, session, tool};
 use serde::de::DeserializeOwned;
+use statetable::Reason;
 use std::any::type_name;
 
 /// One line a type: its name and its words.
@@ -20,13 +21,13 @@ fn machines(out: &mut String) {
     add::<session::Trigger>(out);
     add::<session::Event>(out);
     add::<session::Action>(out);
-    add::<session::Reason>(out);
+    add_reasons::<session::Objection>(out);
     add::<session::OutcomeKind>(out);
     add::<lifecycle::State>(out);
     add::<lifecycle::Trigger>(out);
     add::<lifecycle::Event>(out);
     add::<lifecycle::Action>(out);
-    add::<lifecycle::Reason>(out);
+    add_reasons::<lifecycle::Objection>(out);
     add::<lifecycle::Outcome>(out);
     add::<lifecycle::CheckEnd>(out);
     add::<lifecycle::Origin>(out);
@@ -37,7 +38,7 @@ fn machines(out: &mut String) {
     add::<job::Trigger>(out);
     add::<job::Event>(out);
     add::<job::Action>(out);
-    add::<job::Reason>(out);
+    add_reasons::<job::Objection>(out);
     add::<job::Verdict>(out);
     add::<job::JobStatus>(out);
     add::<job::ModelTier>(out);
@@ -69,6 +70,18 @@ fn values(out: &mut String) {
 fn add<T: DeserializeOwned>(out: &mut String) {
     let name = type_name::<T>().trim_start_matches("agent_core::");
     out.push_str(&format!("{name}: {}\n", kinds::<T>().join(", ")));
+}
+
+/// The kernel's reasons, and a machine's own among them.
+fn add_reasons<O: DeserializeOwned>(out: &mut String) {
+    let words = ["NoRow", "StaleTicket"].into_iter().map(ToOwned::to_owned).chain(kinds::<O>());
+    let words: Vec<String> = words.collect();
+    for word in &words {
+        let read: Result<Reason<O>, _> = serde_json::from_str(&format!("{word:?}"));
+        assert!(read.is_ok(), "{word} is a reason");
+    }
+    let name = type_name::<O>().trim_start_matches("agent_core::").replace("Objection", "Reason");
+    out.push_str(&format!("{name}: {}\n", words.join(", ")));
 }
 
 /// Each line is a value of the type, and there is one of every kind.

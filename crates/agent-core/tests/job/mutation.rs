@@ -8,7 +8,7 @@ use crate::stage::on;
 use crate::support::mutants::mutants;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use crate::support::{quiet, scenarios, score};
-use agent_core::job::table::{CLAIMS, TABLE};
+use agent_core::job::table::{PROVED, TABLE};
 use agent_core::job::{Event, Job, JobConfig, JobTable, State, Transition};
 use agent_core::table::Label;
 use serde_json::Value;
@@ -22,7 +22,7 @@ fn every_change_of_the_table_is_noticed() {
     };
     score::check(
         &TABLE,
-        CLAIMS,
+        PROVED.claims(),
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
             ("pairs", &|mutant| breaks(mutant.table, &|| drop(every_event_in(&from(&mutant.cell))))),
@@ -49,7 +49,7 @@ fn start(config: &Value, table: &'static JobTable) -> Driver<'static> {
     Box::new(move |event| {
         let event: Event = serde_json::from_value(event.clone()).unwrap();
         let step = job.step(0, event).ok()?;
-        let Transition { from, on, to, .. } = step.transition;
+        let Transition { from, on, to, .. } = step.transitions[0];
         assert_eq!(job.state(), to);
         let fired = vec![format!("{from:?} + {on:?} => {to:?}")];
         Some(Done { fired, actions: step.actions.iter().map(action_name).collect() })

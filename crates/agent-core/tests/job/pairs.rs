@@ -4,7 +4,7 @@ use crate::harness::{Harness, business, events, success};
 use crate::stage::table;
 use crate::support::witnesses::action_name;
 use agent_core::job::table::TABLE;
-use agent_core::job::{Event, JobConfig, Reason, RetryConfig, State, Trigger};
+use agent_core::job::{Event, JobConfig, Objection, Reason, RetryConfig, State, Trigger};
 use agent_core::session::Ticket;
 use agent_core::table::Label;
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ fn expected(
     let waits = !matches!(state, State::Pending | State::Completed | State::Failed);
     let on = |there: &[State], trigger| match there.contains(&state) {
         true => Ok(trigger),
-        false if waits => Err(Reason::WrongAnswer),
+        false if waits => Err(Objection::WrongAnswer.into()),
         false => Err(Reason::StaleTicket),
     };
     let recording = [State::End, State::Recording];
@@ -158,7 +158,7 @@ pub(crate) fn every_event_in(states: &[State]) -> BTreeSet<(State, Trigger)> {
                 let shown = format!("{state:?} + {event:?}, cancelled {is_cancelled}, retry {retry_left}");
                 match (harness.take(event), row) {
                     (Ok(step), Some((on, to, actions))) => {
-                        let transition = step.transition;
+                        let transition = step.transitions[0];
                         assert_eq!((transition.from, transition.on, transition.to), (state, on, to), "{shown}");
                         assert_eq!(harness.job.state(), to, "{shown}");
                         let names: Vec<String> = step.actions.iter().map(action_name).collect();
@@ -200,7 +200,7 @@ fn an_answer_to_another_question_is_refused_although_its_ticket_is_open() {
     let mut harness = Harness::processing(0);
     let ticket = harness.ticket;
     let rejected = harness.take(Event::RetryTimeout { ticket }).unwrap_err();
-    assert_eq!((rejected.reason, rejected.trigger), (Reason::WrongAnswer, None));
+    assert_eq!((rejected.reason, rejected.trigger), (Objection::WrongAnswer.into(), None));
     assert_eq!(rejected.to_string(), "RetryTimeout refused in Process: its ticket asks for something else");
     let again = harness.take(Event::Started).unwrap_err();
     assert_eq!((again.reason, again.trigger), (Reason::NoRow, Some(Trigger::Started)));

@@ -108,7 +108,7 @@ impl Harness {
         }
         let result = self.machine.step(self.now_ms, event);
         if let Ok(step) = &result {
-            self.timer_is_open &= step.transition.on != Trigger::TimedOut;
+            self.timer_is_open &= step.transitions[0].on != Trigger::TimedOut;
             self.note(step);
         }
         result
@@ -139,12 +139,12 @@ impl Harness {
             }
             Event::CancelRequested => {
                 self.is_stopping |= before.state() == State::Working;
-                assert!(matches!(step.transition.to, State::Idle | State::Working | State::Waiting));
+                assert!(matches!(step.transitions[0].to, State::Idle | State::Working | State::Waiting));
             }
             Event::TurnEnded { inputs_taken, .. } => {
                 assert!(*inputs_taken >= self.sent, "an old turn counted");
                 let is_claim =
-                    matches!(step.transition.on, Trigger::CompletionClaimed | Trigger::CompletionClaimedUnbound);
+                    matches!(step.transitions[0].on, Trigger::CompletionClaimed | Trigger::CompletionClaimedUnbound);
                 assert!(!(is_claim && self.is_stopping), "a turn that was to be stopped claims something");
             }
             Event::CheckCompleted { ticket, .. } => {
@@ -265,7 +265,7 @@ impl Harness {
             assert_eq!(machine.outcome(), Some(&Outcome::Done { kept: machine.commitments().len() }));
         }
         let is_resting = matches!(machine.state(), State::Idle | State::Waiting | State::Done | State::Reaped);
-        if is_resting && step.transition.from != step.transition.to {
+        if is_resting && step.transitions[0].from != step.transitions[0].to {
             let told = |action: &Action| matches!(action, Action::ReportOutcome { .. });
             assert_eq!(step.actions.iter().filter(|action| told(action)).count(), 1, "nobody is told: {step:?}");
         }

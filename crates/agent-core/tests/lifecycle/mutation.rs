@@ -9,7 +9,7 @@ use crate::stories::STORIES;
 use crate::support::mutants::mutants;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
 use crate::support::{quiet, scenarios, score};
-use agent_core::lifecycle::table::{CLAIMS, TABLE};
+use agent_core::lifecycle::table::{PROVED, TABLE};
 use agent_core::lifecycle::{Event, Lifecycle, LifecycleTable, Transition};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn every_change_of_the_table_is_noticed() {
     let from = |cell: &'_ str| cell.split(' ').next().unwrap_or_default().to_owned();
     score::check(
         &TABLE,
-        CLAIMS,
+        PROVED.claims(),
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
             ("pairs", &|mutant| breaks(mutant.table, &|| assert_ne!(every_event_in(&from(&mutant.cell)), 0))),
@@ -48,7 +48,7 @@ fn start(config: &Value, table: &'static LifecycleTable) -> Driver<'static> {
     Box::new(move |event| {
         let event: Event = serde_json::from_value(event.clone()).unwrap();
         let step = agent.step(0, event).ok()?;
-        let Transition { from, on, to, .. } = step.transition;
+        let Transition { from, on, to, .. } = step.transitions[0];
         assert_eq!(agent.state(), to);
         let fired = vec![format!("{from:?} + {on:?} => {to:?}")];
         Some(Done { fired, actions: step.actions.iter().map(action_name).collect() })

@@ -4,8 +4,8 @@
 use crate::harness::{Harness, commitment, config, exited};
 use agent_core::lifecycle::table::TABLE;
 use agent_core::lifecycle::{
-    Action, CheckEnd, CheckReport, CommitmentId, Event, LifecycleConfig, Reason, Signal, State, TaskMode, Ticket,
-    Trigger, TurnEnd,
+    Action, CheckEnd, CheckReport, CommitmentId, Event, LifecycleConfig, Objection, Reason, Signal, State, TaskMode,
+    Ticket, Trigger, TurnEnd,
 };
 use std::collections::BTreeSet;
 
@@ -210,14 +210,14 @@ fn name(action: &Action) -> String {
 fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
     let no_row = |trigger| (Some(trigger), Reason::NoRow);
     match event {
-        "blank input" | "blank commitment" => (None, Reason::Blank),
+        "blank input" | "blank commitment" => (None, Objection::Blank.into()),
         // Nothing was sent to a new agent, so no turn of it can be old.
-        "old turn" if place != "Idle, new" => (None, Reason::OldTurn),
+        "old turn" if place != "Idle, new" => (None, Objection::OldTurn.into()),
         "stale check" | "stale timeout" | "stale cleanup" | "timeout" | "cleanup" => (None, Reason::StaleTicket),
         "first kept" | "second kept" | "second not kept" | "second too slow" | "second not started"
         | "unknown check" => {
             let is_open = place.starts_with("Verifying");
-            (None, if is_open { Reason::UnknownCommitment } else { Reason::StaleTicket })
+            (None, if is_open { Objection::UnknownCommitment.into() } else { Reason::StaleTicket })
         }
         "input" => no_row(Trigger::InputReceived),
         "commitment" => no_row(Trigger::CommitmentAdded),
@@ -273,7 +273,7 @@ fn every_row_fires_in_some_pair_and_refusals_name_the_others() {
     for (place, harness) in places() {
         for (label, event) in events(&harness) {
             match harness.clone().take_unchecked(event) {
-                Ok(step) => drop(fired.insert((step.transition.from, step.transition.on))),
+                Ok(step) => drop(fired.insert((step.transitions[0].from, step.transitions[0].on))),
                 Err(rejected) => {
                     let accepted: Vec<_> = TABLE.rows_from(rejected.state).map(|row| row.on).collect();
                     assert_eq!(rejected.accepted, accepted, "{place} + {label}");

@@ -117,7 +117,7 @@ fn every_decision_is_told_with_its_reason_and_noted() {
     let rule = "change(a)".parse().unwrap();
     let answer = ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None };
     let step = approve(&mut session, answer, None);
-    let said: Vec<String> = step.rulings.iter().map(ToString::to_string).collect();
+    let said: Vec<String> = step.notes.rulings.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["run change call_1: the user allowed it: `change(a)` in this session"]);
     let notes: Vec<&str> = session.trace().notes().map(|note| note.text.as_str()).collect();
     assert_eq!(notes, ["ask change call_1: `change` may change something", &said[0]]);

@@ -7,7 +7,7 @@ use crate::stage::on;
 use crate::support::mutants::mutants;
 use crate::support::score;
 use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
-use agent_core::session::table::{CLAIMS, TABLE};
+use agent_core::session::table::{PROVED, TABLE};
 use agent_core::session::{Event, ModelConfig, Session, SessionConfig, SessionTable, Transition, Trigger};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn every_change_of_the_table_is_noticed() {
     let (witnesses, pairs, scenarios) = (Witnesses::of("session"), Pairs::tried(), Scenarios::read());
     score::check(
         &TABLE,
-        CLAIMS,
+        PROVED.claims(),
         &[
             ("witnesses", &|mutant| witnesses.notice(&mutant.cell, &|config| start(config, mutant.table))),
             ("pairs", &|mutant| on(mutant.table, || pairs.notice(&mutant.cell))),

@@ -80,7 +80,7 @@ fn rulings_are_told_in_call_order_whatever_the_order_of_the_facts() {
     let Command::Take(Event::ToolsPrepared { ticket, mut facts }) = script.read("prepared") else { panic!() };
     facts.reverse();
     let step = script.session.step(0, Event::ToolsPrepared { ticket, facts }).unwrap();
-    let told: Vec<_> = step.rulings.iter().map(|ruling| ruling.call.as_str()).collect();
+    let told: Vec<_> = step.notes.rulings.iter().map(|ruling| ruling.call.as_str()).collect();
     assert_eq!(told, ["c1-1", "c1-2", "c1-3", "c1-4"]);
 }
 

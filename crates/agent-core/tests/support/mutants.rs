@@ -70,7 +70,7 @@ pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, clai
 
 fn numbered<S: Label, T: Label, A: Label>(row: &Row<S, T, A>) -> Cell {
     let actions = row.actions.iter().map(|action| 1_u128 << number(*action)).fold(0, |set, action| set | action);
-    Cell { from: number(row.from), on: number(row.on), to: number(row.to), actions }
+    Cell { from: number(row.from), on: number(row.on), to: number(row.to), actions, repeats_action: false }
 }
 
 fn number<L: Label>(label: L) -> u8 {

@@ -477,7 +477,7 @@ fn a_message_that_the_session_swallows() -> Fault {
 fn an_agent_that_cannot_be_dismissed() -> Fault {
     let agent = |agent: &mut Lifecycle, event: lifecycle::Event| match event {
         lifecycle::Event::Dismissed => {
-            agent_step(&mut agent.clone(), lifecycle::Event::CleanupCompleted { ticket: lifecycle::Ticket(u64::MAX) })
+            agent_step(&mut agent.clone(), lifecycle::Event::CleanupCompleted { ticket: Ticket(u64::MAX) })
         }
         event => agent_step(agent, event),
     };

@@ -2,7 +2,8 @@
 //! The first rule that fits holds. `|` separates lines, `*` stands for anything, `!` in front of a word is its absence.
 
 use super::alphabet::{ANSWERS, COMMANDS};
-use agent_core::session::Reason::{self, *};
+use agent_core::session::Objection::*;
+use agent_core::session::Reason;
 use agent_core::session::State::{self, *};
 use agent_core::session::Trigger::{self, *};
 use std::collections::BTreeMap;
@@ -76,22 +77,22 @@ pub(super) fn speaks_of(word: &str) -> bool {
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     ("start",       "",             On(Started)),
-    ("input \" \"", "",             Refused(Blank)),
+    ("input \" \"", "",             Refused(Reason::Objection(Blank))),
     ("input *",     "",             On(UserInput)),
     ("raise*",      "stopped idle", On(BudgetRaisedWorkDue)),
     ("raise*",      "",             On(BudgetRaised)),
     ("reconfigure*", "",            On(Reconfigured)),
     ("compact",     "history",      On(CompactionRequested)),
-    ("compact",     "",             Refused(NothingToCompact)),
+    ("compact",     "",             Refused(Reason::Objection(NothingToCompact))),
     ("cancel",      "",             On(CancelRequested)),
     ("leave",       "end-hooks !left", On(LeaveRequested)),
-    ("leave",       "",             Refused(NoHook)),
+    ("leave",       "",             Refused(Reason::Objection(NoHook))),
     ("shutdown",    "",             On(ShutdownRequested)),
 
     // Answers: first of all the ticket has to be open, and the deadline's is for the deadline only.
     ("deadline", "clock", On(CancelRequested)),
-    ("*",        "!open", Refused(StaleTicket)),
-    ("deadline", "",      Refused(StaleTicket)),
+    ("*",        "!open", Refused(Reason::StaleTicket)),
+    ("deadline", "",      Refused(Reason::StaleTicket)),
 
     ("delta hi", "", On(LlmDelta)),
     ("aborted*", "", On(LlmAborted)),
@@ -126,13 +127,13 @@ const RULES: &[Rule] = &[
     ("fail *retry-after=30000",           "deadline-near",          On(LlmFailedForGood)),
     ("fail *",                            "",                       On(LlmFailedRetryable)),
 
-    ("prepared missing|prepared twice|prepared foreign", "",      Refused(IncompleteFacts)),
+    ("prepared missing|prepared twice|prepared foreign", "",      Refused(Reason::Objection(IncompleteFacts))),
     ("prepared *stop=enough",                            "batch !cancelled", On(HooksStoppedTurn)),
     ("prepared*",                                        "batch", On(ToolsPrepared)),
-    ("prepared*",                                        "",      Refused(IncompleteFacts)),
+    ("prepared*",                                        "",      Refused(Reason::Objection(IncompleteFacts))),
 
-    ("allow id:nobody|deny id:nobody no",                    "",                   Refused(UnknownCall)),
-    ("allow ASKED*|deny ASKED no|nobody ASKED",              "!asked",             Refused(UnknownCall)),
+    ("allow id:nobody|deny id:nobody no",                    "",                   Refused(Reason::Objection(UnknownCall))),
+    ("allow ASKED*|deny ASKED no|nobody ASKED",              "!asked",             Refused(Reason::Objection(UnknownCall))),
     ("allow ASKED*|deny ASKED no|nobody ASKED",              "two-asked",          On(ApprovalPartial)),
     ("allow ASKED edit=*looks=change",                       "!forbidden",         On(ApprovalsGranted)),
     ("allow ASKED edit=*",                                   "!cleared",           On(ApprovalsAllDenied)),
@@ -142,7 +143,7 @@ const RULES: &[Rule] = &[
     ("deny ASKED no|nobody ASKED",                           "",                   On(ApprovalsAllDenied)),
 
     ("progress RUNNING half", "running", On(ToolProgress)),
-    ("progress *",            "",        Refused(UnknownCall)),
+    ("progress *",            "",        Refused(Reason::Objection(UnknownCall))),
     // Where one more failure is too much, no two run beside each other.
     ("tool RUNNING *", "running two-running !failure-limit", On(ToolCompletedMoreLeft)),
     ("tool RUNNING *", "running cancelled group-left", On(ToolsStopped)),
@@ -160,7 +161,7 @@ const RULES: &[Rule] = &[
     ("tool RUNNING *", "running changing",             On(ToolsAllCompletedMutating)),
     ("tool RUNNING *changed=a.rs", "running",          On(ToolsAllCompletedMutating)),
     ("tool RUNNING *", "running",                      On(ToolsAllCompleted)),
-    ("tool *",         "",                             Refused(UnknownCall)),
+    ("tool *",         "",                             Refused(Reason::Objection(UnknownCall))),
 
     ("git*",            "cancelled", On(GitChecked)),
     ("git formatting*", "",          On(GitCheckedFormattingDue)),

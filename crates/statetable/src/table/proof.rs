@@ -14,6 +14,8 @@ pub struct Cell {
     pub to: u8,
     /// Set of the row's actions.
     pub actions: u128,
+    /// Whether an action stands on the row more than once, which a set does not tell.
+    pub repeats_action: bool,
 }
 
 /// A table with its labels as numbers, and what the numbers stand for.
@@ -71,13 +73,18 @@ pub enum Claim {
     },
 }
 
-/// Checks that no cell is filled twice, nothing leaves a terminal state, every state is reachable and every other one has a way out (and
+/// That a table was proved. Only [`prove`] makes one.
+#[derive(Debug)]
+#[must_use]
+pub struct Proof(());
+
+/// Checks that no cell is filled twice, no action stands on a row twice, nothing leaves a terminal state, every state is reachable and every other one has a way out (and
 /// one to an end, when there is an end), every trigger and action is used, passing states have automatic rows only and waiting states
 /// none, and automatic rows cannot cycle; then what the machine claims.
 ///
 /// # Panics
 /// When the table is broken or a claim does not hold; in a `const` this is a compile error with the message.
-pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
+pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) -> Proof {
     if shape.states.len() > 128 || shape.triggers.len() > 128 || shape.actions.len() > 128 {
         Message::new("a machine has at most 128 labels of a kind").raise();
     }
@@ -94,6 +101,22 @@ pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) {
         }
         i += 1;
     }
+    Proof(())
+}
+
+/// By state: the position of its first row, or of the end where it has none.
+#[doc(hidden)]
+#[must_use]
+pub const fn first_rows<const STATES: usize>(rows: &[Cell]) -> [u8; STATES] {
+    if rows.len() > u8::MAX as usize {
+        Message::new("a table has at most 255 rows").raise();
+    }
+    let (mut starts, mut position) = ([rows.len() as u8; STATES], rows.len());
+    while position > 0 {
+        position -= 1;
+        starts[rows[position].from as usize] = position as u8;
+    }
+    starts
 }
 
 /// The set of one label. One that no set has room for is left out: [`prove`] says that there are too many, which a shift that overflows
@@ -120,6 +143,9 @@ const fn check_cells(shape: &Shape<'_>) {
                 Message::new("two rows fill one cell, the second is ").row(shape, row).raise();
             }
             j += 1;
+        }
+        if row.repeats_action {
+            Message::new("an action stands twice on the row ").row(shape, row).raise();
         }
         triggers |= 1 << row.on;
         actions |= row.actions;

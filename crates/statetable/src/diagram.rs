@@ -4,16 +4,35 @@
 //! purpose: layout and files; whoever asks for a document decides where it goes.
 //!
 //! ```
-//! use agent_core::diagram::{Format, render};
-//! use agent_core::session::table::TABLE;
+//! use statetable::diagram::{Format, render};
+//! use statetable::{Table, labels, rows};
 //!
-//! assert!(render(&TABLE, Format::Mermaid).starts_with("stateDiagram-v2\n"));
+//! labels! { enum State { /// No light.
+//!     Dark, /// Light.
+//!     Bright } }
+//! labels! { enum Trigger { /// A press of the switch.
+//!     Pressed } }
+//! labels! { enum Action { /// Make a sound.
+//!     Click } }
+//!
+//! const LAMP: Table<State, Trigger, Action> = Table {
+//!     name: "lamp",
+//!     initial: State::Dark,
+//!     terminal: &[],
+//!     passing: &[],
+//!     rows: rows! { State, Trigger, Action;
+//!         Dark + Pressed => Bright [Click];
+//!         Bright + Pressed => Dark [Click];
+//!     },
+//! };
+//! assert!(render(&LAMP, Format::Mermaid).starts_with("stateDiagram-v2\n"));
 //! assert_eq!("dot".parse(), Ok(Format::Dot));
 //! ```
 
 mod claims;
 mod graph;
 mod grid;
+#[cfg(feature = "json")]
 mod json;
 mod markdown;
 mod svg;
@@ -21,6 +40,7 @@ mod svg;
 pub use claims::claim;
 pub use graph::{dot, mermaid};
 pub use grid::{Refusal, cell, grid};
+#[cfg(feature = "json")]
 pub use json::json;
 pub use markdown::markdown;
 pub use svg::svg;
@@ -44,6 +64,7 @@ pub enum Format {
     /// Every state with every trigger.
     Grid,
     /// Everything, for other tools.
+    #[cfg(feature = "json")]
     Json,
     /// A drawing.
     Svg,
@@ -51,7 +72,15 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: &'static [Self] = &[Self::Markdown, Self::Mermaid, Self::Dot, Self::Grid, Self::Json, Self::Svg];
+    pub const ALL: &'static [Self] = &[
+        Self::Markdown,
+        Self::Mermaid,
+        Self::Dot,
+        Self::Grid,
+        #[cfg(feature = "json")]
+        Self::Json,
+        Self::Svg,
+    ];
 
     /// The word for it on a command line.
     #[must_use]
@@ -61,6 +90,7 @@ impl Format {
             Self::Mermaid => "mermaid",
             Self::Dot => "dot",
             Self::Grid => "grid",
+            #[cfg(feature = "json")]
             Self::Json => "json",
             Self::Svg => "svg",
         }
@@ -76,9 +106,18 @@ impl FromStr for Format {
 }
 
 /// A word that names no format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("read the format: expected markdown, mermaid, dot, grid, json or svg")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownFormat;
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        write!(f, "read the format: expected {} or {last}", others.join(", "))
+    }
+}
+
+impl core::error::Error for UnknownFormat {}
 
 /// Writes a table in a format.
 #[must_use]
@@ -88,6 +127,7 @@ pub fn render<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, format: Form
         Format::Mermaid => mermaid(table),
         Format::Dot => dot(table),
         Format::Grid => grid(table),
+        #[cfg(feature = "json")]
         Format::Json => json(table),
         Format::Svg => svg(table),
     }

@@ -6,27 +6,37 @@ use crate::table::{Label, Row, Table};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// Why a cell is empty.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The machine has ended.
-    #[error("the machine has ended")]
     Terminal,
     /// The state takes no events.
-    #[error("passing: decides by automatic rows only")]
     Passing,
     /// The state waits for events, and the trigger is automatic: these states decide by it.
-    #[error("waits for an event; automatic in {}", list(.0))]
     Waiting(Vec<&'static str>),
     /// The states that expect it are few.
-    #[error("expected only in {}", list(.0))]
     Elsewhere(Vec<&'static str>),
     /// The states that expect it are many: every waiting one but these.
-    #[error("expected in every waiting state but {}", list(.0))]
     NotHere(Vec<&'static str>),
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Terminal => f.write_str("the machine has ended"),
+            Self::Passing => f.write_str("passing: decides by automatic rows only"),
+            Self::Waiting(states) => write!(f, "waits for an event; automatic in {}", list(states)),
+            Self::Elsewhere(states) => write!(f, "expected only in {}", list(states)),
+            Self::NotHere(states) => write!(f, "expected in every waiting state but {}", list(states)),
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 fn list(states: &[&str]) -> String {
     let names: Vec<String> = states.iter().take(NAMED).map(|name| format!("`{name}`")).collect();

@@ -4,8 +4,8 @@
 //! reads like the documentation:
 //!
 //! ```
-//! use agent_core::table::Table;
-//! use agent_core::{labels, prove, rows};
+//! use statetable::Table;
+//! use statetable::{labels, prove, rows};
 //!
 //! labels! {
 //!     enum State {
@@ -45,11 +45,11 @@
 //!         Open + Entered => Shut [];
 //!     },
 //! };
-//! prove! { DOOR: State, Trigger, Action; state WalledUp only through Shut; }
+//! prove! { const PROVED of DOOR: State, Trigger, Action; state WalledUp only through Shut; }
 //!
-//! let row = DOOR.row(State::Shut, Trigger::Knocked).unwrap();
+//! let row = PROVED.row(State::Shut, Trigger::Knocked).unwrap();
 //! assert_eq!((row.to, row.actions), (State::Open, &[Action::Creak][..]));
-//! assert!(DOOR.row(State::Open, Trigger::BricksLaid).is_none(), "a cell that is not listed is a refusal");
+//! assert!(PROVED.row(State::Open, Trigger::BricksLaid).is_none(), "a cell that is not listed is a refusal");
 //! ```
 //!
 //! [`prove!`](crate::prove) next to a table makes a broken one a compile error that says what is wrong and where: one more row out of
@@ -59,6 +59,9 @@
 //! `Auto…`), tried in the written order.
 
 pub mod proof;
+mod proved;
+
+pub use proved::{Evidence, Proved};
 
 use core::fmt::Debug;
 
@@ -172,7 +175,13 @@ macro_rules! rows {
     };
 }
 
-/// Proves a table at compile time (see [`proof::prove`] for what), together with what the machine claims about itself:
+/// Proves a table at compile time (see [`proof::prove`] for what) and names what a machine can run on, a [`Proved`]:
+///
+/// ```text
+/// prove! { pub const PROVED of TABLE: State, Trigger, Action; claims… }
+/// ```
+///
+/// What the machine claims about itself is proved together with the table:
 ///
 /// * `action A only from [S, …];`: the action stands only on rows out of these states,
 /// * `order A in S after [T, …];`: out of this state, it stands only after the rows on these triggers,
@@ -180,39 +189,42 @@ macro_rules! rows {
 /// * `trigger T stays;`: its rows keep the state.
 ///
 /// The claims stand in this order, each kind together: another order is a syntax error (``no rules expected `action` ``).
-///
-/// With `pub CLAIMS of` before the table's name the claims are kept under that name, as data.
 #[macro_export]
 macro_rules! prove {
-    (pub $claims:ident of $table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {
-        /// What the machine claims about itself, proved together with its table.
-        pub const $claims: &[$crate::table::proof::Claim] = $crate::claims!($state, $trigger, $action; $($claim)*);
-        $crate::prove! { $table: $state, $trigger, $action; $($claim)* }
-    };
-    ($table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {
+    ($(#[$meta:meta])* $vis:vis const $proved:ident of $table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {
+        $(#[$meta])*
         #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
-        const _: () = {
-            use $crate::table::{Label, proof};
+        $vis const $proved: $crate::table::Proved<$state, $trigger, $action> = {
+            use $crate::table::{Label, Evidence, Proved, proof};
             const ROWS: usize = $table.rows.len();
-            let mut rows = [proof::Cell { from: 0, on: 0, to: 0, actions: 0 }; ROWS];
-            let mut i = 0;
-            while i < ROWS {
-                let row = &$table.rows[i];
-                let actions = $crate::label_set!(row.actions);
-                rows[i] = proof::Cell { from: row.from as u8, on: row.on as u8, to: row.to as u8, actions };
-                i += 1;
-            }
-            let shape = proof::Shape {
+            const CELLS: [proof::Cell; ROWS] = {
+                let mut rows = [proof::Cell { from: 0, on: 0, to: 0, actions: 0, repeats_action: false }; ROWS];
+                let mut i = 0;
+                while i < ROWS {
+                    let row = &$table.rows[i];
+                    let actions = $crate::label_set!(row.actions);
+                    let repeats_action = actions.count_ones() as usize != row.actions.len();
+                    rows[i] = proof::Cell { from: row.from as u8, on: row.on as u8, to: row.to as u8, actions, repeats_action };
+                    i += 1;
+                }
+                rows
+            };
+            const CLAIMS: &[proof::Claim] = $crate::claims!($state, $trigger, $action; $($claim)*);
+            const SHAPE: proof::Shape<'static> = proof::Shape {
                 states: <$state as Label>::NAMES,
                 triggers: <$trigger as Label>::NAMES,
                 actions: <$action as Label>::NAMES,
                 initial: $table.initial as u8,
                 terminal: $crate::label_set!($table.terminal),
                 passing: $crate::label_set!($table.passing),
-                rows: &rows,
+                rows: &CELLS,
             };
-            proof::prove(&shape, $crate::claims!($state, $trigger, $action; $($claim)*));
+            const EVIDENCE: &Evidence = &Evidence::of(proof::prove(&SHAPE, CLAIMS), STARTS, CLAIMS);
+            const STARTS: &[u8] = &proof::first_rows::<{ <$state as Label>::NAMES.len() }>(&CELLS);
+            Proved::with_evidence(&$table, EVIDENCE)
         };
+        // A table that no machine runs on is proved as well.
+        const _: $crate::table::Proved<$state, $trigger, $action> = $proved;
     };
 }
 

@@ -4,16 +4,18 @@ use crate::diagram::{Refusal, cell};
 use crate::table::{Label, Table};
 use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
+#[cfg(feature = "serde")]
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Display;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use core::fmt::{self, Debug, Display};
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 /// One row that fired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Transition<S, T> {
     /// When, in milliseconds since the Unix epoch.
@@ -29,7 +31,8 @@ pub struct Transition<S, T> {
 }
 
 /// Something odd that no row tells, such as a tool-call id that had to be replaced.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct TraceNote {
     /// When, in milliseconds since the Unix epoch.
@@ -39,12 +42,13 @@ pub struct TraceNote {
 }
 
 /// The newest transitions and notes, at most [`Trace::CAPACITY`] of each, and totals over all transitions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>, T: Deserialize<'de>"))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound(deserialize = "S: Deserialize<'de>, T: Deserialize<'de>")))]
 pub struct Trace<S, T> {
-    #[serde(deserialize_with = "few")]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "few"))]
     recent: VecDeque<Transition<S, T>>,
-    #[serde(deserialize_with = "few")]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "few"))]
     notes: VecDeque<TraceNote>,
     /// By state: times entered, milliseconds spent.
     totals: Vec<(u64, u64)>,
@@ -53,6 +57,7 @@ pub struct Trace<S, T> {
     dropped: u64,
 }
 
+#[cfg(feature = "serde")]
 /// As many as a trace keeps: no trace ever had more.
 fn few<'de, V: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<VecDeque<V>, D::Error> {
     let entries = VecDeque::deserialize(deserializer)?;
@@ -70,7 +75,8 @@ impl<S: Label, T: Label> Trace<S, T> {
     pub const CAPACITY: usize = CAPACITY;
 
     /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.
-    pub(crate) fn new(made_at_ms: Option<u64>) -> Self {
+    #[must_use]
+    pub fn new(made_at_ms: Option<u64>) -> Self {
         Self {
             recent: VecDeque::new(),
             notes: VecDeque::new(),
@@ -103,12 +109,13 @@ impl<S: Label, T: Label> Trace<S, T> {
     }
 
     /// When the state was entered, if an event has told the time.
-    pub(crate) const fn entered_at_ms(&self) -> Option<u64> {
+    #[must_use]
+    pub const fn entered_at_ms(&self) -> Option<u64> {
         self.entered_at_ms
     }
 
     /// Enters a note.
-    pub(crate) fn note(&mut self, at_ms: u64, text: String) {
+    pub fn note(&mut self, at_ms: u64, text: String) {
         if self.notes.len() == Self::CAPACITY {
             self.notes.pop_front();
         }
@@ -116,7 +123,7 @@ impl<S: Label, T: Label> Trace<S, T> {
     }
 
     /// Enters a transition and returns it.
-    pub(crate) fn enter(&mut self, at_ms: u64, from: S, on: T, to: S) -> Transition<S, T> {
+    pub fn enter(&mut self, at_ms: u64, from: S, on: T, to: S) -> Transition<S, T> {
         let spent_ms = at_ms.saturating_sub(*self.entered_at_ms.get_or_insert(at_ms));
         if from != to {
             if let Some((_, spent)) = self.totals.get_mut(from.index()) {
@@ -138,10 +145,10 @@ impl<S: Label, T: Label> Trace<S, T> {
 }
 
 /// A refusal. The machine is as it was before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{event} refused in {state:?}: {reason}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[non_exhaustive]
-pub struct Rejected<S, T, R: Display> {
+pub struct Rejected<S, T, R> {
     /// Where the machine stands.
     pub state: S,
     /// The event's name.
@@ -154,7 +161,15 @@ pub struct Rejected<S, T, R: Display> {
     pub accepted: Vec<T>,
 }
 
-impl<S: Label, T: Label, R: Display> Rejected<S, T, R> {
+impl<S: Debug, T, R: Display> Display for Rejected<S, T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} refused in {:?}: {}", self.event, self.state, self.reason)
+    }
+}
+
+impl<S: Debug, T: Debug, R: Debug + Display> core::error::Error for Rejected<S, T, R> {}
+
+impl<S: Label, T: Label, R> Rejected<S, T, R> {
     pub(crate) fn new<A: Label>(
         table: &Table<S, T, A>,
         state: S,

@@ -26,6 +26,12 @@ const STRUCTURE: &[Case] = &[
         "two rows fill one cell, the second is Idle + Went => Busy",
     ),
     (
+        "repeated_action",
+        [BEGINNING, "Busy + Ended => Idle []; Busy + Stopped => Over [Finish, Finish];", ""],
+        "",
+        "an action stands twice on the row Busy + Stopped => Over",
+    ),
+    (
         "exit_from_terminal",
         [BEGINNING, END, "Over + Went => Idle [];"],
         "",
@@ -134,7 +140,7 @@ const ABOUT_LABELS: &[LabelCase] = &[
 fn one_action_too_many() -> String {
     let others: String = (0..127).map(|number| format!("#[doc = \"x\"] Other{number}, ")).collect();
     let deeds = format!("{others} #[doc = \"x\"] Begin, #[doc = \"x\"] Finish");
-    format!("use super::{{Place, Cause}}; agent_core::labels! {{ pub enum Deed {{ {deeds} }} }}")
+    format!("use super::{{Place, Cause}}; statetable::labels! {{ pub enum Deed {{ {deeds} }} }}")
 }
 
 const SOUND_ENDS: &str = "terminal: &[Place::Over], passing: &[Place::Choosing]";
@@ -143,7 +149,7 @@ const TRUE_CLAIMS: &str =
     "action Finish only from [Busy]; order Finish in Busy after [Ended]; state Busy only through Choosing;";
 
 const LABELS: &str = "
-use agent_core::labels;
+use statetable::labels;
 labels! { pub enum Place { /// Waiting, initial.
     Idle, /// Passing.
     Choosing, /// Waiting.
@@ -200,10 +206,10 @@ fn of_labels((name, labels, ends, _): &LabelCase) -> Module {
 fn module(labels: &str, ends: &str, rows: &[&str; 3], claims: &str) -> String {
     format!(
         "{labels}\n\
-         pub const TABLE: agent_core::table::Table<Place, Cause, Deed> = agent_core::table::Table {{\n\
+         pub const TABLE: statetable::table::Table<Place, Cause, Deed> = statetable::table::Table {{\n\
          name: \"test\", initial: Place::Idle, {ends},\n\
-         rows: agent_core::rows! {{ Place, Cause, Deed; {} }} }};\n\
-         agent_core::prove! {{ TABLE: Place, Cause, Deed; {claims} }}\n",
+         rows: statetable::rows! {{ Place, Cause, Deed; {} }} }};\n\
+         statetable::prove! {{ pub const PROVED of TABLE: Place, Cause, Deed; {claims} }}\n",
         rows.concat()
     )
 }
@@ -225,12 +231,12 @@ impl Bench {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tables-{name}"));
         fs::create_dir_all(directory.join("table")).unwrap();
         let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        for file in ["table.rs", "table/proof.rs"] {
+        for file in ["table.rs", "table/proof.rs", "table/proved.rs"] {
             fs::write(directory.join(file), fs::read(kernel.join(file)).unwrap()).unwrap();
         }
         let bench = Self { directory };
-        bench.write("agent_core", "#![no_std]\npub mod table;\n");
-        let output = bench.rustc("agent_core", &[]);
+        bench.write("statetable", "#![no_std]\npub mod table;\n");
+        let output = bench.rustc("statetable", &[]);
         assert!(output.status.success(), "{}", text(&output));
         bench
     }
@@ -242,7 +248,7 @@ impl Bench {
         }
         let modules: String = tables.iter().map(|(name, ..)| format!("pub mod {name};\n")).collect();
         self.write("stranger", &format!("{LABELS}{modules}"));
-        self.rustc("stranger", &["--extern", "agent_core"])
+        self.rustc("stranger", &["--extern", "statetable"])
     }
 
     fn write(&self, name: &str, text: &str) {

@@ -23,7 +23,7 @@ const STATES: &[&str] = &["Idle", "Choosing", "Busy", "Over"];
 const TRIGGERS: &[&str] = &["Went", "Ended", "Stopped", "AutoBusy", "AutoIdle"];
 
 const fn row(from: u8, on: u8, to: u8, actions: u128) -> Cell {
-    Cell { from, on, to, actions }
+    Cell { from, on, to, actions, repeats_action: false }
 }
 
 fn sound() -> Vec<Cell> {
@@ -49,7 +49,7 @@ const fn shape(rows: &[Cell]) -> Shape<'_> {
 }
 
 /// What a proof says about a shape, or nothing when it holds.
-fn said(proof: impl Fn() + core::panic::UnwindSafe) -> Option<String> {
+fn said<P>(proof: impl Fn() -> P + core::panic::UnwindSafe) -> Option<String> {
     let payload = catch_unwind(proof).err()?;
     payload.downcast_ref::<&str>().map(|text| String::from(*text)).or_else(|| payload.downcast_ref::<String>().cloned())
 }
@@ -70,7 +70,7 @@ fn each_fault_is_named() {
     type Change = fn(&mut Vec<Cell>);
     let end_from_idle = |rows: &mut Vec<Cell>| rows[4] = row(IDLE, STOPPED, OVER, 1 << FINISH);
     assert_eq!(fault(end_from_idle), None);
-    let faults: [(Change, &str); 10] = [
+    let faults: [(Change, &str); 11] = [
         (|rows| rows.push(row(IDLE, WENT, BUSY, 0)), "two rows fill one cell, the second is Idle + Went => Busy"),
         (|rows| rows.push(row(OVER, WENT, IDLE, 0)), "a row leaves a terminal state: Over + Went => Idle"),
         (|rows| rows[4].to = IDLE, "no way leads to the state Over"),
@@ -83,6 +83,7 @@ fn each_fault_is_named() {
         ),
         (|rows| rows.retain(|row| row.on != ENDED), "no row uses the trigger Ended"),
         (|rows| rows[4].actions = 0, "no row uses the action Finish"),
+        (|rows| rows[4].repeats_action = true, "an action stands twice on the row Busy + Stopped => Over"),
         (|rows| rows[2].to = CHOOSING, "automatic rows can cycle, from the state Choosing"),
         (|rows| rows.push(row(CHOOSING, ENDED, IDLE, 0)), "a passing state has an event row: Choosing + Ended => Idle"),
         (

@@ -1,0 +1,49 @@
+//! The moves of a step, as the kernel asks for them.
+
+use super::table::{ActionKind, ProvedTable, State, Trigger};
+use super::{Action, Event, Lifecycle, Objection, Reason};
+use statetable::{Machine, Seat, Stepping};
+
+impl Machine for Lifecycle {
+    type State = State;
+    type Trigger = Trigger;
+    type ActionKind = ActionKind;
+    type Event = Event;
+    type Action = Action;
+    type Objection = Objection;
+    type Notes = ();
+
+    fn table(&self) -> ProvedTable {
+        self.table
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn event_name(event: &Event) -> &'static str {
+        event.name()
+    }
+
+    fn classify(&self, _at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
+        self.trigger(event)
+    }
+
+    fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, (): &mut (), _: Stepping) {
+        self.now_ms = self.now_ms.max(at_ms);
+        self.take_in(trigger, event);
+    }
+
+    fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
+        Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
+    }
+
+    fn render(&mut self, kind: ActionKind, _: Stepping) -> Option<Action> {
+        self.action(kind)
+    }
+
+    /// No state passes.
+    fn holds(&self, _: Trigger) -> bool {
+        false
+    }
+}

@@ -1,0 +1,66 @@
+//! The five moves of a step, as the kernel asks for them.
+
+use super::table::{ActionKind, ProvedTable, State, Trigger};
+use super::{Action, Event, Notes, Objection, Reason, Session};
+use statetable::machine::RowOf;
+use statetable::{Machine, Seat, Stepping};
+
+impl Machine for Session {
+    type State = State;
+    type Trigger = Trigger;
+    type ActionKind = ActionKind;
+    type Event = Event;
+    type Action = Action;
+    type Objection = Objection;
+    type Notes = Notes;
+
+    fn table(&self) -> ProvedTable {
+        self.table
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn event_name(event: &Event) -> &'static str {
+        event.name()
+    }
+
+    fn classify(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
+        self.trigger(at_ms, event)
+    }
+
+    fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, notes: &mut Notes, _: Stepping) {
+        self.pass_time(at_ms, &event);
+        self.take_in(trigger, event, &mut notes.rulings);
+        self.note_rulings(&notes.rulings);
+    }
+
+    fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
+        Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
+    }
+
+    fn render(&mut self, kind: ActionKind, _: Stepping) -> Option<Action> {
+        self.action(kind)
+    }
+
+    fn render_nothing(&mut self, kind: ActionKind, _: Stepping) {
+        self.skip_action(kind);
+    }
+
+    fn holds(&self, trigger: Trigger) -> bool {
+        self.guard_holds(trigger)
+    }
+
+    fn settle(&mut self, trigger: Trigger, _: Stepping) {
+        self.take_up(trigger);
+    }
+
+    fn is_transient(event: &Event) -> bool {
+        event.is_transient()
+    }
+
+    fn relay(&self, row: &'static RowOf<Self>, event: Event) -> Option<Action> {
+        self.transient(row, event)
+    }
+}

@@ -1,0 +1,275 @@
+//! One step of a machine: five moves, written once.
+
+use crate::table::{Label, Proved, Row};
+use crate::trace::{Rejected, Trace, Transition};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A state machine on a [`Proved`] table.
+///
+/// The machine holds data; the table says what follows what. A machine decides which trigger an event is and which automatic row fires
+/// first, and gives the row's actions their data. [`step`](Self::step) does the rest:
+///
+/// ```text
+/// event -> classify (reads data, decides guards) -> Trigger | Rejected
+///       -> the table's row                       -> Row     | Rejected
+///       -> absorb (moves the event's data in)
+///       -> render (gives the row's actions their data)
+///       -> automatic rows, until a state that waits
+/// ```
+///
+/// A step ends: the proof of the table says that automatic rows cannot cycle.
+pub trait Machine {
+    /// Where the machine can stand.
+    type State: Label;
+    /// What can happen, guards included.
+    type Trigger: Label;
+    /// What rows name; [`Action`](Self::Action) is the same with data.
+    type ActionKind: Label;
+    /// What a driver reports.
+    type Event;
+    /// What a driver is asked to do.
+    type Action;
+    /// Why the machine's data refuses an event.
+    type Objection: fmt::Display;
+    /// What a step tells besides; `()` for nothing.
+    type Notes: Default;
+
+    /// The table that the machine runs on.
+    fn table(&self) -> Proved<Self::State, Self::Trigger, Self::ActionKind>;
+
+    /// Where the machine stands.
+    fn state(&self) -> Self::State;
+
+    /// The event's name, for a refusal.
+    fn event_name(event: &Self::Event) -> &'static str;
+
+    /// The trigger that an event is here and now. Reads, changes nothing.
+    ///
+    /// # Errors
+    /// [`Reason`] when the event does not fit the machine's data.
+    fn classify(&self, at_ms: u64, event: &Self::Event) -> Result<Self::Trigger, Reason<Self::Objection>>;
+
+    /// Moves the event's data in.
+    fn absorb(
+        &mut self,
+        at_ms: u64,
+        trigger: Self::Trigger,
+        event: Self::Event,
+        notes: &mut Self::Notes,
+        stepping: Stepping,
+    );
+
+    /// What changes when a row fires.
+    fn seat(&mut self, stepping: Stepping) -> Seat<'_, Self::State, Self::Trigger>;
+
+    /// Notes that a row led to another state. Its actions are rendered afterwards.
+    fn entered(&mut self, _state: Self::State, _stepping: Stepping) {}
+
+    /// The action that a label of the row stands for now, or nothing when there is nothing to do it with.
+    fn render(&mut self, kind: Self::ActionKind, stepping: Stepping) -> Option<Self::Action>;
+
+    /// What [`render`](Self::render) changes in the machine, without the action: for a journal that is read, whose actions are not
+    /// performed.
+    fn render_nothing(&mut self, kind: Self::ActionKind, stepping: Stepping) {
+        drop(self.render(kind, stepping));
+    }
+
+    /// Whether the guard of an automatic row holds. The last row of a passing state is not asked.
+    fn holds(&self, trigger: Self::Trigger) -> bool;
+
+    /// Moves data before an automatic row fires.
+    fn settle(&mut self, _trigger: Self::Trigger, _stepping: Stepping) {}
+
+    /// Whether the event only passes through: it has a row, which keeps the state, and leaves no trace.
+    fn is_transient(_event: &Self::Event) -> bool {
+        false
+    }
+
+    /// The action of an event that only passes through.
+    fn relay(&self, _row: &'static RowOf<Self>, _event: Self::Event) -> Option<Self::Action> {
+        None
+    }
+
+    /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// [`Rejected`] when the event does not fit; the machine is then as it was before.
+    fn step(&mut self, at_ms: u64, event: Self::Event) -> Result<StepOf<Self>, RejectedOf<Self>> {
+        let mut step = Step::default();
+        self.step_into(at_ms, event, &mut step, Rendering::Actions)?;
+        Ok(step)
+    }
+
+    /// The same with a step that was used before: a reader of many events keeps its room, and need not have the actions made.
+    ///
+    /// # Errors
+    /// [`Rejected`] when the event does not fit; the machine is then as it was before.
+    fn step_into(
+        &mut self,
+        at_ms: u64,
+        event: Self::Event,
+        step: &mut StepOf<Self>,
+        rendering: Rendering,
+    ) -> Result<(), RejectedOf<Self>> {
+        step.clear();
+        let name = Self::event_name(&event);
+        let reject = |machine: &Self, trigger, reason| {
+            Rejected::new(machine.table().table(), machine.state(), name, trigger, reason)
+        };
+        let trigger = self.classify(at_ms, &event).map_err(|reason| reject(self, None, reason))?;
+        let Some(row) = self.table().row(self.state(), trigger) else {
+            return Err(reject(self, Some(trigger), Reason::NoRow));
+        };
+        if Self::is_transient(&event) {
+            step.actions.extend(self.relay(row, event));
+            return Ok(());
+        }
+        self.absorb(at_ms, trigger, event, &mut step.notes, Stepping(()));
+        fire(self, row, step, rendering);
+        while let Some(row) = automatic_row(self) {
+            self.settle(row.on, Stepping(()));
+            fire(self, row, step, rendering);
+        }
+        Ok(())
+    }
+}
+
+/// That a step is going on. Only a step has one, so that a machine's data changes by its steps alone, whoever holds the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepping(());
+
+/// A row of a machine's table.
+pub type RowOf<M> = Row<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::ActionKind>;
+
+/// What a step of a machine gives.
+pub type StepOf<M> =
+    Step<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::Action, <M as Machine>::Notes>;
+
+/// A refusal of a machine.
+pub type RejectedOf<M> = Rejected<<M as Machine>::State, <M as Machine>::Trigger, Reason<<M as Machine>::Objection>>;
+
+/// What a row that fires changes in a machine, lent for that moment.
+#[derive(Debug)]
+pub struct Seat<'a, S, T> {
+    /// The state.
+    pub state: &'a mut S,
+    /// The machine's clock, in milliseconds since the Unix epoch.
+    pub now_ms: u64,
+    /// What the machine did.
+    pub trace: &'a mut Trace<S, T>,
+}
+
+/// All that one event did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[must_use = "the actions of a step have to be performed"]
+#[non_exhaustive]
+pub struct Step<S, T, A, N = ()> {
+    /// The rows that fired, in order; the first is the event's own.
+    pub transitions: Vec<Transition<S, T>>,
+    /// What the driver is asked to do, in order.
+    pub actions: Vec<A>,
+    /// What the machine tells besides.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub notes: N,
+}
+
+impl<S, T, A, N: Default> Default for Step<S, T, A, N> {
+    fn default() -> Self {
+        Self {
+            transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
+            actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
+            notes: N::default(),
+        }
+    }
+}
+
+impl<S, T, A, N: Default> Step<S, T, A, N> {
+    /// A step in which nothing happened. It allocates nothing.
+    pub fn empty() -> Self {
+        Self { transitions: Vec::new(), actions: Vec::new(), notes: N::default() }
+    }
+
+    fn clear(&mut self) {
+        self.transitions.clear();
+        self.actions.clear();
+        self.notes = N::default();
+    }
+}
+
+/// Whether a step says what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rendering {
+    /// It does.
+    Actions,
+    /// It does not: a journal is read.
+    Nothing,
+}
+
+/// Why an event is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Reason<O> {
+    /// The table has no row for it.
+    NoRow,
+    /// It answers something that is not open: already answered, withdrawn, or never asked.
+    StaleTicket,
+    /// The machine's data does not let it in.
+    #[cfg_attr(feature = "serde", serde(untagged))]
+    Objection(O),
+}
+
+impl<O: fmt::Display> fmt::Display for Reason<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRow => f.write_str("there is no row for it"),
+            Self::StaleTicket => f.write_str("its ticket is not open"),
+            Self::Objection(objection) => objection.fmt(f),
+        }
+    }
+}
+
+impl<O> From<O> for Reason<O> {
+    fn from(objection: O) -> Self {
+        Self::Objection(objection)
+    }
+}
+
+/// The only place where a state changes.
+fn fire<M: Machine + ?Sized>(machine: &mut M, row: &RowOf<M>, step: &mut StepOf<M>, rendering: Rendering) {
+    let seat = machine.seat(Stepping(()));
+    step.transitions.push(seat.trace.enter(seat.now_ms, row.from, row.on, row.to));
+    *seat.state = row.to;
+    if row.from != row.to {
+        machine.entered(row.to, Stepping(()));
+    }
+    for kind in row.actions {
+        match rendering {
+            Rendering::Actions => step.actions.extend(machine.render(*kind, Stepping(()))),
+            Rendering::Nothing => machine.render_nothing(*kind, Stepping(())),
+        }
+    }
+}
+
+/// In a passing state, the first automatic row whose guard holds; the last one needs no guard.
+fn automatic_row<M: Machine + ?Sized>(machine: &M) -> Option<&'static RowOf<M>> {
+    let table = machine.table();
+    if !table.table().is_passing(machine.state()) {
+        return None;
+    }
+    let mut last = None;
+    for row in table.rows_from(machine.state()) {
+        if machine.holds(row.on) {
+            return Some(row);
+        }
+        last = Some(row);
+    }
+    last
+}
+
+/// Rows that an event fires before the machine waits again, its automatic ones included; seldom more.
+const ROWS_OF_MOST_STEPS: usize = 4;
+/// What is asked of the driver in a step; seldom more.
+const ACTIONS_OF_MOST_STEPS: usize = 2;
