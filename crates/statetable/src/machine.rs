@@ -86,18 +86,17 @@ pub trait Machine {
         false
     }
 
-    /// The action of an event that only passes through.
-    fn relay(&self, _row: &'static RowOf<Self>, _event: Self::Event) -> Option<Self::Action> {
-        None
-    }
+    /// The action of an event that only passes through, if it has one.
+    fn relay(&self, _row: &'static RowOf<Self>, _event: Self::Event, _actions: &mut Vec<Self::Action>) {}
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the machine is then as it was before.
+    #[inline]
     fn step(&mut self, at_ms: u64, event: Self::Event) -> Result<StepOf<Self>, RejectedOf<Self>> {
         let mut step = Step::default();
-        self.step_into(at_ms, event, &mut step, Rendering::Actions)?;
+        advance(self, at_ms, event, &mut step, Rendering::Actions)?;
         Ok(step)
     }
 
@@ -105,6 +104,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the machine is then as it was before.
+    #[inline]
     fn step_into(
         &mut self,
         at_ms: u64,
@@ -113,25 +113,7 @@ pub trait Machine {
         rendering: Rendering,
     ) -> Result<(), RejectedOf<Self>> {
         step.clear();
-        let name = Self::event_name(&event);
-        let reject = |machine: &Self, trigger, reason| {
-            Rejected::new(machine.table().table(), machine.state(), name, trigger, reason)
-        };
-        let trigger = self.classify(at_ms, &event).map_err(|reason| reject(self, None, reason))?;
-        let Some(row) = self.table().row(self.state(), trigger) else {
-            return Err(reject(self, Some(trigger), Reason::NoRow));
-        };
-        if Self::is_transient(&event) {
-            step.actions.extend(self.relay(row, event));
-            return Ok(());
-        }
-        self.absorb(at_ms, trigger, event, &mut step.notes, Stepping(()));
-        fire(self, row, step, rendering);
-        while let Some(row) = automatic_row(self) {
-            self.settle(row.on, Stepping(()));
-            fire(self, row, step, rendering);
-        }
-        Ok(())
+        advance(self, at_ms, event, step, rendering)
     }
 }
 
@@ -235,6 +217,38 @@ impl<O> From<O> for Reason<O> {
     fn from(objection: O) -> Self {
         Self::Objection(objection)
     }
+}
+
+/// The five moves.
+#[inline]
+fn advance<M: Machine + ?Sized>(
+    machine: &mut M,
+    at_ms: u64,
+    event: M::Event,
+    step: &mut StepOf<M>,
+    rendering: Rendering,
+) -> Result<(), RejectedOf<M>> {
+    let table = machine.table();
+    let from = machine.state();
+    let name = M::event_name(&event);
+    let trigger = match machine.classify(at_ms, &event) {
+        Ok(trigger) => trigger,
+        Err(reason) => return Err(Rejected::new(table.table(), from, name, None, reason)),
+    };
+    let Some(row) = table.row(from, trigger) else {
+        return Err(Rejected::new(table.table(), from, name, Some(trigger), Reason::NoRow));
+    };
+    if M::is_transient(&event) {
+        machine.relay(row, event, &mut step.actions);
+        return Ok(());
+    }
+    machine.absorb(at_ms, trigger, event, &mut step.notes, Stepping(()));
+    fire(machine, row, step, rendering);
+    while let Some(row) = automatic_row(machine) {
+        machine.settle(row.on, Stepping(()));
+        fire(machine, row, step, rendering);
+    }
+    Ok(())
 }
 
 /// The only place where a state changes.

@@ -219,8 +219,8 @@ macro_rules! prove {
                 passing: $crate::label_set!($table.passing),
                 rows: &CELLS,
             };
-            const EVIDENCE: &Evidence = &Evidence::of(proof::prove(&SHAPE, CLAIMS), STARTS, CLAIMS);
-            const STARTS: &[u8] = &proof::first_rows::<{ <$state as Label>::NAMES.len() }>(&CELLS);
+            const EVIDENCE: &Evidence = &Evidence::of(proof::prove(&SHAPE, CLAIMS), PLACES, CLAIMS);
+            const PLACES: &[core::ops::Range<u8>] = &proof::places::<{ <$state as Label>::NAMES.len() }>(&CELLS);
             Proved::with_evidence(&$table, EVIDENCE)
         };
         // A table that no machine runs on is proved as well.

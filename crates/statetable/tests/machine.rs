@@ -192,8 +192,10 @@ impl Machine for Lift {
         matches!(event, Event::Spoke(_))
     }
 
-    fn relay(&self, _: &'static statetable::Row<State, Trigger, Kind>, event: Event) -> Option<Action> {
-        if let Event::Spoke(words) = event { Some(Action::Relay(words)) } else { None }
+    fn relay(&self, _: &'static statetable::Row<State, Trigger, Kind>, event: Event, actions: &mut Vec<Action>) {
+        if let Event::Spoke(words) = event {
+            actions.push(Action::Relay(words));
+        }
     }
 }
 

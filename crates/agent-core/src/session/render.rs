@@ -138,16 +138,15 @@ impl Session {
     }
 
     /// A piece of text on its way to the screen: moved through, kept nowhere.
-    pub(super) fn transient(&self, row: &Row<State, Trigger, ActionKind>, event: Event) -> Option<Action> {
+    #[inline]
+    pub(super) fn transient(&self, row: &Row<State, Trigger, ActionKind>, event: Event, actions: &mut Vec<Action>) {
         if !row.actions.contains(&ActionKind::DisplayText) {
-            return None;
+            return;
         }
         if let Event::LlmDelta { delta, .. } = event {
-            Some(Action::DisplayText { delta })
+            actions.push(Action::DisplayText { delta });
         } else if let Event::ToolProgress { call, text, .. } = event {
-            Some(Action::DisplayProgress { call, text })
-        } else {
-            None
+            actions.push(Action::DisplayProgress { call, text });
         }
     }
 

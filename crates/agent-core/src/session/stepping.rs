@@ -2,6 +2,7 @@
 
 use super::table::{ActionKind, ProvedTable, State, Trigger};
 use super::{Action, Event, Notes, Objection, Reason, Session};
+use alloc::vec::Vec;
 use statetable::machine::RowOf;
 use statetable::{Machine, Seat, Stepping};
 
@@ -14,10 +15,12 @@ impl Machine for Session {
     type Objection = Objection;
     type Notes = Notes;
 
+    #[inline]
     fn table(&self) -> ProvedTable {
         self.table
     }
 
+    #[inline]
     fn state(&self) -> State {
         self.state
     }
@@ -26,20 +29,24 @@ impl Machine for Session {
         event.name()
     }
 
+    #[inline]
     fn classify(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         self.trigger(at_ms, event)
     }
 
+    #[inline]
     fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, notes: &mut Notes, _: Stepping) {
         self.pass_time(at_ms, &event);
         self.take_in(trigger, event, &mut notes.rulings);
         self.note_rulings(&notes.rulings);
     }
 
+    #[inline]
     fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
         Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
     }
 
+    #[inline]
     fn render(&mut self, kind: ActionKind, _: Stepping) -> Option<Action> {
         self.action(kind)
     }
@@ -48,10 +55,12 @@ impl Machine for Session {
         self.skip_action(kind);
     }
 
+    #[inline]
     fn holds(&self, trigger: Trigger) -> bool {
         self.guard_holds(trigger)
     }
 
+    #[inline]
     fn settle(&mut self, trigger: Trigger, _: Stepping) {
         self.take_up(trigger);
     }
@@ -60,7 +69,8 @@ impl Machine for Session {
         event.is_transient()
     }
 
-    fn relay(&self, row: &'static RowOf<Self>, event: Event) -> Option<Action> {
-        self.transient(row, event)
+    #[inline]
+    fn relay(&self, row: &'static RowOf<Self>, event: Event, actions: &mut Vec<Action>) {
+        self.transient(row, event, actions);
     }
 }

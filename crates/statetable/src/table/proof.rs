@@ -3,6 +3,8 @@
 
 #![expect(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a compile error")]
 
+use core::ops::Range;
+
 /// A row with its labels as numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
@@ -104,19 +106,23 @@ pub const fn prove(shape: &Shape<'_>, claims: &[Claim]) -> Proof {
     Proof(())
 }
 
-/// By state: the position of its first row, or of the end where it has none.
+/// By state: the positions from its first row to its last.
 #[doc(hidden)]
 #[must_use]
-pub const fn first_rows<const STATES: usize>(rows: &[Cell]) -> [u8; STATES] {
+pub const fn places<const STATES: usize>(rows: &[Cell]) -> [Range<u8>; STATES] {
     if rows.len() > u8::MAX as usize {
         Message::new("a table has at most 255 rows").raise();
     }
-    let (mut starts, mut position) = ([rows.len() as u8; STATES], rows.len());
-    while position > 0 {
-        position -= 1;
-        starts[rows[position].from as usize] = position as u8;
+    let (mut places, mut at) = ([const { 0..0 }; STATES], 0);
+    while at < rows.len() {
+        let place = &mut places[rows[at].from as usize];
+        if place.end == 0 {
+            place.start = at as u8;
+        }
+        at += 1;
+        place.end = at as u8;
     }
-    starts
+    places
 }
 
 /// The set of one label. One that no set has room for is left out: [`prove`] says that there are too many, which a shift that overflows

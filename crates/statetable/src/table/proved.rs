@@ -2,6 +2,7 @@
 
 use super::proof::{Claim, Proof};
 use super::{Label, Row, Table};
+use core::ops::Range;
 
 /// A table whose proof holds: the only kind of table that a [`Machine`](crate::Machine) runs on.
 ///
@@ -33,8 +34,8 @@ pub struct Proved<S: 'static, T: 'static, A: 'static> {
 /// What the proof of a table leaves behind.
 #[derive(Debug)]
 pub struct Evidence {
-    /// By state: the position from which on its rows are looked for.
-    starts: &'static [u8],
+    /// By state: the positions among which its rows are looked for.
+    places: &'static [Range<u8>],
     claims: &'static [Claim],
 }
 
@@ -42,8 +43,8 @@ impl Evidence {
     /// Of a table with this proof.
     #[doc(hidden)]
     #[must_use]
-    pub const fn of(_proof: Proof, starts: &'static [u8], claims: &'static [Claim]) -> Self {
-        Self { starts, claims }
+    pub const fn of(_proof: Proof, places: &'static [Range<u8>], claims: &'static [Claim]) -> Self {
+        Self { places, claims }
     }
 }
 
@@ -59,7 +60,7 @@ impl<S, T, A> Proved<S, T, A> {
     #[doc(hidden)]
     #[must_use]
     pub const fn unproved_for_tests(table: &'static Table<S, T, A>) -> Self {
-        const NONE: &Evidence = &Evidence { starts: &[], claims: &[] };
+        const NONE: &Evidence = &Evidence { places: &[], claims: &[] };
         Self { table, evidence: NONE }
     }
 
@@ -78,15 +79,18 @@ impl<S, T, A> Proved<S, T, A> {
 
 impl<S: Label, T: Label, A: Label> Proved<S, T, A> {
     /// The row for a state and a trigger, if that cell is filled.
+    #[inline]
     #[must_use]
     pub fn row(&self, from: S, on: T) -> Option<&'static Row<S, T, A>> {
         self.rows_from(from).find(|row| row.on == on)
     }
 
-    /// The rows that leave or keep a state, in the written order. Found by an index: the rows before the first of them are not looked at.
+    /// The rows that leave or keep a state, in the written order. Found by an index: rows before the first of them and after the last are not looked at.
+    #[inline]
     pub fn rows_from(&self, from: S) -> impl Iterator<Item = &'static Row<S, T, A>> + use<S, T, A> {
-        let start = self.evidence.starts.get(from.index()).copied().unwrap_or_default();
-        let rows = self.table.rows.get(usize::from(start)..).unwrap_or_default();
+        let all = self.table.rows;
+        let place = self.evidence.places.get(from.index());
+        let rows = place.map_or(all, |place| all.get(place.start.into()..place.end.into()).unwrap_or_default());
         rows.iter().filter(move |row| row.from == from)
     }
 }
