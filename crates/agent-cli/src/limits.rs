@@ -2,7 +2,7 @@
 
 use crate::args::NanoUsd;
 use crate::units;
-use agent_core::budget::{Ledger, LimitKind, Limits, Usd};
+use agent_core::budget::{Ledger, LimitKind, Limits, Usd, nears_at};
 use agent_core::session::Session;
 use std::collections::BTreeSet;
 
@@ -158,7 +158,7 @@ impl Near {
 }
 
 fn is_near(spent: u64, limit: u64) -> bool {
-    spent > 0 && u128::from(spent) * 5 >= u128::from(limit) * 4
+    spent > 0 && spent >= nears_at(limit)
 }
 
 #[cfg(test)]

@@ -189,15 +189,10 @@ impl Screen {
     fn notice(&mut self, notice: &Notice) {
         self.view.notice(notice);
         match notice {
+            Notice::TurnBegan => self.repository.turn_started(),
             Notice::Transition(step) => {
                 self.is_idle &= step.from == step.to;
                 self.is_in_turn |= step.to == State::PreparingRequest;
-                // What the model is asked for is one turn, however many calls it takes.
-                if step.to == State::PreparingRequest
-                    && matches!(step.on, Trigger::UserInput | Trigger::AutoQueuedInput)
-                {
-                    self.repository.turn_started();
-                }
                 if matches!(
                     step.on,
                     Trigger::UserInput

@@ -48,6 +48,12 @@ pub enum LimitKind {
     Repetitions,
 }
 
+/// From how much on a limit comes near: four fifths of it. A host warns then, once for each limit.
+#[must_use]
+pub const fn nears_at(limit: u64) -> u64 {
+    limit - limit / 5
+}
+
 /// A limit that was reached, with what was spent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

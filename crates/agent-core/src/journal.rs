@@ -10,9 +10,11 @@
 mod format;
 mod line;
 mod replay;
+mod resumption;
 
 pub use format::{Format, FormatError};
 pub use replay::{Begun, Rebuilt, ReplayError, Replayed, Replayer, replay};
+pub use resumption::Resumption;
 
 use crate::conversation::CallId;
 use crate::lifecycle::{self, LifecycleConfig};

@@ -20,7 +20,6 @@ mod approval;
 mod builder;
 mod checks;
 mod clock;
-mod durability;
 mod hooks;
 pub mod job;
 pub mod journal;

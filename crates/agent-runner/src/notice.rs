@@ -33,6 +33,8 @@ pub enum Notice {
     },
     /// What has been used so far, after every complete answer.
     Spent(Ledger),
+    /// A turn began: the model is asked something new.
+    TurnBegan,
     /// Four fifths of the time are used that a turn may take.
     TimeNear {
         /// How much that is, in milliseconds.

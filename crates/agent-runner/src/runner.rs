@@ -1,6 +1,5 @@
 //! The loop: take in, record, step, perform.
 
-use crate::durability::{self, Wait};
 use crate::notice::Notice;
 use crate::perform::Performer;
 use crate::redact::Redactor;
@@ -8,7 +7,7 @@ use agent_core::budget::Limits;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::ports::{Journal, JournalError};
-use agent_core::session::{Action, Event, Session, SessionConfig, State, Step};
+use agent_core::session::{Durability, Event, Session, SessionConfig, Step};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -55,7 +54,7 @@ impl Runner {
     async fn drive(&mut self) -> Result<End, JournalError> {
         self.open().await?;
         // A session that was rebuilt may have ended before.
-        while self.session.state() != State::ShuttingDown {
+        while !self.session.is_over() {
             match self.next().await {
                 Message::Event(event) => self.take(event).await?,
                 Message::Progress(event, room) => {
@@ -118,10 +117,9 @@ impl Runner {
         }
         let items = self.session.conversation().len();
         let reports = Notice::of(&event);
-        let wait = Wait::of(&event);
         match self.session.step(at_ms, event) {
             Ok(step) => {
-                self.make_durable(wait, &step.actions).await?;
+                self.make_durable(&step).await?;
                 reports.into_iter().for_each(|report| self.notify(report));
                 self.show(&step, items);
                 for action in step.actions {
@@ -135,14 +133,14 @@ impl Runner {
     }
 
     /// What begins is noted before it does, and is on the disk together with the event that asked for it.
-    async fn make_durable(&mut self, wait: Wait, actions: &[Action]) -> Result<(), JournalError> {
-        for started in actions.iter().filter_map(ActionStarted::of) {
+    async fn make_durable(&mut self, step: &Step) -> Result<(), JournalError> {
+        for started in step.actions.iter().filter_map(ActionStarted::of) {
             self.note(started).await?;
         }
-        if durability::is_due(wait, actions, self.performer.hook.acts_before_tools()) {
-            self.sync().await
-        } else {
-            Ok(())
+        match step.notes.durability {
+            Durability::Now => self.sync().await,
+            Durability::NowIfHooksAct if self.performer.hook.acts_before_tools() => self.sync().await,
+            Durability::NowIfHooksAct | Durability::Later => Ok(()),
         }
     }
 
@@ -170,6 +168,9 @@ impl Runner {
     fn show(&self, step: &Step, items_before: usize) {
         for transition in &step.transitions {
             self.notify(Notice::Transition(*transition));
+        }
+        if step.notes.begins_turn {
+            self.notify(Notice::TurnBegan);
         }
         for ruling in &step.notes.rulings {
             self.notify(Notice::Ruled(ruling.clone()));

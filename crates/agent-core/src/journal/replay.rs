@@ -8,7 +8,7 @@ use crate::session::{Outcome, Rejected, Session, SessionTable, Step, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use core::mem;
-use statetable::{Machine as _, Rendering};
+use statetable::Rendering;
 
 /// Rebuilds a session from its records.
 ///
@@ -251,6 +251,12 @@ impl Begun {
     #[must_use]
     pub const fn unknown() -> Self {
         Self { known: None }
+    }
+
+    /// For a session whose journal notes no beginning: nothing has begun.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self { known: Some(BTreeSet::new()) }
     }
 
     /// Whether a call may have begun. One that has not is safe to run.

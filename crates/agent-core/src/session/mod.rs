@@ -33,6 +33,7 @@ mod classify;
 mod clock;
 mod compaction;
 mod config;
+mod durability;
 mod event;
 mod kept;
 mod labels;
@@ -54,6 +55,7 @@ mod user_hooks;
 pub use action::Action;
 pub use batch::Denial;
 pub use config::{ModelConfig, SessionConfig};
+pub use durability::Durability;
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeKind};
 pub use statetable::Ticket;
@@ -72,13 +74,15 @@ use alloc::vec::Vec;
 use batch::Batch;
 use clock::Deadline;
 use compaction::Compaction;
+use durability::Source;
 use loops::Repetition;
 use outcome::Run;
 use rare::Rare;
 use replaced::Replaced;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
-use statetable::{Machine, Proved};
+use statetable::{Machine, Proved, Rendering};
+use step::note;
 use used_ids::UsedIds;
 use user_hooks::HookBook;
 
@@ -204,7 +208,24 @@ impl Session {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        Machine::step(self, at_ms, event)
+        let source = Source::of(&event);
+        let mut step = Machine::step(self, at_ms, event)?;
+        note(source, &mut step);
+        Ok(step)
+    }
+
+    /// The same with a step that was used before. Without actions nothing follows from what it tells besides.
+    pub(crate) fn step_into(
+        &mut self,
+        at_ms: u64,
+        event: Event,
+        step: &mut Step,
+        rendering: Rendering,
+    ) -> Result<(), Rejected> {
+        let source = Source::of(&event);
+        Machine::step_into(self, at_ms, event, step, rendering)?;
+        note(source, step);
+        Ok(())
     }
 
     /// Everything that was asked and is not answered, with the same tickets, so that a driver can go on after a restart. What was asked
@@ -232,6 +253,18 @@ impl Session {
     #[must_use]
     pub const fn state(&self) -> State {
         self.state
+    }
+
+    /// Whether the session waits for the user's next message.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.state == State::WaitingForUserInput
+    }
+
+    /// Whether the session has ended for good.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.table.table().is_terminal(self.state)
     }
 
     /// The history.

@@ -1,7 +1,8 @@
 //! What one event did to the machine, and why one is refused.
 
-use super::Action;
+use super::durability::Source;
 use super::table::{State, Trigger};
+use super::{Action, Durability};
 use crate::permission::Ruling;
 use crate::trace;
 use alloc::vec::Vec;
@@ -29,6 +30,21 @@ pub struct Notes {
     /// What was decided about calls, and why, in call order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<Ruling>,
+    /// When the record of the event has to be durable.
+    #[serde(skip)]
+    pub durability: Durability,
+    /// Whether a turn began: the model is asked something new. The calls that follow from one message are one turn.
+    #[serde(skip)]
+    pub begins_turn: bool,
+}
+
+/// Notes what follows for the driver from what a step did.
+pub(super) fn note(source: Source, step: &mut Step) {
+    let begins_turn = |row: &Transition| {
+        row.to == State::PreparingRequest && matches!(row.on, Trigger::UserInput | Trigger::AutoQueuedInput)
+    };
+    step.notes.durability = Durability::of(source, &step.actions);
+    step.notes.begins_turn = step.transitions.iter().any(begins_turn);
 }
 
 /// Why the data of a session refuses an event.

@@ -5,6 +5,7 @@
 mod begun;
 mod cost;
 mod coverage;
+mod driver_notes;
 mod edited_arguments;
 mod harness;
 mod hostile;

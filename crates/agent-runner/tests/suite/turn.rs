@@ -20,6 +20,7 @@ async fn a_plain_turn_ends_with_the_answer() {
 prompt None calls 0 tools 0 tokens 0
 WaitingForUserInput + UserInput => PreparingRequest
 PreparingRequest + AutoMessageDue => CallingLlm
+TurnBegan
 Delta(Text("Good "))
 Delta(Text("day."))
 CallingLlm + LlmCompleted => ProcessingLlmResponse
