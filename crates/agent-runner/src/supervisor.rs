@@ -269,7 +269,7 @@ impl Overseen {
                 if let Some(finished) = finished {
                     self.notify(finished);
                 }
-                self.notify(Notice::Lifecycle(step.transition));
+                step.transition.into_iter().for_each(|transition| self.notify(Notice::Lifecycle(transition)));
                 for action in step.actions {
                     self.perform(action);
                 }

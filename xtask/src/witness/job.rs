@@ -81,7 +81,8 @@ impl Machine for JobMachine {
                 self.ticket = Ticket(ticket);
             }
         }
-        let fired = vec![(step.transition.from, step.transition.on)];
+        let row = step.transition?;
+        let fired = vec![(row.from, row.on)];
         Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })
     }
 

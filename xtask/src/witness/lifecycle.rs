@@ -95,7 +95,8 @@ impl Machine for LifecycleMachine {
                 _ => {}
             }
         }
-        let fired = vec![(step.transition.from, step.transition.on)];
+        let row = step.transition?;
+        let fired = vec![(row.from, row.on)];
         Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })
     }
 

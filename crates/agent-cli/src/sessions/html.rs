@@ -69,8 +69,8 @@ fn step(out: &mut String, state: &mut State, since_ms: u64, told: &Told<'_>) {
         Replayed::Begun { ticket, .. } => {
             let _ = write!(rows, " {ticket}");
         }
-        Replayed::LifecycleBegan => {}
-        Replayed::LifecycleStep(lifecycle::Step { transition: row, .. }) => {
+        Replayed::LifecycleBegan | Replayed::LifecycleStep(lifecycle::Step { transition: None, .. }) => {}
+        Replayed::LifecycleStep(lifecycle::Step { transition: Some(row), .. }) => {
             let _ = write!(rows, "<br>{} + {} → {}", row.from.name(), row.on.name(), row.to.name());
         }
         Replayed::LifecycleRefused(rejected) => {

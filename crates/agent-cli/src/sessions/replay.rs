@@ -46,6 +46,9 @@ fn line(out: &mut String, told: &Told<'_>) {
     }
     match told.did {
         Replayed::Step(step) => {
+            if step.is_empty() {
+                out.push_str(LATE);
+            }
             for transition in &step.transitions {
                 let _ = write!(out, "\n        {:?} + {:?} => {:?}", transition.from, transition.on, transition.to);
                 if transition.spent_ms > 0 && transition.from != transition.to {
@@ -60,7 +63,8 @@ fn line(out: &mut String, told: &Told<'_>) {
             let _ = write!(out, " {ticket}");
         }
         Replayed::LifecycleBegan => {}
-        Replayed::LifecycleStep(lifecycle::Step { transition: row, .. }) => {
+        Replayed::LifecycleStep(lifecycle::Step { transition: None, .. }) => out.push_str(LATE),
+        Replayed::LifecycleStep(lifecycle::Step { transition: Some(row), .. }) => {
             let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
             if row.spent_ms > 0 && row.from != row.to {
                 let _ = write!(out, "  after {} ms", row.spent_ms);
@@ -185,3 +189,6 @@ fn same_actions(ones: &[Action], others: &[Action]) -> bool {
     };
     ones.len() == others.len() && ones.iter().zip(others).all(same)
 }
+
+/// What stands beside a timer that fired when nothing waited for it any more.
+const LATE: &str = "\n        late: nothing happens";

@@ -136,14 +136,14 @@ impl Story {
         match &did {
             Replayed::Step(step) => self.step(state, &before, step),
             Replayed::Refused(_) => self.refused += 1,
-            Replayed::LifecycleStep(lifecycle::Step { transition, .. }) => {
+            Replayed::LifecycleStep(lifecycle::Step { transition: Some(transition), .. }) => {
                 *self.lifecycle_rows.entry((transition.from, transition.on, transition.to)).or_default() += 1;
             }
             Replayed::LifecycleRefused(rejected) => {
                 let text = format!("{} is refused by the lifecycle now; it was taken", rejected.event);
                 self.differences.push(Difference { seq, text });
             }
-            Replayed::Begun { .. } | Replayed::LifecycleBegan => {}
+            Replayed::Begun { .. } | Replayed::LifecycleBegan | Replayed::LifecycleStep(_) => {}
         }
         tell(&Told { seq, at_ms, name, record: &kept, did: &did, header: self.replayer.header() });
         Ok(())

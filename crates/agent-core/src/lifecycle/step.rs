@@ -19,10 +19,22 @@ pub type Rejected = trace::Rejected<State, Trigger, Reason>;
 #[must_use = "the actions of a step have to be performed"]
 #[non_exhaustive]
 pub struct Step {
-    /// The row that fired.
-    pub transition: Transition,
+    /// The row that fired. None on a timer that came late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transition: Option<Transition>,
     /// What the driver is asked to do, in order.
     pub actions: Vec<Action>,
+}
+
+impl Step {
+    /// A timer came late.
+    pub(super) const NOTHING: Self = Self { transition: None, actions: Vec::new() };
+
+    /// Whether nothing happened: a timer that came late leaves the machine as it was, and asks for nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.transition.is_none()
+    }
 }
 
 /// Why an event is refused.
@@ -32,7 +44,8 @@ pub enum Reason {
     /// The table has no row for it.
     #[error("there is no row for it")]
     NoRow,
-    /// It answers something that is not open: already answered, withdrawn, or never asked.
+    /// It answers something that is not open: already answered, withdrawn, or never asked. A timer is refused only when its ticket was never
+    /// given, or is open for something else.
     #[error("its ticket is not open")]
     StaleTicket,
     /// It names a commitment whose check is not open.

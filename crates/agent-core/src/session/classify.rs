@@ -13,6 +13,14 @@ use crate::permission::ApprovalAnswer;
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
 
 impl Session {
+    /// Whether the event is a timer that the session does not wait for any more: it was withdrawn, replaced or taken already. The driver
+    /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
+    pub(super) fn is_late(&self, event: &Event) -> bool {
+        let Some(ticket) = event.timer() else { return false };
+        let was_given = (1..=self.next_ticket).contains(&ticket.0);
+        was_given && (!self.is_open(ticket) || self.table.table.is_terminal(self.state))
+    }
+
     /// The trigger that an event is here and now.
     pub(super) fn classify(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {

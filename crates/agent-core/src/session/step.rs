@@ -20,7 +20,8 @@ pub type Rejected = trace::Rejected<State, Trigger, Reason>;
 #[must_use = "the actions of a step have to be performed"]
 #[non_exhaustive]
 pub struct Step {
-    /// The rows that fired, in order; the first is the event's own.
+    /// The rows that fired, in order; the first is the event's own. None on a timer that came late, and on a piece of an answer, which
+    /// changes nothing but the screen.
     pub transitions: Vec<Transition>,
     /// What the driver is asked to do, in order.
     pub actions: Vec<Action>,
@@ -30,6 +31,12 @@ pub struct Step {
 }
 
 impl Step {
+    /// Whether nothing happened: a timer that came late leaves the session as it was, and asks for nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.transitions.is_empty() && self.actions.is_empty()
+    }
+
     pub(super) fn clear(&mut self) {
         let Self { transitions, actions, rulings } = self;
         transitions.clear();
@@ -45,7 +52,8 @@ pub enum Reason {
     /// The table has no row for it.
     #[error("there is no row for it")]
     NoRow,
-    /// It answers something that is not open: already answered, withdrawn, or never asked.
+    /// It answers something that is not open: already answered, withdrawn, or never asked. A timer is refused only when its ticket was never
+    /// given, or is open for something else.
     #[error("its ticket is not open")]
     StaleTicket,
     /// It names a call that is not open.

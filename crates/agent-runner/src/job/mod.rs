@@ -135,7 +135,7 @@ impl JobRunner {
     fn take(&mut self, event: Event) {
         match self.job.step(self.clock.now_ms(), event) {
             Ok(step) => {
-                self.show(JobNotice::Transition(&step.transition));
+                step.transition.iter().for_each(|transition| self.show(JobNotice::Transition(transition)));
                 for action in step.actions {
                     self.perform(action);
                 }

@@ -47,7 +47,7 @@ fn every_transition_of_an_agent_is_told() {
     let mut agent = Lifecycle::new(config());
     let mut told = Vec::new();
     for (at_ms, event) in life() {
-        told.extend(agent.step(at_ms, event).map(|step| step.transition));
+        told.extend(agent.step(at_ms, event).ok().and_then(|step| step.transition));
     }
     assert!(told.len() > 8);
     assert!(agent.trace().recent().eq(&told), "the trace keeps what the steps told");
@@ -77,7 +77,7 @@ fn the_five_task_modes_are_seen_while_working_and_decide_nothing() {
         let step = agent.step(0, Event::ModeChanged { mode }).unwrap();
         assert_eq!((agent.mode(), agent.state(), step.actions.len()), (Some(mode), State::Working, 0));
         let step = agent.step(0, Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: 1 }).unwrap();
-        assert_eq!((agent.mode(), step.transition.on), (None, Trigger::CompletionClaimed));
+        assert_eq!((agent.mode(), step.transition.unwrap().on), (None, Trigger::CompletionClaimed));
     }
 }
 
@@ -112,7 +112,8 @@ fn effects_are_the_actions_of_the_row() {
     let mut compared = 0;
     for (at_ms, event) in life() {
         let Ok(step) = agent.step(at_ms, event) else { continue };
-        let labels = TABLE.row(step.transition.from, step.transition.on).unwrap().actions;
+        let row = step.transition.unwrap();
+        let labels = TABLE.row(row.from, row.on).unwrap().actions;
         assert_eq!(step.actions.len(), labels.len(), "{step:?} for {labels:?}");
         for (label, action) in labels.iter().zip(&step.actions) {
             assert!(*label == kind(action) || is_timer(*label, action), "{action:?} for {label:?} in {step:?}");

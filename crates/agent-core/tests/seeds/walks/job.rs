@@ -14,7 +14,7 @@ pub(crate) fn job(words: &str) -> Vec<(State, Trigger, State)> {
             continue;
         }
         let step = job.step(0, event(word, ticket)).unwrap_or_else(|no| panic!("{words}: {word}: {no}"));
-        out.push((step.transition.from, step.transition.on, step.transition.to));
+        out.extend(step.transition.map(|row| (row.from, row.on, row.to)));
         ticket = step.actions.iter().filter_map(asked).next_back().unwrap_or(ticket);
     }
     out

@@ -17,7 +17,7 @@ pub(crate) fn lifecycle(words: &str) -> Vec<(State, Trigger, State)> {
         let event = walk.event(&words);
         let step = walk.machine.step(0, event).unwrap_or_else(|no| panic!("{line}: {no}"));
         walk.note(&step.actions);
-        out.push((step.transition.from, step.transition.on, step.transition.to));
+        out.extend(step.transition.map(|row| (row.from, row.on, row.to)));
     }
     out
 }

@@ -8,14 +8,16 @@ use agent_core::session::Trigger::{self, *};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What an event is: a trigger, or refused before it is one.
+/// What an event is: a trigger, refused before it is one, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Said {
     On(Trigger),
     Refused(Reason),
+    /// A timer that nothing waits for any more: nothing happens.
+    Late,
 }
 
-use Said::{On, Refused};
+use Said::{Late, On, Refused};
 
 type Rule = (&'static str, &'static str, Said);
 /// In a passing state, after an event, where these words are so: the automatic row that fires.
@@ -72,7 +74,8 @@ pub(super) fn speaks_of(word: &str) -> bool {
     RULES.iter().any(|rule| named(rule.1)) || AUTOMATIC.iter().any(|rule| named(rule.2))
 }
 
-/// `open`: the ticket is that of what the state waits for. `clock`: it is that of the turn's deadline. `idle`: nothing is waited for.
+/// `open`: the ticket is that of what the state waits for. `clock`: it is that of the turn's deadline. `late`: it was given, and is open no
+/// more. `idle`: nothing is waited for.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     ("start",       "",             On(Started)),
@@ -87,6 +90,10 @@ const RULES: &[Rule] = &[
     ("leave",       "end-hooks !left", On(LeaveRequested)),
     ("leave",       "",             Refused(NoHook)),
     ("shutdown",    "",             On(ShutdownRequested)),
+
+    // Timers: one whose ticket was given, and is open no more, comes late, and so does every one after the end.
+    ("timer|deadline", "late",          Late),
+    ("timer|deadline", "over !unknown", Late),
 
     // Answers: first of all the ticket has to be open, and the deadline's is for the deadline only.
     ("deadline", "clock", On(CancelRequested)),

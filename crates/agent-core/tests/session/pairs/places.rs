@@ -236,7 +236,9 @@ pub(super) const PLACES: &[Place] = &[
     (Error, "history summary requested queued", "input go; answer long=100; compact; input more; fail network"),
     (Error, "history summary", "input go; answer long=100; input more; fail overflow; fail network"),
 
-    (ShuttingDown, "", "shutdown"),
-    (ShuttingDown, "", "input go; shutdown"),
-    (ShuttingDown, "history stopped spent", "config model-calls=1; input go; answer hi; input more; shutdown"),
+    (ShuttingDown, "over", "shutdown"),
+    (ShuttingDown, "over", "input go; shutdown"),
+    (ShuttingDown, "over", "input go; fail network; shutdown"),
+    (ShuttingDown, "over deadline-near", "config wall-ms=10000; input go; shutdown"),
+    (ShuttingDown, "over history stopped spent", "config model-calls=1; input go; answer hi; input more; shutdown"),
 ];
