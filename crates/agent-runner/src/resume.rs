@@ -26,9 +26,6 @@ impl Runner {
     pub(crate) async fn go_on(&mut self) -> Result<Vec<Event>, JournalError> {
         let mut answers = Vec::new();
         let mut again = Vec::new();
-        if self.session.state() == State::Ready {
-            answers.push(Event::Started);
-        }
         for open in self.session.outstanding() {
             match open.action {
                 action if open.is_cancelled => answers.extend(stopped(action)),

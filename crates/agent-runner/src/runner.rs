@@ -90,22 +90,27 @@ impl Runner {
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
     async fn open(&mut self) -> Result<(), JournalError> {
-        let header = self.header.take();
-        if let Some(header) = &header {
-            self.append(header).await?;
+        if let Some(header) = self.header.take() {
+            self.append(&header).await?;
+        }
+        // The program of one that was rebuilt may have ended before it started it. Before that it takes no other configuration.
+        if self.session.state() == State::Ready {
             self.take(Event::Started).await?;
+            return self.take_config().await;
         }
-        if let Some(config) = self.reconfigured.take() {
-            self.take(Event::Reconfigured { config }).await?;
-        }
-        if header.is_some() {
-            return Ok(());
-        }
+        self.take_config().await?;
         self.prompt_again();
         for event in self.go_on().await? {
             self.take(event).await?;
         }
         Ok(())
+    }
+
+    async fn take_config(&mut self) -> Result<(), JournalError> {
+        match self.reconfigured.take() {
+            Some(config) => self.take(Event::Reconfigured { config }).await,
+            None => Ok(()),
+        }
     }
 
     /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
