@@ -5,6 +5,7 @@
 
 mod answer;
 mod count;
+mod places;
 mod result;
 
 pub(super) use answer::Approved;
@@ -19,6 +20,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use places::Places;
 use result::not_run;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +31,8 @@ pub(super) struct Batch {
     /// How many calls, from the first, have ended and were counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     counted: usize,
+    #[serde(skip)]
+    places: Places,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,7 +90,7 @@ impl Batch {
         // How many there are is known, which the iterator cannot tell.
         let mut calls = Vec::with_capacity(answer.calls().count());
         calls.extend(open);
-        Self { answer, calls, counted: 0 }
+        Self { answer, calls, counted: 0, places: Places::default() }
     }
 
     /// All calls, for `PrepareTools`.
@@ -218,12 +222,13 @@ impl Batch {
 
     /// Whether this call waits for a person's answer.
     pub(super) fn is_asked(&self, call: &CallId) -> bool {
-        self.open(call).is_some_and(|open| matches!(open.status, Status::Asked(_)))
+        self.open(call).is_some_and(OpenCall::is_asked)
     }
 
     /// Whether another call than this waits for a person's answer.
     pub(super) fn is_another_asked(&self, call: &CallId) -> bool {
-        self.rest().iter().any(|open| matches!(open.status, Status::Asked(_)) && open.call.id != *call)
+        let mut open = self.calls.iter().skip(self.places.asked_from());
+        open.any(|open| open.is_asked() && open.call.id != *call)
     }
 
     /// Whether any call may still run.
@@ -233,7 +238,7 @@ impl Batch {
 
     /// Whether any call may run or waits for a person's answer.
     pub(super) fn has_open_questions(&self) -> bool {
-        self.rest().iter().any(|open| matches!(open.status, Status::Asked(_)))
+        self.rest().iter().any(OpenCall::is_asked)
     }
 
     /// Gives the next group to the driver, call by call: at most so many, and so many of the same in a row. Returns how many they are.
@@ -334,11 +339,21 @@ impl Batch {
     }
 
     fn open(&self, call: &CallId) -> Option<&OpenCall> {
-        self.rest().iter().find(|open| open.call.id == *call)
+        self.calls.get(self.place(call)?)
     }
 
     fn open_mut(&mut self, call: &CallId) -> Option<&mut OpenCall> {
-        self.calls.get_mut(self.counted..).unwrap_or_default().iter_mut().find(|open| open.call.id == *call)
+        let at = self.place(call)?;
+        self.calls.get_mut(at)
+    }
+
+    /// Where a call stands that has not ended, or one behind it.
+    fn place(&self, call: &CallId) -> Option<usize> {
+        let found = match self.places.is_ready() {
+            true => self.places.find(call, |at| self.calls.get(at).map(|open| &open.call.id)),
+            false => self.rest().iter().position(|open| open.call.id == *call).map(|at| at + self.counted),
+        };
+        found.filter(|at| *at >= self.counted)
     }
 }
 
@@ -346,6 +361,10 @@ impl OpenCall {
     /// Whether it is the same call once more.
     fn is_like(&self, call: &ToolCall) -> bool {
         self.call.name == call.name && self.call.arguments == call.arguments
+    }
+
+    const fn is_asked(&self) -> bool {
+        matches!(self.status, Status::Asked(_))
     }
 
     fn may_run(&self) -> bool {

@@ -82,7 +82,9 @@ impl Session {
     ) {
         if let Some(batch) = &mut self.batch {
             let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
-            self.config.permissions.allow.extend(rule);
+            // Who allows the same for the session again and again allows it once.
+            let known = &mut self.config.permissions.allow;
+            known.extend(rule.filter(|rule| !known.contains(rule)));
             self.run.get_or_insert_default().denials.extend(denial);
         }
         if trigger == Trigger::ApprovalPartial {

@@ -39,7 +39,29 @@ impl Batch {
         permissions: &Permissions,
         rulings: &mut Vec<Ruling>,
     ) -> Approved {
+        self.note_places();
         let Some(open) = self.open_mut(call) else { return Approved::default() };
+        let approved = Self::take_answer(open, answer, changed, permissions, rulings);
+        let calls = &self.calls;
+        self.places.pass_answered(calls.len(), |at| calls.get(at).is_some_and(OpenCall::is_asked));
+        approved
+    }
+
+    /// There may be very many questions: from the first answer on no call is searched for.
+    fn note_places(&mut self) {
+        if !self.places.is_ready() {
+            let calls = &self.calls;
+            self.places.note(calls.len(), |at| calls.get(at).map(|open| &open.call.id));
+        }
+    }
+
+    fn take_answer(
+        open: &mut OpenCall,
+        answer: ApprovalAnswer,
+        changed: Option<&CallFacts>,
+        permissions: &Permissions,
+        rulings: &mut Vec<Ruling>,
+    ) -> Approved {
         match (open.judge(&answer, changed, permissions), answer) {
             (Judged::Runs(inspection), ApprovalAnswer::Allow { scope, arguments }) => {
                 // The history keeps what the model asked for; the run takes what the person made of it.
