@@ -4,6 +4,7 @@ use crate::durability::{self, Wait};
 use crate::notice::Notice;
 use crate::perform::Performer;
 use crate::redact::Redactor;
+use crate::runtime::expect_timers;
 use agent_core::budget::Limits;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
@@ -43,7 +44,11 @@ impl Runner {
 
     /// Drives the session until it is shut down, the host detaches, or the journal cannot be written. Nothing that was started is left
     /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers.
     pub async fn run(mut self) -> (End, Session) {
+        expect_timers();
         let end = match self.drive().await {
             Ok(end) => self.sync().await.map_or_else(End::JournalFailed, |()| end),
             Err(error) => End::JournalFailed(error),
