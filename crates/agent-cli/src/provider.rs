@@ -12,6 +12,7 @@ use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{
     AnthropicProvider, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
+    WaitSettings,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +37,8 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     let name = name(settings)?;
     let (base_url, from) = base_url(settings, name);
     secrets.extend(secrets::of_url(&base_url));
-    let mut config = ProviderConfig { base_url, timeouts: settings.timeouts, ..ProviderConfig::default() };
+    let timeouts = settings.timeouts;
+    let mut config = ProviderConfig { base_url, timeouts, wait_settings: wait_settings(), ..ProviderConfig::default() };
     let key = keys::of(settings, name, &config, &from)?;
     (config.api_key, config.key_variable) = (key.value, key.variable);
     say_proxy(settings, name, &config);
@@ -59,6 +61,11 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
         }
         ProviderName::Replay => Err(Failure::config("replay a recording: say which, with `--replay FILE`")),
     }
+}
+
+/// What a wait is set with, for errors.
+fn wait_settings() -> WaitSettings {
+    WaitSettings { first_byte: String::from("`--first-byte-timeout`"), idle: String::from("`--idle-timeout`") }
 }
 
 /// Where the provider is, and who says so.

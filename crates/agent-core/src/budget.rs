@@ -23,7 +23,8 @@ pub struct Limits {
     /// the answer runs and the model is told, once a turn; at the limit the turn ends. A call counts that failed, that could not be run, or
     /// that the policy did not allow; a person's "no" does not.
     pub max_failures_in_row: Option<u32>,
-    /// Times that the same call brings the same result in a row.
+    /// Times that the same call brings the same result in a row, in call order, within an answer and across answers. As with failing calls no
+    /// further call of the answer runs at half of it, and the turn ends at the limit.
     pub max_repetitions: Option<u32>,
 }
 

@@ -17,6 +17,8 @@
 //!
 //! A [`Sandbox`] holds commands to a [`Policy`]; [`check`](check()) finds out what it really enforces on a machine.
 //!
+//! Processes run in a tokio runtime with I/O and timers (`enable_all`); elsewhere tokio panics.
+//!
 //! Absent: shells (the caller names a program), signal handlers, opinions about what a command may touch.
 
 mod apart;

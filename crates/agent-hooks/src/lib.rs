@@ -17,7 +17,9 @@
 //!
 //! [`UserHooks`] runs the user's own hooks, at the points of a session that the user configured.
 //!
-//! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment.
+//! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment. A commit that
+//! finds the index locked waits a while, with tokio's timers: the hooks run in a tokio runtime with `enable_time`. In one without,
+//! that wait panics; everything else works.
 //! [`prices`] is the table of list prices with which a host supplies the budget.
 
 mod attributes;

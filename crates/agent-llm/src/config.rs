@@ -35,6 +35,8 @@ pub struct ProviderConfig {
     pub headers: Vec<(String, String)>,
     /// How long to wait.
     pub timeouts: Timeouts,
+    /// What the user says how long to wait with, for the error text when that was too long.
+    pub wait_settings: WaitSettings,
     /// Where model calls are recorded, if they are to be.
     pub recorder: Option<Recorder>,
 }
@@ -119,6 +121,15 @@ impl Default for Timeouts {
             total: Duration::from_secs(3600),
         }
     }
+}
+
+/// The names of what sets a wait, in the host's own words: flags, say, or keys of a configuration. An error text names one that is not empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitSettings {
+    /// Of [`Timeouts::first_byte`].
+    pub first_byte: String,
+    /// Of [`Timeouts::idle`].
+    pub idle: String,
 }
 
 /// Why a provider could not be built.

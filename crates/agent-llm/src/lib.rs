@@ -19,6 +19,8 @@
 //! 3. No error text and no `Debug` output carries the key, also when the server sends it back.
 //! 4. Everything that comes from the network has a limit, in bytes and in time.
 //!
+//! Calls are made in a tokio runtime with I/O and timers (`enable_all`); elsewhere tokio panics.
+//!
 //! Absent on purpose: retries, prices, sampling parameters, and any knowledge of the machine.
 
 extern crate alloc;
@@ -51,7 +53,7 @@ mod wire;
 
 pub use anthropic::AnthropicProvider;
 pub use cassette::{Cassette, CassetteError, Matching, Recorder};
-pub use config::{ConfigError, ProviderConfig, Server, Timeouts};
+pub use config::{ConfigError, ProviderConfig, Server, Timeouts, WaitSettings};
 pub use openai::OpenAiProvider;
 pub use replay::ReplayProvider;
 pub use responses::OpenAiResponsesProvider;

@@ -2,7 +2,7 @@
 
 use crate::cassette::{Cassette, Matching, Player};
 use crate::client::Answered;
-use crate::config::Timeouts;
+use crate::config::{Timeouts, WaitSettings};
 use crate::failure::Reporter;
 use crate::format::Writer;
 use crate::secret::Secrets;
@@ -37,6 +37,8 @@ impl ReplayProvider {
             has_key: head.has_key,
             // The recording has none.
             secrets: Secrets::default(),
+            // What is played is waited for as long as it takes.
+            wait_settings: WaitSettings::default(),
         };
         let writer = Writer::new(cassette.format, host);
         Self { writer, reporter: Arc::new(reporter), player: Player::new(cassette, matching) }

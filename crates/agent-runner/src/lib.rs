@@ -11,6 +11,12 @@
 //! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines. A [`Supervisor`] drives an agent's lifecycle over a
 //! runner: commitments that are checked whenever the agent says that it is done.
 //!
+//! # Runtime
+//! Everything runs in a tokio runtime with timers (`enable_time`, or `enable_all`), of one thread or of several. Without one
+//! [`Runner::run`], [`Supervisor::run`] and [`JobRunner::run`](job::JobRunner::run) panic at once, because the first wait would
+//! panic in a task of its own, and the session would wait for it for ever. Journals wait for the disk on a thread for blocking work; where the
+//! system gives none, that is an error of the journal ([`End::JournalFailed`]).
+//!
 //! # Architecture invariant
 //! No decision of the agent is made here: no flag that remembers a phase, no second loop, no look into tool calls or stop reasons.
 //! The one decision that is the driver's is to stop when the journal cannot be written, because that cannot be recorded.
@@ -31,6 +37,7 @@ mod progress;
 mod redact;
 mod resume;
 mod runner;
+mod runtime;
 mod supervisor;
 mod time_limit;
 mod tool_calls;

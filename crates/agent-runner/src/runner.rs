@@ -3,6 +3,7 @@
 use crate::notice::Notice;
 use crate::perform::Performer;
 use crate::redact::Redactor;
+use crate::runtime::expect_timers;
 use agent_core::budget::Limits;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
@@ -42,7 +43,11 @@ impl Runner {
 
     /// Drives the session until it is shut down, the host detaches, or the journal cannot be written. Nothing that was started is left
     /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers.
     pub async fn run(mut self) -> (End, Session) {
+        expect_timers();
         let end = match self.drive().await {
             Ok(end) => self.sync().await.map_or_else(End::JournalFailed, |()| end),
             Err(error) => End::JournalFailed(error),
@@ -89,22 +94,27 @@ impl Runner {
 
     /// A new session is recorded and started; one that was rebuilt goes on with what is open.
     async fn open(&mut self) -> Result<(), JournalError> {
-        let header = self.header.take();
-        if let Some(header) = &header {
-            self.append(header).await?;
+        if let Some(header) = self.header.take() {
+            self.append(&header).await?;
+        }
+        // The program of one that was rebuilt may have ended before it started it. Before that it takes no other configuration.
+        if !self.session.is_started() {
             self.take(Event::Started).await?;
+            return self.take_config().await;
         }
-        if let Some(config) = self.reconfigured.take() {
-            self.take(Event::Reconfigured { config }).await?;
-        }
-        if header.is_some() {
-            return Ok(());
-        }
+        self.take_config().await?;
         self.prompt_again();
         for event in self.go_on().await? {
             self.take(event).await?;
         }
         Ok(())
+    }
+
+    async fn take_config(&mut self) -> Result<(), JournalError> {
+        match self.reconfigured.take() {
+            Some(config) => self.take(Event::Reconfigured { config }).await,
+            None => Ok(()),
+        }
     }
 
     /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.

@@ -100,15 +100,18 @@ impl Supervisor {
     }
 
     /// Drives the agent until it has ended or the host detaches. Nothing that was started is left running.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers.
     pub async fn run(self) -> Supervised {
+        crate::runtime::expect_timers();
         let Self { runner, mut overseen, mut inbox, mut session_notices, is_new } = self;
         match is_new {
             true => overseen.begin(),
             false => overseen.go_on(&runner.session),
         }
         let mut running = pin!(runner.run());
-        let mut ended = None;
-        let mut is_left = false;
+        let (mut ended, mut is_left) = (None, false);
         while !overseen.agent.lifecycle().is_over() {
             tokio::select! {
                 biased;

@@ -9,6 +9,9 @@
 //! 2. A file is replaced as a whole or not at all, and only if it is as the model last saw it.
 //! 3. Every output is bounded, and says what is missing and how to get it.
 //!
+//! Calls run in a tokio runtime with I/O and timers (`enable_all`); elsewhere, and where the system gives no thread for work that blocks, tokio
+//! panics.
+//!
 //! Absent: escaping for terminals (the program that prints does it) and permission (the session decides from what `inspect` says).
 
 mod apply_patch;

@@ -44,6 +44,12 @@ pub trait Machine {
     /// The event's name, for a refusal.
     fn event_name(event: &Self::Event) -> &'static str;
 
+    /// Whether the event comes too late through no fault of the driver, such as a timer that fired while it was being stopped: it is
+    /// answered by an empty step, and nothing changes. A refusal would make an error of what no driver can avoid.
+    fn is_late(&self, _event: &Self::Event) -> bool {
+        false
+    }
+
     /// The trigger that an event is here and now. Reads, changes nothing.
     ///
     /// # Errors
@@ -148,7 +154,7 @@ pub struct Seat<'a, S, T> {
 #[must_use = "the actions of a step have to be performed"]
 #[non_exhaustive]
 pub struct Step<S, T, A, N = ()> {
-    /// The rows that fired, in order; the first is the event's own.
+    /// The rows that fired, in order; the first is the event's own. None on an event that came late, and on one that only passes through.
     pub transitions: Vec<Transition<S, T>>,
     /// What the driver is asked to do, in order.
     pub actions: Vec<A>,
@@ -171,6 +177,11 @@ impl<S, T, A, N: Default> Step<S, T, A, N> {
     /// A step in which nothing happened. It allocates nothing.
     pub fn empty() -> Self {
         Self { transitions: Vec::new(), actions: Vec::new(), notes: N::default() }
+    }
+
+    /// Whether nothing happened: an event that came late leaves the machine as it was, and asks for nothing.
+    pub const fn is_empty(&self) -> bool {
+        self.transitions.is_empty() && self.actions.is_empty()
     }
 
     fn clear(&mut self) {
@@ -228,6 +239,9 @@ fn advance<M: Machine + ?Sized>(
     step: &mut StepOf<M>,
     rendering: Rendering,
 ) -> Result<(), RejectedOf<M>> {
+    if machine.is_late(&event) {
+        return Ok(());
+    }
     let table = machine.table();
     let from = machine.state();
     let name = M::event_name(&event);

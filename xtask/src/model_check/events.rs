@@ -162,7 +162,15 @@ pub(crate) fn used_id(session: &Session) -> Option<&CallId> {
 
 /// The newest ticket whose answer would come too late.
 pub(crate) fn late_ticket(node: &Node) -> Option<Ticket> {
-    (1..=node.observed.last_ticket).rev().map(Ticket).find(|ticket| !node.session.is_open(*ticket))
+    (1..=node.observed.last_ticket).rev().map(Ticket).find(|ticket| node.observed.is_closed(*ticket))
+}
+
+/// Whether the event is a timer that nothing waits for any more.
+pub(crate) fn is_late(node: &Node, event: &Event) -> bool {
+    match event {
+        Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket } => node.observed.is_closed(*ticket),
+        _ => false,
+    }
 }
 
 fn approvals(ticket: Ticket, question: &ApprovalQuestion) -> Vec<Event> {
@@ -193,7 +201,7 @@ fn hook_failures(ticket: Ticket) -> [Event; 2] {
     ]
 }
 
-/// Events that change nothing in this state: all but the pieces of text have to be refused.
+/// Events that change nothing in this state: all but the pieces of text and timers that come late have to be refused.
 pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     let session = &node.session;
     let mut out = vec![Event::UserInput { text: " \n".to_owned() }];
@@ -216,6 +224,9 @@ pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     }
     let (asked, mut stale) = (node.observed.open.as_ref(), vec![Ticket(node.observed.last_ticket + 1)]);
     stale.extend(late_ticket(node));
+    if session.state() == State::ShuttingDown {
+        stale.extend((1..node.observed.last_ticket).map(Ticket));
+    }
     out.extend(stale.into_iter().flat_map(any_answer));
     if let Some(asked) = asked {
         let wrong = any_answer(asked.ticket).into_iter().filter(|event| !asked.is_answered_by(event));

@@ -23,7 +23,9 @@ labels! {
         OneAtATime,
         /// Late, repeated and unknown answers are refused.
         StaleRefused,
-        /// A refusal leaves the machine equal; pieces of text do, too.
+        /// A timer that nothing waits for any more is no error, and asks for nothing.
+        LateTimersPass,
+        /// A refusal leaves the machine equal; pieces of text and late timers do, too.
         RefusalChangesNothing,
         /// No model call and no tool call begins beyond a limit.
         WithinLimits,
@@ -37,7 +39,7 @@ labels! {
         CancelArrives,
         /// From every state a shutdown ends the session at once, and hands back what was not sent.
         ShutdownArrives,
-        /// After the end every event is refused, and the history can still be read.
+        /// After the end every event but a late timer is refused, and the history can still be read.
         NothingAfterTheEnd,
         /// `outstanding` is what was asked and not answered, with the same tickets.
         OutstandingAgrees,

@@ -163,7 +163,7 @@ impl Sessions<'_> {
         hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())
     }
 
-    /// Late, repeated and unknown answers are refused, pieces of text are shown, and neither leaves a trace. All are given to one session,
+    /// Late, repeated and unknown answers are refused, pieces of text are shown, late timers pass, and none leaves a trace. All are given to one session,
     /// which must be the same at the end; only if it is not, each is given to one of its own.
     fn judge_without_effect(&self, node: &Node, tally: &mut Tally) -> Result<(), Fault> {
         let events = events::without_effect(node);
@@ -173,6 +173,12 @@ impl Sessions<'_> {
             if event.is_transient() {
                 let is_open = !matches!(result, Ok(Step { ref transitions, .. }) if !transitions.is_empty());
                 hold(Invariant::RefusalChangesNothing, is_open, || format!("{} moves something", event.name()))?;
+                continue;
+            }
+            if events::is_late(node, event) {
+                hold(Invariant::LateTimersPass, matches!(&result, Ok(step) if step.is_empty()), || {
+                    format!("{} that is late: {result:?}", event.name())
+                })?;
                 continue;
             }
             tally.refusals += 1;

@@ -45,6 +45,9 @@ fn line(out: &mut String, told: &Told<'_>) {
     }
     match told.did {
         Replayed::Step(step) => {
+            if step.is_empty() {
+                out.push_str(LATE);
+            }
             for transition in &step.transitions {
                 let _ = write!(out, "\n        {:?} + {:?} => {:?}", transition.from, transition.on, transition.to);
                 if transition.spent_ms > 0 && transition.from != transition.to {
@@ -60,6 +63,9 @@ fn line(out: &mut String, told: &Told<'_>) {
         }
         Replayed::LifecycleBegan => {}
         Replayed::LifecycleStep(step) => {
+            if step.is_empty() {
+                out.push_str(LATE);
+            }
             for row in &step.transitions {
                 let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
                 if row.spent_ms > 0 && row.from != row.to {
@@ -186,3 +192,6 @@ fn same_actions(ones: &[Action], others: &[Action]) -> bool {
     };
     ones.len() == others.len() && ones.iter().zip(others).all(same)
 }
+
+/// What stands beside a timer that fired when nothing waited for it any more.
+const LATE: &str = "\n        late: nothing happens";

@@ -107,10 +107,10 @@ fn waits_for_an_answer_are_set_by_flag_and_configuration() {
     scratch.configure("[timeouts]\nfirst_byte = \"150ms\"\n");
     let model = Model::always(Step::hang());
     let ended = scratch.run(&model, &["-p", "x"]);
-    ended.assert_code(62).assert_says("150 ms");
+    ended.assert_code(62).assert_says("150 ms; wait longer with `--first-byte-timeout`");
     let stall = agent_testkit::Reply::new().text("a few words to begin with");
     let model = Model::always(Step::stall(stall, 4));
     scratch.configure("");
     let flags = ["-p", "x", "--idle-timeout", "170ms", "--first-byte-timeout", "1m"];
-    scratch.run(&model, &flags).assert_code(62).assert_says("170 ms");
+    scratch.run(&model, &flags).assert_code(62).assert_says("170 ms; wait longer with `--idle-timeout`");
 }

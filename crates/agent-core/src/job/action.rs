@@ -50,7 +50,7 @@ pub enum Action {
         /// Why the attempt before it failed.
         reason: FailureKind,
     },
-    /// Forget the waiting time.
+    /// Forget the waiting time. An answer that comes all the same changes nothing.
     CancelRetry {
         /// Of the waiting time.
         ticket: Ticket,

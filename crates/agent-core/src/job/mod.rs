@@ -16,7 +16,7 @@
 //! 3. Only attempts are repeated: what is wrong with a description or its routing is wrong the next time too.
 //! 4. The cost is the sum over all attempts, failed and stopped ones too, and over a router's call.
 //! 5. After a cancel nothing is started but the record; what is in flight is stopped, and its cost is counted.
-//! 6. At most one thing is in flight; stale, repeated and unknown answers change nothing.
+//! 6. At most one thing is in flight; late, repeated and unknown answers are refused, and a late timer changes nothing.
 //! 7. A refusal leaves the job as it was, and `step` never panics.
 //!
 //! ```
@@ -137,6 +137,9 @@ impl Job {
     }
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
+    ///
+    /// A timer may fire just before it is withdrawn. Its event is no error then: the step [is empty](Step::is_empty), and the job is as it
+    /// was before. Late answers to anything else are refused, because what they carry is lost.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the job is then as it was before.

@@ -22,6 +22,10 @@ impl Machine for Job {
         self.state
     }
 
+    fn is_late(&self, event: &Event) -> bool {
+        self.is_late(event)
+    }
+
     fn event_name(event: &Event) -> &'static str {
         event.name()
     }

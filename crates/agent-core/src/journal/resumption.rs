@@ -7,7 +7,7 @@
 
 use super::Begun;
 use crate::conversation::ToolCall;
-use crate::session::{Action, Event, Session, State, Ticket};
+use crate::session::{Action, Event, Session, Ticket};
 use crate::tool::{CallFacts, Finding, ToolOutcome};
 use alloc::format;
 use alloc::string::String;
@@ -25,13 +25,10 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// For a session as its journal left it. The last argument says of a call whether it may be repeated: its tool only reads.
+    /// For a session as its journal left it, once it was started. The last argument says of a call whether it may be repeated: its tool only reads.
     #[must_use]
     pub fn of(session: &Session, begun: &Begun, may_be_repeated: impl Fn(&ToolCall) -> bool) -> Self {
         let (mut repeated, mut answers) = (Vec::new(), Vec::new());
-        if session.state() == State::Ready {
-            answers.push(Event::Started);
-        }
         for open in session.outstanding() {
             if open.is_cancelled {
                 answers.extend(stopped(open.action));

@@ -42,7 +42,7 @@ pub enum Action {
         /// How long to wait, in milliseconds.
         delay_ms: u64,
     },
-    /// Forget the timer; no answer is expected any more.
+    /// Forget the timer; no answer is expected any more, and one that comes all the same changes nothing.
     StopTimer {
         /// Of the timer.
         ticket: Ticket,

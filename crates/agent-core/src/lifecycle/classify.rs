@@ -7,6 +7,17 @@ use super::table::Trigger;
 use super::{Lifecycle, Ticket};
 
 impl Lifecycle {
+    /// Whether the event is a timer that the agent does not wait for any more: it was stopped, replaced or taken already. The driver cannot
+    /// know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
+    pub(super) fn is_late(&self, event: &Event) -> bool {
+        let Event::TimedOut { ticket } = event else { return false };
+        // The first wait begins without a row, and has the one ticket that is not counted.
+        let first = u64::from(self.config.max_idle_ms.is_none());
+        let checks = self.verification.as_ref().filter(|open| open.is_open).map(|open| open.ticket);
+        let is_open = [self.timer, self.cleanup, checks].contains(&Some(*ticket));
+        (first..=self.next_ticket).contains(&ticket.0) && !is_open
+    }
+
     pub(super) fn trigger(&self, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::InputReceived { text } => filled(text, Trigger::InputReceived),

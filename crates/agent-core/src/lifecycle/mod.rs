@@ -26,7 +26,7 @@
 //! 1. An agent with commitments is `Done` only if the last verification checked every one of them and found every one kept.
 //! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed.
 //! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message that somebody sent.
-//! 4. Stale, repeated and unknown answers change nothing, and a refusal leaves the machine as it was.
+//! 4. Late, repeated and unknown answers are refused, late timers change nothing, and a refusal leaves the machine as it was.
 //! 5. After a stop was asked for, the end of the turn is no claim.
 //! 6. After `Ended` there are no actions. `step` never panics.
 //!
@@ -131,6 +131,9 @@ impl Lifecycle {
     }
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
+    ///
+    /// A timer may fire just before it is withdrawn. Its event is no error then: the step [is empty](Step::is_empty), and the machine is as it
+    /// was before. Late answers to anything else are refused, because what they carry is lost.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the machine is then as it was before.

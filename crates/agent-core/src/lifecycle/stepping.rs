@@ -21,6 +21,10 @@ impl Machine for Lifecycle {
         self.state
     }
 
+    fn is_late(&self, event: &Event) -> bool {
+        self.is_late(event)
+    }
+
     fn event_name(event: &Event) -> &'static str {
         event.name()
     }

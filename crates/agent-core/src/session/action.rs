@@ -74,7 +74,8 @@ pub enum Action {
         /// What to ask.
         questions: Vec<ApprovalQuestion>,
     },
-    /// Stop asking; no answer is expected any more.
+    /// Stop asking; no answer is expected any more. One that was given a moment before is refused, so that the person can be told that it does
+    /// not count.
     WithdrawApproval {
         /// Of the question.
         ticket: Ticket,
@@ -135,20 +136,20 @@ pub enum Action {
         /// Why, for the user.
         reason: String,
     },
-    /// Forget the waiting time; no answer is expected any more.
+    /// Forget the waiting time; no answer is expected any more, and one that comes all the same changes nothing.
     CancelRetry {
         /// Of the waiting time.
         ticket: Ticket,
     },
     /// Wait, then report `DeadlineReached`. Replaces an earlier deadline; `HoldDeadline`, `PromptForInput` and `Shutdown` end it. A timer that
-    /// fires later reports a ticket that is not open ([`Session::is_open`](super::Session::is_open)), which is refused and changes nothing.
+    /// fires later is no error and changes nothing.
     StartDeadline {
         /// For the answer.
         ticket: Ticket,
         /// How long to wait, in milliseconds.
         delay_ms: u64,
     },
-    /// Forget the deadline; no answer is expected any more.
+    /// Forget the deadline; no answer is expected any more, and one that comes all the same changes nothing.
     HoldDeadline {
         /// Of the deadline.
         ticket: Ticket,

@@ -5,11 +5,14 @@
 
 mod answer;
 mod count;
+mod places;
+mod result;
 
 pub(super) use answer::Approved;
-pub(super) use count::{Count, Counts};
+pub(super) use count::{Count, Counts, Ended};
+pub(super) use result::told;
 
-use crate::conversation::{Answer, CallId, ItemError, NO_OUTPUT, Round, ToolCall, ToolResult, cut, non_blank};
+use crate::conversation::{Answer, CallId, ToolCall};
 use crate::hook::EndedCall;
 use crate::permission::{ApprovalQuestion, Basis, Decision, Exclusions, Permissions, Ruling};
 use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolStatus};
@@ -17,6 +20,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use places::Places;
+use result::not_run;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +31,8 @@ pub(super) struct Batch {
     /// How many calls, from the first, have ended and were counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     counted: usize,
+    #[serde(skip)]
+    places: Places,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +90,7 @@ impl Batch {
         // How many there are is known, which the iterator cannot tell.
         let mut calls = Vec::with_capacity(answer.calls().count());
         calls.extend(open);
-        Self { answer, calls, counted: 0 }
+        Self { answer, calls, counted: 0, places: Places::default() }
     }
 
     /// All calls, for `PrepareTools`.
@@ -215,12 +222,13 @@ impl Batch {
 
     /// Whether this call waits for a person's answer.
     pub(super) fn is_asked(&self, call: &CallId) -> bool {
-        self.open(call).is_some_and(|open| matches!(open.status, Status::Asked(_)))
+        self.open(call).is_some_and(OpenCall::is_asked)
     }
 
     /// Whether another call than this waits for a person's answer.
     pub(super) fn is_another_asked(&self, call: &CallId) -> bool {
-        self.rest().iter().any(|open| matches!(open.status, Status::Asked(_)) && open.call.id != *call)
+        let mut open = self.calls.iter().skip(self.places.asked_from());
+        open.any(|open| open.is_asked() && open.call.id != *call)
     }
 
     /// Whether any call may still run.
@@ -230,12 +238,13 @@ impl Batch {
 
     /// Whether any call may run or waits for a person's answer.
     pub(super) fn has_open_questions(&self) -> bool {
-        self.rest().iter().any(|open| matches!(open.status, Status::Asked(_)))
+        self.rest().iter().any(OpenCall::is_asked)
     }
 
-    /// Gives the next group to the driver, call by call: at most so many. Returns how many they are.
-    pub(super) fn emit_group(&mut self, most: u64, mut give: impl FnMut(&ToolCall)) -> u64 {
-        let mut emitted = 0;
+    /// Gives the next group to the driver, call by call: at most so many, and so many of the same in a row. Returns how many they are.
+    pub(super) fn emit_group(&mut self, most: u64, most_alike: u64, mut give: impl FnMut(&ToolCall)) -> u64 {
+        let (mut emitted, mut alike) = (0, 0);
+        let mut last: Option<&ToolCall> = None;
         // What lies before has ended.
         for open in self.calls.get_mut(self.counted..).unwrap_or_default() {
             if emitted == most {
@@ -244,12 +253,17 @@ impl Batch {
             match (&open.status, open.effect) {
                 (Status::Cleared, Effect::Changes) if emitted > 0 => break,
                 (Status::Cleared, effect) => {
+                    alike = if last.is_some_and(|last| open.is_like(last)) { alike + 1 } else { 1 };
+                    if alike > most_alike {
+                        break;
+                    }
                     open.status = Status::Emitted;
                     give(&open.call);
                     emitted += 1;
                     if effect == Effect::Changes {
                         break;
                     }
+                    last = Some(&open.call);
                 }
                 (Status::New | Status::Asked(_) | Status::Emitted | Status::Answered { .. }, _) => {}
             }
@@ -278,22 +292,6 @@ impl Batch {
         // Groups are cut in call order: what waits for its turn stands behind what runs.
         let mut begun = self.rest().iter().take_while(|open| open.status != Status::Cleared);
         begun.any(|open| open.status == Status::Emitted && open.call.id != *call)
-    }
-
-    /// Takes the outcome of a running call in.
-    pub(super) fn complete(&mut self, call: &CallId, status: ToolStatus, content: String, limit_bytes: usize) {
-        let Some(open) = self.open_mut(call) else { return };
-        let told = cut(&content, limit_bytes).unwrap_or(content);
-        open.counts = Counts::of(status);
-        let content = match status {
-            ToolStatus::NotRun => return open.not_run(&told),
-            ToolStatus::Ok | ToolStatus::Failed if !non_blank(&told) => String::from(NO_OUTPUT),
-            ToolStatus::Ok | ToolStatus::Failed => told,
-            ToolStatus::Interrupted if !non_blank(&told) => String::from("interrupted, outcome unknown"),
-            ToolStatus::Interrupted => format!("interrupted, outcome unknown\n{told}"),
-        };
-        open.ran = Some(status);
-        open.status = Status::Answered { content, is_error: status != ToolStatus::Ok };
     }
 
     /// Whether this call, which runs, may change something.
@@ -335,42 +333,40 @@ impl Batch {
         ended.collect()
     }
 
-    /// Closes the batch: what never ran is answered with the reason, what runs as interrupted.
-    pub(super) fn close(self, why: &str) -> Result<Round, ItemError> {
-        let results = self.calls.into_iter().map(|open| {
-            let told = open.told_change();
-            let (content, is_error) = match open.status {
-                Status::New | Status::Asked(_) | Status::Cleared => (not_run(why), true),
-                Status::Emitted => (format!("interrupted, outcome unknown ({why})"), true),
-                Status::Answered { content, is_error } => (content, is_error),
-            };
-            let content = match told {
-                Some(told) => format!("{told}\n{content}"),
-                None => content,
-            };
-            ToolResult::new(open.call.id, content, is_error)
-        });
-        // Room of its own size: collected as they stand they would keep the larger one of the open calls, as long as the history.
-        let mut kept = Vec::with_capacity(results.len());
-        kept.extend(results);
-        Round::new(self.answer, kept)
-    }
-
     /// Calls that have not ended, and those behind the first of them: what lies before is answered, and nothing asks for it.
     fn rest(&self) -> &[OpenCall] {
         self.calls.get(self.counted..).unwrap_or_default()
     }
 
     fn open(&self, call: &CallId) -> Option<&OpenCall> {
-        self.rest().iter().find(|open| open.call.id == *call)
+        self.calls.get(self.place(call)?)
     }
 
     fn open_mut(&mut self, call: &CallId) -> Option<&mut OpenCall> {
-        self.calls.get_mut(self.counted..).unwrap_or_default().iter_mut().find(|open| open.call.id == *call)
+        let at = self.place(call)?;
+        self.calls.get_mut(at)
+    }
+
+    /// Where a call stands that has not ended, or one behind it.
+    fn place(&self, call: &CallId) -> Option<usize> {
+        let found = match self.places.is_ready() {
+            true => self.places.find(call, |at| self.calls.get(at).map(|open| &open.call.id)),
+            false => self.rest().iter().position(|open| open.call.id == *call).map(|at| at + self.counted),
+        };
+        found.filter(|at| *at >= self.counted)
     }
 }
 
 impl OpenCall {
+    /// Whether it is the same call once more.
+    fn is_like(&self, call: &ToolCall) -> bool {
+        self.call.name == call.name && self.call.arguments == call.arguments
+    }
+
+    const fn is_asked(&self) -> bool {
+        matches!(self.status, Status::Asked(_))
+    }
+
     fn may_run(&self) -> bool {
         matches!(self.status, Status::Cleared | Status::Asked(_))
     }
@@ -379,22 +375,13 @@ impl OpenCall {
         self.status = Status::Answered { content: not_run(why), is_error: true };
     }
 
-    /// That it ran with other arguments than the model's, which stand in the history: the result has to say which, or it reads as one of the
-    /// model's own call.
-    fn told_change(&self) -> Option<String> {
-        let has_begun = self.ran.is_some() || self.status == Status::Emitted;
-        let arguments = self.call.arguments.as_str();
-        let shown = || cut(arguments, CHANGE_LIMIT_BYTES).unwrap_or_else(|| arguments.to_string());
-        (self.is_changed && has_begun).then(|| format!("[The user changed the arguments; it ran with {}]", shown()))
-    }
-
     fn answer(&mut self, content: String, counts: Counts) {
         (self.status, self.counts) = (Status::Answered { content, is_error: true }, counts);
     }
 
     fn deny(&mut self, basis: &Basis, counts: Counts) -> Denial {
         let reason = basis.to_string();
-        self.answer(not_run(&format!("denied: {reason}")), counts);
+        self.answer(denied(basis), counts);
         Denial { call: self.call.clone(), reason, nobody_to_ask: *basis == Basis::Nobody }
     }
 
@@ -403,16 +390,14 @@ impl OpenCall {
     }
 }
 
-/// Bytes of changed arguments that the model is told.
-const CHANGE_LIMIT_BYTES: usize = 8 * 1024;
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What the model is told about a call that never ran.
-fn not_run(why: &str) -> String {
-    format!("not run: {why}")
+/// What the model reads of a call that was not allowed to run.
+fn denied(basis: &Basis) -> String {
+    not_run(&format!("denied: {basis}"))
 }
 
 /// A call that was not allowed to run.

@@ -1,8 +1,7 @@
 //! From facts to triggers: reads the session's data, changes nothing.
 
-use super::batch::{Batch, Count, Counts};
+use super::batch::{self, Batch, Count, Counts, Ended};
 use super::labels::{Trigger, event_triggers};
-use super::loops::most_failures;
 use super::reply::Reply;
 use super::{Event, Objection, Reason, Session, Ticket, compaction};
 use crate::budget::{LimitKind, LimitReached};
@@ -11,8 +10,17 @@ use crate::hook::HookPoint;
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
 use crate::permission::ApprovalAnswer;
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
+use alloc::borrow::Cow;
 
 impl Session {
+    /// Whether the event is a timer that the session does not wait for any more: it was withdrawn, replaced or taken already. The driver
+    /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
+    pub(super) fn is_late(&self, event: &Event) -> bool {
+        let Some(ticket) = event.timer() else { return false };
+        let was_given = (1..=self.next_ticket).contains(&ticket.0);
+        was_given && (!self.is_open(ticket) || self.is_over())
+    }
+
     /// The trigger that an event is here and now.
     pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
@@ -252,16 +260,14 @@ impl Session {
         let Some(batch) = self.batch.as_ref().filter(|batch| batch.is_asked(call)) else {
             return Err(Objection::UnknownCall.into());
         };
+        if batch.is_another_asked(call) {
+            return Ok(Trigger::ApprovalPartial);
+        }
         let permissions = &self.config.permissions;
-        let runs = batch.runs_after(call, answer, changed, permissions);
-        let counts = batch.counts_after(call, answer, changed, permissions);
-        let counts = (!runs).then_some(counts);
-        let any_runs = (runs || batch.has_runnable(permissions)) && !self.is_cut_after(batch, call, counts);
-        Ok(match (batch.is_another_asked(call), any_runs) {
-            (true, _) => Trigger::ApprovalPartial,
-            (false, true) => Trigger::ApprovalsGranted,
-            (false, false) => Trigger::ApprovalsAllDenied,
-        })
+        let ended = batch.ended_after(call, answer, changed, permissions);
+        let may_run = ended.is_none() || batch.has_runnable(permissions);
+        let any_runs = may_run && !self.is_cut_after(batch, call, || ended);
+        Ok(if any_runs { Trigger::ApprovalsGranted } else { Trigger::ApprovalsAllDenied })
     }
 
     fn tool_completed(&self, call: &CallId, outcome: &ToolOutcome) -> Trigger {
@@ -274,7 +280,7 @@ impl Session {
         let more_to_run = batch.has_runnable(&self.config.permissions);
         if self.cancel.is_some() {
             if more_to_run { Trigger::ToolsStopped } else { Trigger::ToolsAllCompleted }
-        } else if more_to_run && !self.is_cut_after(batch, call, Some(Counts::of(outcome.status))) {
+        } else if more_to_run && !self.is_cut_after(batch, call, || Some(self.ended(outcome))) {
             Trigger::ToolGroupCompleted
         } else if self.config.hooks.contains(&HookPoint::PostToolUse) && (has_run || batch.has_run()) {
             Trigger::ToolsAllCompletedHooksDue
@@ -285,11 +291,16 @@ impl Session {
         }
     }
 
-    /// Whether no further call of the batch runs when one has ended so, because too many have failed in a row.
-    fn is_cut_after(&self, batch: &Batch, call: &CallId, ended: Option<Counts>) -> bool {
-        let (before, permissions) = (self.ledger.failures_in_row, &self.config.permissions);
-        most_failures(&self.config.limits, &self.repetition)
-            .is_some_and(|most| batch.will_fail_often(&Count { call, ended, before, most, permissions }))
+    /// Whether no further call of the batch runs when one has ended so, because they have gone in circles for too long.
+    fn is_cut_after<'a>(&'a self, batch: &Batch, call: &'a CallId, ended: impl FnOnce() -> Option<Ended<'a>>) -> bool {
+        let (most, before, permissions) = (self.most_in_circles(), self.progress(), &self.config.permissions);
+        !most.is_none() && batch.will_be_cut(&Count { call, ended: ended(), before, most, permissions })
+    }
+
+    /// How a call that ran ended.
+    fn ended<'a>(&self, outcome: &'a ToolOutcome) -> Ended<'a> {
+        let content = Cow::Borrowed(outcome.content.as_str());
+        (Counts::of(outcome.status), batch::told(outcome.status, content, self.config.max_result_bytes))
     }
 
     /// Whether as many calls in a row have failed as may.

@@ -13,7 +13,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused.
+/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late: that
+/// changes nothing and is no error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The host opened the session.
@@ -204,6 +205,36 @@ impl Event {
             Self::HooksFinished { .. } => "HooksFinished",
             Self::HookFailed { .. } => "HookFailed",
             Self::HooksStoppedTurn { .. } => "HooksStoppedTurn",
+        }
+    }
+
+    /// The ticket of a timer that fired.
+    pub(super) const fn timer(&self) -> Option<Ticket> {
+        match self {
+            Self::RetryTimeout { ticket } | Self::DeadlineReached { ticket } => Some(*ticket),
+            Self::Started
+            | Self::UserInput { .. }
+            | Self::BudgetRaised { .. }
+            | Self::Reconfigured { .. }
+            | Self::CompactionRequested
+            | Self::CancelRequested
+            | Self::LeaveRequested
+            | Self::ShutdownRequested
+            | Self::LlmDelta { .. }
+            | Self::LlmCompleted { .. }
+            | Self::LlmFailed { .. }
+            | Self::LlmAborted { .. }
+            | Self::LlmInterrupted { .. }
+            | Self::ToolsPrepared { .. }
+            | Self::ApprovalAnswered { .. }
+            | Self::ToolProgress { .. }
+            | Self::ToolCompleted { .. }
+            | Self::GitChecked { .. }
+            | Self::FormattersFinished { .. }
+            | Self::ChangesCommitted { .. }
+            | Self::HooksFinished { .. }
+            | Self::HookFailed { .. }
+            | Self::HooksStoppedTurn { .. } => None,
         }
     }
 

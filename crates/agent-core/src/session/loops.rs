@@ -1,10 +1,14 @@
 //! The model goes round in circles: it is told once, and then the turn ends.
 //!
 //! A fold over the calls: how often the same call with the same result came in a row, and how many calls failed in a row. At half of a limit
-//! the model is told, at the limit the rows of `CheckingBudget` end the turn. Absent: limits; without one there is no circle.
+//! the rest of the answer does not run and the model is told, at the limit the rows of `CheckingBudget` end the turn. Absent: limits; without
+//! one there is no circle.
 
 use super::Session;
+use super::batch::Counts;
 use crate::budget::Limits;
+use crate::conversation::ToolCall;
+use crate::fingerprint;
 use alloc::format;
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +53,53 @@ impl Repetition {
     }
 }
 
-/// Failing calls in a row after which no further one runs: the model is told first, and then the turn ends.
-pub(super) fn most_failures(limits: &Limits, repetition: &Repetition) -> Option<u32> {
-    limits.max_failures_in_row.map(|limit| if repetition.warned { limit } else { limit.min(half(limit)) })
+/// How far the calls have gone in circles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    pub(super) repetition: Repetition,
+    pub(super) failures_in_row: u32,
+}
+
+impl Progress {
+    /// A call has ended; what the model reads of it is part of what is repeated.
+    pub(super) fn count(&mut self, counts: Counts, call: &ToolCall, content: &str) {
+        self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), content]));
+        self.failures_in_row = counts.failures_after(self.failures_in_row);
+    }
+}
+
+/// How far calls may go in circles before no further one of an answer runs: the model is told first, and then the turn ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    failures: Option<u32>,
+    repetitions: Option<u32>,
+}
+
+impl Most {
+    pub(super) fn of(limits: &Limits, repetition: &Repetition) -> Self {
+        let most = |limit: u32| if repetition.warned { limit } else { limit.min(half(limit)) };
+        Self { failures: limits.max_failures_in_row.map(most), repetitions: limits.max_repetitions.map(most) }
+    }
+
+    /// Whether there is no limit.
+    pub(super) const fn is_none(&self) -> bool {
+        self.failures.is_none() && self.repetitions.is_none()
+    }
+
+    /// Why no further call runs, in words for the model.
+    pub(super) fn reached(&self, progress: &Progress) -> Option<&'static str> {
+        if self.failures.is_some_and(|most| progress.failures_in_row >= most) {
+            return Some("too many calls before it failed");
+        }
+        let times = progress.repetition.times;
+        self.repetitions.is_some_and(|most| times >= most).then_some("the same call came too often before it")
+    }
+
+    /// How many calls may run beside each other, and how many of the same: no more than may fail, or be repeated, before no further one runs.
+    pub(super) fn left(&self, progress: &Progress) -> (Option<u32>, Option<u32>) {
+        let left = |most: Option<u32>, count: u32| most.map(|most| most.saturating_sub(count).max(1));
+        (left(self.failures, progress.failures_in_row), left(self.repetitions, progress.repetition.times))
+    }
 }
 
 /// Whether it is half of the limit or more.

@@ -14,7 +14,7 @@
 //! 1. Every tool call in history is answered exactly once, in the next message, in call order.
 //! 2. Every request is valid for every provider: roles alternate, the first is user, nothing is empty.
 //! 3. A user's message is in history once, or pending once, or handed back once.
-//! 4. At most one model call is in flight; stale, repeated and unknown answers change nothing.
+//! 4. At most one model call is in flight; late, repeated and unknown answers are refused, and late timers change nothing.
 //! 5. A refusal leaves the session as it was.
 //! 6. No model call starts beyond a limit.
 //! 7. Repetitions are bounded, and what cannot succeed by repetition is never repeated.
@@ -205,6 +205,9 @@ impl Session {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
+    /// A timer that fires just before it is withdrawn is no error: the step [is empty](Step::is_empty), and the session is as it was. Late
+    /// answers to anything else are refused, because what they carry is lost.
+    ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
@@ -253,6 +256,12 @@ impl Session {
     #[must_use]
     pub const fn state(&self) -> State {
         self.state
+    }
+
+    /// Whether the session took [`Event::Started`]. Before that it takes nothing else but its end.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        self.state != self.table.table().initial
     }
 
     /// Whether the session waits for the user's next message.

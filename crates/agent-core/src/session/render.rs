@@ -1,7 +1,6 @@
 //! Gives the labels of a row their data: tickets, requests, calls.
 
 use super::compaction;
-use super::loops::most_failures;
 use super::table::{ActionKind, State, Trigger};
 use super::{Action, Asked, Event, Outstanding, Session, Ticket};
 use crate::conversation::ToolCall;
@@ -122,17 +121,17 @@ impl Session {
         self.ask()
     }
 
-    /// How many calls may run beside each other: no more than may fail before no further one runs.
-    pub(super) fn most_in_group(&self) -> u64 {
-        let most = most_failures(&self.config.limits, &self.repetition);
-        let left = most.map(|most| most.saturating_sub(self.ledger.failures_in_row).max(1));
-        left.map_or(MOST_IN_GROUP, u64::from).min(MOST_IN_GROUP)
+    /// How many calls may run beside each other, and how many of the same in a row.
+    pub(super) fn most_in_group(&self) -> (u64, u64) {
+        let (failures, alike) = self.most_in_circles().left(&self.progress());
+        let at_most = |left: Option<u32>| left.map_or(MOST_IN_GROUP, u64::from).min(MOST_IN_GROUP);
+        (at_most(failures), at_most(alike))
     }
 
     /// Tells the next group of calls, which count from now on; nothing when there is no batch.
     fn emit_group(&mut self, tell: impl FnMut(&ToolCall)) -> Option<()> {
-        let most = self.most_in_group();
-        let emitted = self.batch.as_mut()?.emit_group(most, tell);
+        let (most, alike) = self.most_in_group();
+        let emitted = self.batch.as_mut()?.emit_group(most, alike, tell);
         self.ledger.tool_calls = self.ledger.tool_calls.saturating_add(emitted);
         Some(())
     }

@@ -43,7 +43,7 @@ pub(super) fn note(source: Source, step: &mut Step) {
     let begins_turn = |row: &Transition| {
         row.to == State::PreparingRequest && matches!(row.on, Trigger::UserInput | Trigger::AutoQueuedInput)
     };
-    step.notes.durability = Durability::of(source, &step.actions);
+    step.notes.durability = if step.is_empty() { Durability::Later } else { Durability::of(source, &step.actions) };
     step.notes.begins_turn = step.transitions.iter().any(begins_turn);
 }
 

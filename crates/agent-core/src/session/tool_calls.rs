@@ -1,12 +1,11 @@
 //! What becomes of tool calls and of the hooks after them.
 
 use super::batch::{Approved, Counts};
-use super::loops::most_failures;
+use super::loops::{Most, Progress};
 use super::outcome::Ending;
 use super::table::Trigger;
 use super::{Notice, Session};
 use crate::conversation::CallId;
-use crate::fingerprint;
 use crate::hook::{Changes, FormatReport, HookReport};
 use crate::permission::{ApprovalAnswer, Ruling};
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
@@ -42,23 +41,34 @@ impl Session {
         self.run.get_or_insert_default().denials.extend(denials);
     }
 
-    /// Counts the calls that have ended, in call order, up to the next that may still run. Once so many have failed in a row that the model
-    /// has to hear of it, those behind are not run. Returns whether it came to that.
+    /// Counts the calls that have ended, in call order, up to the next that may still run. Once they have gone in circles for so long that the
+    /// model has to hear of it, those behind are not run. Returns whether it came to that.
     fn count_calls(&mut self) -> bool {
+        let (mut progress, most) = (self.progress(), self.most_in_circles());
         let Some(batch) = &mut self.batch else { return false };
-        let most = most_failures(&self.config.limits, &self.repetition);
+        let mut why = None;
         while let Some((counts, call, answer)) = batch.count_next() {
             if counts == Counts::Nothing {
                 continue;
             }
-            self.repetition.count(fingerprint::of(&[call.name.as_ref(), call.arguments.as_str(), answer]));
-            self.ledger.failures_in_row = counts.failures_after(self.ledger.failures_in_row);
-            if most.is_some_and(|most| self.ledger.failures_in_row >= most) {
-                batch.cut("too many calls before it failed");
-                return true;
+            progress.count(counts, call, answer);
+            why = most.reached(&progress);
+            if let Some(why) = why {
+                batch.cut(why);
+                break;
             }
         }
-        false
+        (self.repetition, self.ledger.failures_in_row) = (progress.repetition, progress.failures_in_row);
+        why.is_some()
+    }
+
+    /// How far the calls that were counted have gone in circles.
+    pub(super) const fn progress(&self) -> Progress {
+        Progress { repetition: self.repetition, failures_in_row: self.ledger.failures_in_row }
+    }
+
+    pub(super) fn most_in_circles(&self) -> Most {
+        Most::of(&self.config.limits, &self.repetition)
     }
 
     /// A person answered about a call. With the last answer it is known which calls run.
@@ -72,7 +82,9 @@ impl Session {
     ) {
         if let Some(batch) = &mut self.batch {
             let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
-            self.config.permissions.allow.extend(rule);
+            // Who allows the same for the session again and again allows it once.
+            let known = &mut self.config.permissions.allow;
+            known.extend(rule.filter(|rule| !known.contains(rule)));
             self.run.get_or_insert_default().denials.extend(denial);
         }
         if trigger == Trigger::ApprovalPartial {
@@ -91,7 +103,7 @@ impl Session {
 
     /// What was allowed and has not begun does not run when the policy has become stricter meanwhile.
     fn deny_forbidden(&mut self, rulings: &mut Vec<Ruling>) {
-        let most = self.most_in_group();
+        let (most, _) = self.most_in_group();
         let Some(batch) = &mut self.batch else { return };
         let denials = batch.deny_forbidden(most, &self.config.permissions, rulings);
         if !denials.is_empty() {

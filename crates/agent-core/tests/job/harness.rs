@@ -47,9 +47,16 @@ impl Harness {
     /// A refusal has to leave the job as it was.
     pub(crate) fn take(&mut self, event: Event) -> Result<Step, Rejected> {
         let before = self.job.clone();
-        let spent = spent_of(&event);
+        let (spent, told) = (spent_of(&event), event.clone());
         let result = self.job.step(self.now_ms, event);
         match &result {
+            // A timer that nothing waits for any more changes nothing. One that was never started is refused.
+            Ok(step) if step.is_empty() => {
+                let Event::RetryTimeout { ticket } = told else { panic!("{told:?} is no timer, and changes nothing") };
+                let was_given = self.ticket.0 != u64::MAX && ticket <= self.ticket;
+                assert!(was_given && !before.is_open(ticket) && step.actions.is_empty(), "{told:?} is not late");
+                assert_eq!(self.job, before, "a late timer changed something");
+            }
             Ok(step) => {
                 self.spent = self.spent.plus(&spent);
                 step.actions.iter().for_each(|action| self.see(action));

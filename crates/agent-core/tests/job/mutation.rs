@@ -49,7 +49,7 @@ fn start(config: &Value, table: &'static JobTable) -> Driver<'static> {
     Box::new(move |event| {
         let event: Event = serde_json::from_value(event.clone()).unwrap();
         let step = job.step(0, event).ok()?;
-        let Transition { from, on, to, .. } = step.transitions[0];
+        let Transition { from, on, to, .. } = *step.transitions.first()?;
         assert_eq!(job.state(), to);
         let fired = vec![format!("{from:?} + {on:?} => {to:?}")];
         Some(Done { fired, actions: step.actions.iter().map(action_name).collect() })

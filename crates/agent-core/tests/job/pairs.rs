@@ -165,6 +165,11 @@ pub(crate) fn every_event_in(states: &[State]) -> BTreeSet<(State, Trigger)> {
                         assert_eq!(names, actions, "{shown}");
                         fired.insert((state, on));
                     }
+                    (Ok(step), None) => {
+                        let is_over = matches!(state, State::Completed | State::Failed);
+                        assert!(step.is_empty() && is_over && said == Err(Reason::StaleTicket), "{shown}");
+                        assert_eq!(serde_json::to_string(&harness.job).unwrap(), bytes, "{shown}");
+                    }
                     (Err(rejected), None) => {
                         let why = said.map_or_else(|reason| (None, reason), |on| (Some(on), Reason::NoRow));
                         assert_eq!((rejected.trigger, rejected.reason), why, "{shown}");
@@ -191,6 +196,23 @@ fn stale_and_unknown_tickets_are_refused_everywhere() {
         for event in events(unknown).into_iter().skip(2) {
             let mut harness = standing_in(state, false, true, true).unwrap();
             assert_eq!(harness.take(event).unwrap_err().reason, Reason::StaleTicket, "{state:?}");
+        }
+    }
+}
+
+/// The first ticket is that of the validation: closed in every later state, and so is every other that was given before.
+#[test]
+fn a_late_timer_changes_nothing_and_other_late_answers_are_refused() {
+    for state in State::ALL.iter().copied().filter(|state| !matches!(state, State::Pending | State::Init)) {
+        let there = standing_in(state, false, true, true).unwrap();
+        let bytes = serde_json::to_string(&there.job).unwrap();
+        for event in events(Ticket(0)).into_iter().skip(2) {
+            let (mut harness, is_timer) = (there.clone(), matches!(event, Event::RetryTimeout { .. }));
+            match harness.take(event) {
+                Ok(step) => assert!(is_timer && step.is_empty(), "{state:?}: {step:?}"),
+                Err(rejected) => assert!(!is_timer && rejected.reason == Reason::StaleTicket, "{state:?}: {rejected}"),
+            }
+            assert_eq!(serde_json::to_string(&harness.job).unwrap(), bytes, "{state:?}");
         }
     }
 }

@@ -79,6 +79,7 @@ impl Harness {
         let (before, told) = (self.machine.clone(), event.clone());
         let result = self.machine.step(self.now_ms, event);
         match &result {
+            Ok(step) if step.is_empty() => self.check_late(&before, &told, step),
             Ok(step) => {
                 self.note_event(&before, &told, step);
                 self.note(step);
@@ -101,6 +102,18 @@ impl Harness {
         result
     }
 
+    /// A timer that nothing waits for any more changes nothing. One that was never started is refused.
+    fn check_late(&self, before: &Lifecycle, event: &Event, step: &Step) {
+        let Event::TimedOut { ticket } = event else { panic!("{event:?} is no timer, and changes nothing") };
+        assert!(self.timers.contains(ticket) || self.checks.contains(ticket) || self.cleanup == Some(*ticket));
+        assert!(before.state() != State::Verifying || self.checks.last() != Some(ticket), "checks are no timer");
+        assert!(
+            !self.timer_is_open || self.timers.last() != Some(ticket),
+            "a timer that is waited for changes nothing"
+        );
+        assert_eq!((&self.machine, step.actions.len()), (before, 0), "a late timer changed something");
+    }
+
     /// Takes an event, and checks little.
     pub(crate) fn take_unchecked(&mut self, event: Event) -> Result<Step, Rejected> {
         if matches!(event, Event::InputReceived { .. }) {
@@ -108,7 +121,7 @@ impl Harness {
         }
         let result = self.machine.step(self.now_ms, event);
         if let Ok(step) = &result {
-            self.timer_is_open &= step.transitions[0].on != Trigger::TimedOut;
+            self.timer_is_open &= step.transitions.first().is_none_or(|row| row.on != Trigger::TimedOut);
             self.note(step);
         }
         result
@@ -132,6 +145,7 @@ impl Harness {
 
     /// What the event itself says, once it was taken.
     fn note_event(&mut self, before: &Lifecycle, event: &Event, step: &Step) {
+        let row = step.transitions[0];
         match event {
             Event::InputReceived { .. } => {
                 self.reports_since_message = 0;
@@ -139,12 +153,11 @@ impl Harness {
             }
             Event::CancelRequested => {
                 self.is_stopping |= before.state() == State::Working;
-                assert!(matches!(step.transitions[0].to, State::Idle | State::Working | State::Waiting));
+                assert!(matches!(row.to, State::Idle | State::Working | State::Waiting));
             }
             Event::TurnEnded { inputs_taken, .. } => {
                 assert!(*inputs_taken >= self.sent, "an old turn counted");
-                let is_claim =
-                    matches!(step.transitions[0].on, Trigger::CompletionClaimed | Trigger::CompletionClaimedUnbound);
+                let is_claim = matches!(row.on, Trigger::CompletionClaimed | Trigger::CompletionClaimedUnbound);
                 assert!(!(is_claim && self.is_stopping), "a turn that was to be stopped claims something");
             }
             Event::CheckCompleted { ticket, .. } => {
@@ -265,7 +278,7 @@ impl Harness {
             assert_eq!(machine.outcome(), Some(&Outcome::Done { kept: machine.commitments().len() }));
         }
         let is_resting = matches!(machine.state(), State::Idle | State::Waiting | State::Done | State::Reaped);
-        if is_resting && step.transitions[0].from != step.transitions[0].to {
+        if is_resting && step.transitions.iter().any(|row| row.from != row.to) {
             let told = |action: &Action| matches!(action, Action::ReportOutcome { .. });
             assert_eq!(step.actions.iter().filter(|action| told(action)).count(), 1, "nobody is told: {step:?}");
         }

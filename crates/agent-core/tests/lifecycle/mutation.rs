@@ -48,7 +48,7 @@ fn start(config: &Value, table: &'static LifecycleTable) -> Driver<'static> {
     Box::new(move |event| {
         let event: Event = serde_json::from_value(event.clone()).unwrap();
         let step = agent.step(0, event).ok()?;
-        let Transition { from, on, to, .. } = step.transitions[0];
+        let Transition { from, on, to, .. } = *step.transitions.first()?;
         assert_eq!(agent.state(), to);
         let fired = vec![format!("{from:?} + {on:?} => {to:?}")];
         Some(Done { fired, actions: step.actions.iter().map(action_name).collect() })

@@ -21,7 +21,7 @@ const HOSTILE: &[Case] = &[
     ("results while the model is called", &["results while the model is being called"]),
     ("facts twice, or about nobody", &["the same facts twice, and facts about nobody"]),
     ("input in the middle of a batch", &["steering input in the middle of a tool batch: after the results, in the same message, in order"]),
-    ("the timer after a cancel", &["cancel while waiting for a retry; the timer after it is refused"]),
+    ("the timer after a cancel", &["cancel while waiting for a retry; the timer after it changes nothing"]),
     ("the same timer twice", &["the same timer twice"]),
     ("an approval after a cancel", &["approval after cancel"]),
     ("two approvals of one call", &["a second answer about one approval"]),
@@ -55,7 +55,7 @@ const CANCELLED: &[(State, &[&str])] = &[
     (State::RunningHooks, &["cancel while the user's hooks run on a message: it stays, and is looked at again",
         "cancel while the user's hooks run on calls: what they say is kept, git is not looked at"]),
     (State::Compacting, &["cancel while summarising"]),
-    (State::Error, &["cancel while waiting for a retry; the timer after it is refused"]),
+    (State::Error, &["cancel while waiting for a retry; the timer after it changes nothing"]),
     (State::ShuttingDown, &["results after shutdown"]),
 ];
 
@@ -77,7 +77,7 @@ const EXPECTED: &[Case] = &[
     ("A.7: retries", &[
         "delays of 1 s, 2 s and 4 s, then giving up: four attempts (A.7)", "the wait that the provider asks for is kept to",
         "what cannot succeed by repetition is not repeated, and handed back",
-        "cancel while waiting for a retry; the timer after it is refused"]),
+        "cancel while waiting for a retry; the timer after it changes nothing"]),
     ("A.8: every limit says what was spent, loses nothing, and goes on with more", &[
         "model calls: says what was spent, goes on with more (A.8)", "tool calls beyond the limit are not run",
         "money: a call that does not fit is not made", "use larger than the budget in one answer",

@@ -7,7 +7,7 @@ mod oracle;
 mod places;
 mod products;
 
-use crate::scenario::script::{Command, Script, ticket};
+use crate::scenario::script::{Command, Script};
 use crate::stage::table;
 use crate::support::quiet;
 use agent_core::session::table::TABLE;
@@ -37,8 +37,17 @@ struct There {
 /// What a pair came to.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    Fired { rows: Vec<(State, Trigger)>, to: State, actions: Vec<String> },
-    Refused { trigger: Option<Trigger>, reason: String },
+    Fired {
+        rows: Vec<(State, Trigger)>,
+        to: State,
+        actions: Vec<String>,
+    },
+    Refused {
+        trigger: Option<Trigger>,
+        reason: String,
+    },
+    /// A timer that nothing waits for any more.
+    Late,
 }
 
 #[test]
@@ -78,6 +87,7 @@ fn check_products(states: &[State]) {
             let has_row = match oracle::said(line, &words).1 {
                 Said::On(trigger) => TABLE.row(there.state, trigger).is_some(),
                 Said::Refused(_) => matches!(kind, "" | "open"),
+                Said::Late => true,
             };
             if has_row {
                 pairs += 1;
@@ -154,8 +164,8 @@ impl There {
             "{lines}"
         );
         let open: Vec<Ticket> = (0..100).map(Ticket).filter(|ticket| session.is_open(*ticket)).collect();
-        let asked = open.iter().copied().find(|ticket| !is_clock(session, *ticket));
-        let clock = open.iter().copied().find(|ticket| is_clock(session, *ticket));
+        let asked = open.iter().copied().find(|ticket| *ticket != script.deadline);
+        let clock = open.iter().copied().find(|ticket| *ticket == script.deadline);
         if asked.is_none() {
             words.push("idle");
         }
@@ -174,9 +184,9 @@ impl There {
 
     /// Every event: commands, and every answer with every kind of ticket.
     fn events(&self) -> Vec<(&'static str, Ticket, &'static str)> {
-        let stale = (1..100).map(Ticket).find(|ticket| !self.script.session.is_open(*ticket)).unwrap();
-        let tickets =
-            [(self.asked, "open"), (self.clock, "clock"), (Some(stale), "stale"), (Some(Ticket(9_999)), "unknown")];
+        let mut given = (1..=self.script.newest.0).map(Ticket);
+        let late = given.find(|ticket| !self.script.session.is_open(*ticket));
+        let tickets = [(self.asked, "open"), (self.clock, "clock"), (late, "late"), (Some(Ticket(9_999)), "unknown")];
         let mut out: Vec<_> = COMMANDS.iter().map(|line| (*line, Ticket(0), "")).collect();
         for (ticket, kind) in tickets {
             let Some(ticket) = ticket else { continue };
@@ -203,7 +213,7 @@ impl There {
         let result = session.step(self.script.now_ms, event);
         let row = match said {
             Said::On(trigger) => TABLE.row(self.state, trigger),
-            Said::Refused(_) => None,
+            Said::Refused(_) | Said::Late => None,
         };
         match (result, row) {
             (Ok(step), Some(row)) => {
@@ -212,7 +222,14 @@ impl There {
                 let rows = expected.iter().map(|(from, on, _)| (*from, *on)).collect();
                 Outcome::Fired { rows, to: session.state(), actions: step.actions.iter().map(name_of).collect() }
             }
-            (Err(rejected), None) => {
+            (Ok(step), None) if said == Said::Late => {
+                assert!(step.is_empty() && session == self.script.session, "a late timer changed something: {shown}");
+                if let Some(bytes) = &self.bytes {
+                    assert_eq!(&serde_json::to_string(&session).unwrap(), bytes, "not to the byte: {shown}");
+                }
+                Outcome::Late
+            }
+            (Err(rejected), None) if said != Said::Late => {
                 assert!(session == self.script.session, "a refusal changed something: {shown}");
                 // Stale answers are many, and refused before anything is looked at.
                 if let Some(bytes) =
@@ -223,6 +240,7 @@ impl There {
                 let (trigger, reason) = match said {
                     Said::On(trigger) => (Some(trigger), Reason::NoRow),
                     Said::Refused(reason) => (None, reason),
+                    Said::Late => unreachable!(),
                 };
                 let told = (rejected.state, rejected.event.as_ref(), rejected.trigger, rejected.reason);
                 assert_eq!(told, (self.state, name, trigger, reason), "{shown}");
@@ -278,14 +296,6 @@ fn hooks_run(session: &Session) -> Option<&'static str> {
         Action::RunHooks { occasion, .. } => Some(occasion.point().name()),
         _ => None,
     })
-}
-
-fn is_clock(session: &Session, one: Ticket) -> bool {
-    // What is waited for is asked again with its ticket; under a cancel the clock is not.
-    let again = |action: &Action| ticket(action) == Some(one);
-    let outstanding = session.outstanding();
-    let is_asked = outstanding.iter().any(|o| again(&o.action) && !matches!(o.action, Action::StartDeadline { .. }));
-    session.state() != State::ShuttingDown && !is_asked
 }
 
 /// The rows that the rules expect: the event's own, then automatic ones until a waiting state.
@@ -358,6 +368,7 @@ fn show(grid: &mut String, place: &Place, outcomes: BTreeMap<Outcome, Vec<String
                 without_row.push(format!("{trigger:?}"));
                 Ok(())
             }
+            Outcome::Late => writeln!(grid, "late: nothing\n    {}", events.join(" | ")),
             Outcome::Refused { reason, .. } if reason == Reason::StaleTicket.to_string() => Ok(()),
             Outcome::Refused { reason, .. } => writeln!(grid, "{reason}: refused\n    {}", events.join(" | ")),
         };

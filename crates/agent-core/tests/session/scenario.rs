@@ -161,6 +161,10 @@ fn perform(script: &mut Script, line: &str, fired: &mut BTreeSet<String>) -> Str
             let piece = event.is_transient().then(|| format!("{:?} + {}", before.state(), event.name()));
             match script.session.step(script.now_ms, event) {
                 Ok(step) => {
+                    if step.is_empty() && piece.is_none() {
+                        assert_eq!(script.session, before, "a late timer changed the session: {line}");
+                        return show::late(&script.session);
+                    }
                     fired.extend(piece);
                     fired.extend(step.transitions.iter().map(|done| format!("{:?} + {:?}", done.from, done.on)));
                     script.note(&step.actions);

@@ -80,7 +80,8 @@ impl Client {
             secrets.add(&value);
         }
         let headers = headers(&config.headers, flavour, key, &key_variable)?;
-        let reporter = Reporter { base_url: shown(&base), key_variable, has_key: key.is_some(), secrets };
+        let (base_url, wait_settings) = (shown(&base), config.wait_settings);
+        let reporter = Reporter { base_url, key_variable, has_key: key.is_some(), secrets, wait_settings };
         if let Some(recorder) = &config.recorder {
             let head = Head {
                 version: cassette::VERSION,

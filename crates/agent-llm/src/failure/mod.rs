@@ -15,6 +15,7 @@ pub(crate) use detail::Detail;
 
 use crate::cassette::NotRecorded;
 use crate::client::Broke;
+use crate::config::WaitSettings;
 use crate::secret::Secrets;
 use agent_core::llm::{LlmError, LlmErrorFacts, LlmErrorKind, Wait};
 use classify::classify;
@@ -33,6 +34,7 @@ pub(crate) struct Reporter {
     /// Whether a key was given at all.
     pub(crate) has_key: bool,
     pub(crate) secrets: Secrets,
+    pub(crate) wait_settings: WaitSettings,
 }
 
 impl Reporter {
@@ -131,7 +133,15 @@ impl Reporter {
             _ if has_signs_of_life => format!("nothing but signs of life came for {limit_ms} ms"),
             _ => format!("nothing came for {limit_ms} ms"),
         };
-        let error = self.error(LlmErrorKind::Timeout, attempted, &found);
+        let mut error = self.error(LlmErrorKind::Timeout, attempted, &found);
+        let setting = match wait {
+            Wait::FirstByte => &self.wait_settings.first_byte,
+            Wait::Idle => &self.wait_settings.idle,
+            _ => "",
+        };
+        if !setting.is_empty() {
+            error.message.push_str(&format!("; wait longer with {setting}"));
+        }
         with_facts(error, LlmErrorFacts { wait: Some(wait), ..LlmErrorFacts::default() })
     }
 

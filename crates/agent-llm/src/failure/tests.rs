@@ -6,6 +6,7 @@ fn reporter() -> Reporter {
     let mut secrets = Secrets::default();
     secrets.add("sk-secret-key");
     Reporter {
+        wait_settings: WaitSettings::default(),
         base_url: "http://127.0.0.1:1/v1".to_owned(),
         key_variable: "SOME_API_KEY".to_owned(),
         has_key: true,
@@ -115,6 +116,19 @@ fn statuses_without_words() {
     for (code, expected) in cases {
         assert_eq!(kind(code, ""), expected, "{code}");
     }
+}
+
+#[test]
+fn a_wait_that_was_too_long_names_what_sets_it_where_the_host_says_so() {
+    let said = |reporter: &Reporter, wait| reporter.timeout("POST x", wait, Duration::from_millis(7), false).message;
+    for wait in [Wait::FirstByte, Wait::Idle, Wait::Total] {
+        assert!(said(&reporter(), wait).ends_with(" 7 ms"), "the library names no setting");
+    }
+    let wait_settings = WaitSettings { first_byte: "`--begin`".to_owned(), idle: "`--idle`".to_owned() };
+    let named = Reporter { wait_settings, ..reporter() };
+    assert_eq!(said(&named, Wait::FirstByte), "POST x: nothing came for 7 ms; wait longer with `--begin`");
+    assert_eq!(said(&named, Wait::Idle), "POST x: nothing came for 7 ms; wait longer with `--idle`");
+    assert_eq!(said(&named, Wait::Total), "POST x: the answer was not complete after 7 ms");
 }
 
 #[test]

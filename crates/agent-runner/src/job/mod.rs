@@ -19,6 +19,7 @@ pub use audit::{AuditError, AuditLog, Audited};
 
 use crate::builder::Builder;
 use crate::notice::Notice;
+use crate::runtime::expect_timers;
 use agent_core::job::{
     Action, AgentConfig, Attempt, AuditRecord, Event, FailureKind, Job, JobConfig, Rejected, Spent, TierModels,
     Transition,
@@ -115,7 +116,11 @@ impl JobRunner {
     }
 
     /// Drives the job to its end. Its record was kept, or could not be, when this returns.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers.
     pub async fn run(mut self) -> Job {
+        expect_timers();
         self.take(Event::Started);
         let mut is_told = false;
         while !self.job.is_finished() {

@@ -5,6 +5,7 @@
 //! disk does. One answer that is late is therefore enough to go back to the other thread, until the disk has been quick for a while.
 //! A disk that is always slow never holds up more than its own session.
 
+use crate::runtime::start_blocking;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ impl DiskWait {
         };
         let (answer, took) = match self.quick >= TRUSTED {
             true => timed(),
-            false => tokio::task::spawn_blocking(timed).await?,
+            false => start_blocking(timed)?.await?,
         };
         self.quick = if took < QUICK { self.quick.saturating_add(1) } else { 0 };
         answer

@@ -10,6 +10,7 @@
 use super::file::{OpenError, lock, make_private_folder, private};
 use super::line;
 use super::read::Recovered;
+use crate::runtime::start_blocking;
 use agent_core::journal::{Format, FormatError, Record};
 use agent_core::ports::{Journal, JournalError};
 use async_trait::async_trait;
@@ -218,7 +219,8 @@ impl Journal for SqliteJournal {
             return Err(failed(String::from("an earlier record could not be written")));
         };
         let (id, when) = (self.id.clone(), (record.seq, record.at_ms));
-        let written = tokio::task::spawn_blocking(move || open.insert(&id, when, &line)).await;
+        let insert = start_blocking(move || open.insert(&id, when, &line));
+        let written = insert.map_err(|error| failed(error.to_string()))?.await;
         self.open = Some(written.map_err(|error| failed(error.to_string()))?.map_err(failed)?);
         Ok(())
     }

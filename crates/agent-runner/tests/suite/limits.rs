@@ -1,12 +1,27 @@
 //! Limits: the turn's time, calls, tokens.
 
-use crate::support::{Host, builder, config, elapsed_ms, ms, results, tool, with_config};
+use crate::support::{Host, builder, config, elapsed_ms, last_input, ms, results, tool, with_config};
 use agent_core::budget::Limits;
 use agent_core::session::{OutcomeKind, State};
 use agent_runner::Notice;
 use agent_testkit::{FakeTool, Reply, Script, ScriptedProvider};
 use serde_json::json;
 use tokio::time::Instant;
+
+/// A thousand times the same call in each answer: half of the limit runs, the model is told, and with the other half the turn ends.
+#[tokio::test(start_paused = true)]
+async fn the_same_call_a_thousand_times_is_cut() {
+    let same = || (0..1_000).fold(Reply::new(), |reply, _| reply.call("look", json!({})));
+    let look = FakeTool::reads("look");
+    let mut config = config();
+    config.limits.max_repetitions = Some(20);
+    let provider = ScriptedProvider::new(Script::new().answer(same()).answer(same()).text("never"));
+    let mut host = Host::start(with_config(config, provider.clone()).tools([tool(&look)]));
+    assert_eq!(host.ask("go").await.kind, OutcomeKind::CallLimit);
+    assert_eq!((look.log().calls().len(), provider.requests().len()), (20, 2));
+    let told = last_input(&provider.requests().last().unwrap()).join("\n");
+    assert!(told.contains("the same result 10 times in a row. After 20 times the turn ends."), "{told}");
+}
 
 #[tokio::test(start_paused = true)]
 async fn the_turns_time_stops_what_hangs() {

@@ -370,3 +370,17 @@ async fn a_new_session_can_be_told_other_settings_before_it_runs() {
     host.ask("1").await;
     assert_eq!(&*provider.requests().last().unwrap().model, "another");
 }
+
+/// The program ended behind the first record: nothing was said to the session, not even that it was opened.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_never_started_goes_on_with_other_settings() {
+    let provider = ScriptedProvider::new(Script::new().text("one"));
+    let mut config = config();
+    let unstarted = Session::new(config.clone());
+    config.models[0].id = "another".into();
+    let (runner, handle, notices) = with_config(config.clone(), provider.clone()).resume(unstarted, 1).build().unwrap();
+    let mut host = Host::of((runner.reconfigured(config), handle, notices));
+    assert_eq!(host.ask("1").await.text, "one");
+    assert_eq!(&*provider.requests().last().unwrap().model, "another");
+    assert!(!host.text().contains(" refused in "), "{}", host.text());
+}

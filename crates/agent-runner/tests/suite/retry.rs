@@ -1,11 +1,14 @@
 //! Failed model calls: when they are repeated, and when not.
 
-use crate::support::{Host, builder, config, elapsed_ms, is_sendable, with_config};
+use crate::support::{Host, builder, config, elapsed_ms, is_sendable, ms, with_config};
 use agent_core::llm::{LlmError, LlmErrorKind};
-use agent_core::session::{ModelConfig, OutcomeKind, State};
+use agent_core::ports::Observer;
+use agent_core::session::{ModelConfig, OutcomeKind, State, Step};
 use agent_runner::Notice;
 use agent_testkit::{Reply, Script, ScriptedProvider};
-use tokio::time::Instant;
+use std::pin::pin;
+use std::sync::mpsc;
+use tokio::time::{Instant, timeout};
 
 fn overloaded() -> LlmError {
     LlmError::new(LlmErrorKind::Overloaded, "overloaded")
@@ -99,4 +102,31 @@ async fn a_user_can_tell_waiting_from_idle() {
     let notice = host.until(|notice| matches!(notice, Notice::RetryScheduled { .. })).await;
     let Notice::RetryScheduled { failed_attempts, reason, .. } = notice else { panic!("{notice:?}") };
     assert_eq!((failed_attempts, reason.as_str()), (1, "overloaded"));
+}
+
+/// The timer fires in the moment of the cancel, and is heard behind it.
+#[tokio::test(start_paused = true)]
+async fn a_timer_that_is_heard_behind_a_cancel_is_no_error() {
+    struct Late(mpsc::Sender<bool>);
+    impl Observer for Late {
+        fn on_step(&mut self, step: &Step) {
+            let _ = self.0.send(step.is_empty());
+        }
+    }
+    let (sender, steps) = mpsc::channel();
+    let provider = ScriptedProvider::new(Script::new().error(overloaded()).text("well"));
+    let mut host = Host::start(builder(provider).observer(Box::new(Late(sender))));
+    // Begun before the retry's timer, and so woken before it.
+    let mut moment = pin!(tokio::time::sleep(ms(1_000)));
+    let _ = timeout(ms(0), &mut moment).await;
+    host.handle.input("go");
+    host.state(State::Error).await;
+    moment.await;
+    host.handle.cancel();
+    assert_eq!(host.outcome().await.kind, OutcomeKind::Cancelled);
+    assert_eq!(host.ask("again").await.text, "well");
+    assert!(!host.seen.iter().any(|notice| matches!(notice, Notice::Refused(_))), "{}", host.text());
+    let _ = host.detach().await;
+    // The observers' thread ends with the runner, and the channel with it.
+    assert_eq!(steps.iter().filter(|is_late| *is_late).count(), 1);
 }

@@ -1,7 +1,7 @@
 //! Short runs that together fire every row a runner can fire, as data: what stands around the runner, and what the host does.
 
 use crate::scenes::{Scene, WAITING};
-use crate::support::{Gated, HangingHook, config, ms, tool, with_config};
+use crate::support::{Gated, HangingHook, SlowHook, config, ms, tool, with_config};
 use agent_core::conversation::CallId;
 use agent_core::hook::{FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun};
 use agent_core::llm::{LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
@@ -48,9 +48,11 @@ pub(crate) enum Act {
     Compact,
     RaiseLimits,
     Reconfigure,
+    /// Leaves, and goes on listening.
+    Leave,
 }
 
-use Act::{AnswerAndCancel, Cancel, Compact, Prompt, RaiseLimits, Reconfigure, Say, ShutDown, Until};
+use Act::{AnswerAndCancel, Cancel, Compact, Leave, Prompt, RaiseLimits, Reconfigure, Say, ShutDown, Until};
 
 pub(crate) fn all() -> Vec<Scenario> {
     let mut all = Vec::new();
@@ -61,6 +63,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     all.extend(failures());
     all.extend(lives());
     all.extend(summaries());
+    all.extend(raised());
     all.extend(tools());
     all.extend(hooks());
     all.extend(users_hooks());
@@ -208,6 +211,29 @@ fn summaries() -> Vec<Scenario> {
             move || long().text("short"),
         ),
     ]
+}
+
+/// Limits that are raised while something else than the work that they had stopped is under way: the work goes on behind it.
+fn raised() -> Vec<Scenario> {
+    let no_calls = |config: &mut SessionConfig| config.limits.max_tool_calls = Some(0);
+    let compacting =
+        [Say("tell me"), Prompt, Say("go"), Prompt, Compact, Until(State::Compacting), RaiseLimits, Prompt];
+    let useless = configured("raised during a useless summary", &compacting, no_calls, || {
+        let summary = Reply::new().text("long ".repeat(600)).first_delay(ms(300));
+        Script::new().text("long ".repeat(500)).call("look", json!({})).answer(summary).text("done")
+    });
+    let no_model = |config: &mut SessionConfig| {
+        config.limits.max_model_calls = Some(0);
+        config.hooks = [HookPoint::SessionEnd].into();
+    };
+    let leaving = [Say("go"), Prompt, Leave, Until(State::RunningHooks), RaiseLimits, Prompt];
+    let mut left = configured("raised while the host leaves", &leaving, no_model, || Script::new().text("done"));
+    let around = left.stage;
+    left.stage = Box::new(move || {
+        let stage = around();
+        Stage { builder: stage.builder.hook(Arc::new(SlowHook)), ..stage }
+    });
+    vec![useless, left]
 }
 
 fn tools() -> Vec<Scenario> {

@@ -377,3 +377,16 @@ async fn an_agent_to_which_nobody_says_anything_is_given_up() {
     assert_eq!(agent.ended().await.lifecycle.state(), State::Ended);
     assert_eq!(elapsed_ms(started) / 1_000, 60);
 }
+
+/// The timer fires in the moment of the message, and is heard behind it.
+#[tokio::test(start_paused = true)]
+async fn a_message_at_the_last_moment_is_worked_on() {
+    let provider = ScriptedProvider::new(Script::new().text("done"));
+    let config = LifecycleConfig { max_idle_ms: Some(60_000), ..bound(&[]) };
+    // Begun before the agent's timer, and so woken before it.
+    let mut moment = std::pin::pin!(tokio::time::sleep(ms(60_000)));
+    let _ = tokio::time::timeout(ms(0), &mut moment).await;
+    let mut agent = Agent::start(builder(provider), config, &ScriptedCommands::new());
+    moment.await;
+    assert_eq!(agent.ask().await, (lifecycle::Outcome::Done { kept: 0 }, OutcomeKind::Success));
+}

@@ -206,6 +206,17 @@ pub(crate) struct HangingHook {
     pub(crate) is_deaf: bool,
 }
 
+/// The user's hooks take a while, and let everything pass.
+pub(crate) struct SlowHook;
+
+#[async_trait]
+impl Hook for SlowHook {
+    async fn run(&self, _: &HookOccasion, _: &dyn CancelSignal) -> HookReport {
+        tokio::time::sleep(ms(300)).await;
+        HookReport::default()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookStep {
     Verdict,

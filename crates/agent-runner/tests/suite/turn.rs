@@ -45,6 +45,17 @@ async fn text_that_comes_with_calls_is_shown_before_they_start() {
     assert!(places.is_sorted(), "{places:?} in\n{}", host.text());
 }
 
+/// Where nothing would ever wake it the session would wait for ever: it says so at once.
+#[test]
+fn a_runtime_without_timers_is_said_at_once() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (runner, _handle, _notices) = builder(ScriptedProvider::new(Script::new())).build().unwrap();
+    let run = std::panic::AssertUnwindSafe(|| runtime.block_on(runner.run()));
+    let said = std::panic::catch_unwind(run).map(drop).unwrap_err();
+    let said = said.downcast_ref::<&str>().map(|said| (*said).to_owned()).or(said.downcast_ref::<String>().cloned());
+    assert!(said.as_deref().is_some_and(|said| said.contains("enable_time")), "{said:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_slow_observer_holds_nothing_up() {
     struct Slow(std::sync::mpsc::Receiver<()>);

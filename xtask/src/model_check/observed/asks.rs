@@ -137,6 +137,12 @@ impl Observed {
         Ok(())
     }
 
+    /// Whether the ticket was given, and is open no more.
+    pub(crate) fn is_closed(&self, ticket: Ticket) -> bool {
+        let is_open = self.open.as_ref().is_some_and(|open| open.ticket == ticket) || self.deadline == Some(ticket);
+        (1..=self.last_ticket).contains(&ticket.0) && !is_open
+    }
+
     /// What is open after a step.
     pub(super) fn follow_asks(&mut self, edge: &Edge<'_>) -> Result<(), Fault> {
         self.take_answer(edge.event);

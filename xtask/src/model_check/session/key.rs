@@ -21,14 +21,17 @@ use super::super::fingerprint::{Fingerprint, Part, Rules};
 use super::super::world::World;
 use super::Node;
 use agent_core::conversation::{Conversation, Item};
-use agent_core::session::{Session, SessionConfig, State};
+use agent_core::session::{Session, SessionConfig, State, Ticket};
 use std::collections::BTreeSet;
 
 pub(crate) fn of(world: &World, node: &Node) -> u128 {
     let mut print = Fingerprint::new();
     if node.session.state() == State::ShuttingDown {
-        // What has ended refuses everything, whatever it was.
+        // What has ended refuses everything, whatever it was. Only timers pass, also those that it still waited for at its end.
+        let given = (1..=node.observed.last_ticket).map(Ticket);
+        let is_open = given.clone().map(|ticket| node.session.is_open(ticket));
         print.word(u64::MAX);
+        print.word(given.count().min(1) as u64 + is_open.filter(|is_open| *is_open).count() as u64);
         return print.finish();
     }
     session(world, &node.session, &mut print);

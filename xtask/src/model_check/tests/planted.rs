@@ -43,6 +43,7 @@ planted! {
     calls_that_are_not_charged: WithinLimits,
     a_cancel_that_is_forgotten: CancelStopsAll,
     an_answer_that_is_taken_whatever_its_ticket: StaleRefused,
+    a_late_timer_that_is_refused: LateTimersPass,
     a_call_that_runs_without_all_its_arguments: RunsCompleteCalls,
     a_refusal_that_changes_something: RefusalChangesNothing,
     a_shutdown_that_keeps_the_messages: InputKept,
@@ -335,6 +336,19 @@ fn an_answer_that_is_taken_whatever_its_ticket() -> Fault {
             (&mut event, open)
         {
             *ticket = right;
+        }
+        true_step(session, event)
+    };
+    found("tools", step)
+}
+
+/// As if its ticket had never been given.
+fn a_late_timer_that_is_refused() -> Fault {
+    let step: Stepper = |session, mut event| {
+        if let Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket } = &mut event
+            && !session.is_open(*ticket)
+        {
+            *ticket = Ticket(u64::MAX);
         }
         true_step(session, event)
     };

@@ -3,10 +3,11 @@
 //! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. Arguments that the
 //! person changed are a new call to the policy, of which the person has already approved.
 
-use super::{Batch, Counts, Denial, OpenCall, Status};
+use super::{Batch, Counts, Denial, Ended, OpenCall, Status, denied};
 use crate::conversation::CallId;
 use crate::permission::{ApprovalAnswer, ApprovalScope, Basis, Decision, Permissions, Rule, RuleSource, Ruling};
 use crate::tool::{CallFacts, Effect, Finding, Inspection};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,18 +30,6 @@ enum Judged {
 }
 
 impl Batch {
-    /// Whether the call runs after this answer.
-    pub(in crate::session) fn runs_after(
-        &self,
-        call: &CallId,
-        answer: &ApprovalAnswer,
-        changed: Option<&CallFacts>,
-        permissions: &Permissions,
-    ) -> bool {
-        let judged = self.open(call).map(|open| open.judge(answer, changed, permissions));
-        matches!(judged, Some(Judged::Runs(_)))
-    }
-
     /// Takes a person's answer in, and tells what it came to.
     pub(in crate::session) fn approve(
         &mut self,
@@ -50,7 +39,29 @@ impl Batch {
         permissions: &Permissions,
         rulings: &mut Vec<Ruling>,
     ) -> Approved {
+        self.note_places();
         let Some(open) = self.open_mut(call) else { return Approved::default() };
+        let approved = Self::take_answer(open, answer, changed, permissions, rulings);
+        let calls = &self.calls;
+        self.places.pass_answered(calls.len(), |at| calls.get(at).is_some_and(OpenCall::is_asked));
+        approved
+    }
+
+    /// There may be very many questions: from the first answer on no call is searched for.
+    fn note_places(&mut self) {
+        if !self.places.is_ready() {
+            let calls = &self.calls;
+            self.places.note(calls.len(), |at| calls.get(at).map(|open| &open.call.id));
+        }
+    }
+
+    fn take_answer(
+        open: &mut OpenCall,
+        answer: ApprovalAnswer,
+        changed: Option<&CallFacts>,
+        permissions: &Permissions,
+        rulings: &mut Vec<Ruling>,
+    ) -> Approved {
         match (open.judge(&answer, changed, permissions), answer) {
             (Judged::Runs(inspection), ApprovalAnswer::Allow { scope, arguments }) => {
                 // The history keeps what the model asked for; the run takes what the person made of it.
@@ -90,18 +101,18 @@ impl Batch {
         self.rest().iter().any(|open| open.status == Status::Cleared && open.forbidden_by(permissions).is_none())
     }
 
-    /// What a call that is asked about counts if it does not run after this answer.
-    pub(in crate::session) fn counts_after(
+    /// How a call that is asked about ends with this answer; nothing when it runs.
+    pub(in crate::session) fn ended_after(
         &self,
         call: &CallId,
         answer: &ApprovalAnswer,
         changed: Option<&CallFacts>,
         permissions: &Permissions,
-    ) -> Counts {
-        match self.open(call).map(|open| open.judge(answer, changed, permissions)) {
-            Some(Judged::Denied(basis)) => counts_of(&basis),
-            Some(Judged::Unusable(_)) => Counts::Repetition,
-            Some(Judged::Runs(_)) | None => Counts::Nothing,
+    ) -> Option<Ended<'static>> {
+        match self.open(call)?.judge(answer, changed, permissions) {
+            Judged::Runs(_) => None,
+            Judged::Denied(basis) => Some((counts_of(&basis), Cow::Owned(denied(&basis)))),
+            Judged::Unusable(message) => Some((Counts::Repetition, Cow::Owned(message))),
         }
     }
 

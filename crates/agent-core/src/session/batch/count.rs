@@ -1,10 +1,12 @@
 //! What the calls of an answer say about the model's progress: counted in call order, whatever the order in which they end, so that an answer
-//! with very many calls that fail is not worked off whole.
+//! with very many calls that fail, or that are the same, is not worked off whole.
 
+use super::super::loops::{Most, Progress};
 use super::{Batch, Status, not_run};
 use crate::conversation::{CallId, ToolCall};
 use crate::permission::Permissions;
 use crate::tool::ToolStatus;
+use alloc::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 /// What a call that has ended says about the model's progress.
@@ -25,13 +27,16 @@ pub(in crate::session) enum Counts {
 pub(in crate::session) struct Count<'a> {
     pub(in crate::session) call: &'a CallId,
     /// Nothing where it is going to run.
-    pub(in crate::session) ended: Option<Counts>,
-    /// Failing calls in a row before those that are not counted yet.
-    pub(in crate::session) before: u32,
+    pub(in crate::session) ended: Option<Ended<'a>>,
+    /// Where those stand that are counted already.
+    pub(in crate::session) before: Progress,
     /// So many, and no further one runs.
-    pub(in crate::session) most: u32,
+    pub(in crate::session) most: Most,
     pub(in crate::session) permissions: &'a Permissions,
 }
+
+/// How a call ended: what that counts, and what the model reads.
+pub(in crate::session) type Ended<'a> = (Counts, Cow<'a, str>);
 
 impl Counts {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -74,22 +79,23 @@ impl Batch {
         Some((open.counts, &open.call, content))
     }
 
-    /// Whether so many calls in a row will have failed before the next one that may run, when this one has ended so; nothing stands for one
-    /// that may run. In call order, whatever the order in which calls end.
-    pub(in crate::session) fn will_fail_often(&self, so: &Count<'_>) -> bool {
-        let mut failures = so.before;
+    /// Whether the calls will have gone in circles for too long before the next one that may run, when this one has ended so; nothing stands for
+    /// one that may run. In call order, whatever the order in which calls end.
+    pub(in crate::session) fn will_be_cut(&self, so: &Count<'_>) -> bool {
+        let mut progress = so.before;
         for open in self.rest() {
-            let counts = match &open.status {
-                Status::Answered { .. } => open.counts,
-                _ if open.call.id == *so.call => match so.ended {
-                    Some(counts) => counts,
-                    None => return false,
-                },
-                Status::Cleared if open.forbidden_by(so.permissions).is_some() => Counts::Nothing,
-                Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted => return false,
+            let (counts, content) = match (&open.status, &so.ended) {
+                (Status::Answered { content, .. }, _) => (open.counts, content.as_str()),
+                (_, Some((counts, content))) if open.call.id == *so.call => (*counts, content.as_ref()),
+                (_, None) if open.call.id == *so.call => return false,
+                (Status::Cleared, _) if open.forbidden_by(so.permissions).is_some() => continue,
+                (Status::New | Status::Asked(_) | Status::Cleared | Status::Emitted, _) => return false,
             };
-            failures = counts.failures_after(failures);
-            if counts != Counts::Nothing && failures >= so.most {
+            if counts == Counts::Nothing {
+                continue;
+            }
+            progress.count(counts, &open.call, content);
+            if so.most.reached(&progress).is_some() {
                 return true;
             }
         }

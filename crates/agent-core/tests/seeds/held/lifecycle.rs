@@ -47,7 +47,7 @@ fn every_transition_of_an_agent_is_told() {
     let mut agent = Lifecycle::new(config());
     let mut told = Vec::new();
     for (at_ms, event) in life() {
-        told.extend(agent.step(at_ms, event).map(|step| step.transitions[0]));
+        told.extend(agent.step(at_ms, event).into_iter().flat_map(|step| step.transitions));
     }
     assert!(told.len() > 8);
     assert!(agent.trace().recent().eq(&told), "the trace keeps what the steps told");

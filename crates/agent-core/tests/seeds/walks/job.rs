@@ -14,7 +14,7 @@ pub(crate) fn job(words: &str) -> Vec<(State, Trigger, State)> {
             continue;
         }
         let step = job.step(0, event(word, ticket)).unwrap_or_else(|no| panic!("{words}: {word}: {no}"));
-        out.push((step.transitions[0].from, step.transitions[0].on, step.transitions[0].to));
+        out.extend(step.transitions.iter().map(|row| (row.from, row.on, row.to)));
         ticket = step.actions.iter().filter_map(asked).next_back().unwrap_or(ticket);
     }
     out

@@ -17,7 +17,7 @@ pub(crate) fn lifecycle(words: &str) -> Vec<(State, Trigger, State)> {
         let event = walk.event(&words);
         let step = walk.machine.step(0, event).unwrap_or_else(|no| panic!("{line}: {no}"));
         walk.note(&step.actions);
-        out.push((step.transitions[0].from, step.transitions[0].on, step.transitions[0].to));
+        out.extend(step.transitions.iter().map(|row| (row.from, row.on, row.to)));
     }
     out
 }

@@ -53,6 +53,10 @@ impl Seen {
         let is_message = matches!(event, Event::UserInput { text } if !text.trim().is_empty());
         let takes_messages = !matches!(before.state(), State::Ready | State::ShuttingDown);
         assert!(!(is_message && takes_messages), "a message was refused in {:?}", before.state());
+        if let Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket } = event {
+            let is_late = self.tickets.contains(ticket) && !before.is_open(*ticket);
+            assert!(!is_late, "a late timer is refused: {event:?}");
+        }
         if rejected.reason == Reason::StaleTicket && !matches!(event, Event::DeadlineReached { .. }) {
             let is_asked = ticket_of(event).is_some_and(|ticket| is_asked(before, ticket));
             assert!(!is_asked, "an answer to what is asked is stale: {event:?}");
@@ -60,6 +64,9 @@ impl Seen {
     }
 
     pub(super) fn check_step(&mut self, before: &Session, after: &Session, event: &Event, step: &Step) {
+        if step.is_empty() && !event.is_transient() {
+            return self.check_late(before, after, event);
+        }
         assert!(before.state() != State::ShuttingDown, "9. a step after the end");
         let is_open = ticket_of(event).is_none_or(|ticket| before.is_open(ticket));
         assert!(is_open, "4. an answer to nothing was taken: {event:?}");
@@ -74,6 +81,17 @@ impl Seen {
             assert!(!(starts_something && before.is_cancel_pending()), "8. {action:?} under a cancel");
         }
         self.check_repetition(after, event, step);
+    }
+
+    /// 4. A timer that nothing waits for any more changes nothing. Its ticket was given, and is open for nothing else.
+    fn check_late(&self, before: &Session, after: &Session, event: &Event) {
+        let (Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket }) = event else {
+            panic!("{event:?} is no timer, and changes nothing");
+        };
+        assert!(self.tickets.contains(ticket), "a timer that was never started is no error: {event:?}");
+        let is_over = before.state() == State::ShuttingDown;
+        assert!(is_over || !before.is_open(*ticket), "a timer that is waited for changes nothing: {event:?}");
+        assert_eq!(after, before, "a late timer changed the session");
     }
 
     /// What holds of a session at any time.

@@ -9,14 +9,16 @@ use agent_core::session::Trigger::{self, *};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What an event is: a trigger, or refused before it is one.
+/// What an event is: a trigger, refused before it is one, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Said {
     On(Trigger),
     Refused(Reason),
+    /// A timer that nothing waits for any more: nothing happens.
+    Late,
 }
 
-use Said::{On, Refused};
+use Said::{Late, On, Refused};
 
 type Rule = (&'static str, &'static str, Said);
 /// In a passing state, after an event, where these words are so: the automatic row that fires.
@@ -73,7 +75,8 @@ pub(super) fn speaks_of(word: &str) -> bool {
     RULES.iter().any(|rule| named(rule.1)) || AUTOMATIC.iter().any(|rule| named(rule.2))
 }
 
-/// `open`: the ticket is that of what the state waits for. `clock`: it is that of the turn's deadline. `idle`: nothing is waited for.
+/// `open`: the ticket is that of what the state waits for. `clock`: it is that of the turn's deadline. `late`: it was given, and is open no
+/// more. `idle`: nothing is waited for.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     ("start",       "",             On(Started)),
@@ -88,6 +91,10 @@ const RULES: &[Rule] = &[
     ("leave",       "end-hooks !left", On(LeaveRequested)),
     ("leave",       "",             Refused(Reason::Objection(NoHook))),
     ("shutdown",    "",             On(ShutdownRequested)),
+
+    // Timers: one whose ticket was given, and is open no more, comes late, and so does every one after the end.
+    ("timer|deadline", "late",          Late),
+    ("timer|deadline", "over !unknown", Late),
 
     // Answers: first of all the ticket has to be open, and the deadline's is for the deadline only.
     ("deadline", "clock", On(CancelRequested)),
@@ -135,6 +142,8 @@ const RULES: &[Rule] = &[
     ("allow id:nobody|deny id:nobody no",                    "",                   Refused(Reason::Objection(UnknownCall))),
     ("allow ASKED*|deny ASKED no|nobody ASKED",              "!asked",             Refused(Reason::Objection(UnknownCall))),
     ("allow ASKED*|deny ASKED no|nobody ASKED",              "two-asked",          On(ApprovalPartial)),
+    // The call that was denied before is one repetition too many: the one behind it does not run, whatever the answer.
+    ("allow ASKED*|deny ASKED no|nobody ASKED",              "denied loops",       On(ApprovalsAllDenied)),
     ("allow ASKED edit=*looks=change",                       "!forbidden",         On(ApprovalsGranted)),
     ("allow ASKED edit=*",                                   "!cleared",           On(ApprovalsAllDenied)),
     ("allow ASKED*",                                         "forbidden !cleared", On(ApprovalsAllDenied)),
@@ -144,17 +153,17 @@ const RULES: &[Rule] = &[
 
     ("progress RUNNING half", "running", On(ToolProgress)),
     ("progress *",            "",        Refused(Reason::Objection(UnknownCall))),
-    // Where one more failure is too much, no two run beside each other.
-    ("tool RUNNING *", "running two-running !failure-limit", On(ToolCompletedMoreLeft)),
+    // Where one more failure or repetition is too much, no two run beside each other.
+    ("tool RUNNING *", "running two-running !failure-limit !loops", On(ToolCompletedMoreLeft)),
     ("tool RUNNING *", "running cancelled group-left", On(ToolsStopped)),
     ("tool RUNNING *", "running cancelled two-running", On(ToolsStopped)),
     ("tool RUNNING *", "running cancelled",            On(ToolsAllCompleted)),
-    // With one failure too many the calls behind it do not run.
+    // With one failure or repetition too many the calls behind it do not run.
     ("tool RUNNING failed*", "running failure-limit call-hooks", On(ToolsAllCompletedHooksDue)),
     ("tool RUNNING failed*", "running failure-limit changing",   On(ToolsAllCompletedMutating)),
     ("tool RUNNING failed*", "running failure-limit",            On(ToolsAllCompleted)),
-    ("tool RUNNING *", "running group-left",           On(ToolGroupCompleted)),
-    ("tool RUNNING *", "running two-running",          On(ToolGroupCompleted)),
+    ("tool RUNNING *", "running group-left !loops",    On(ToolGroupCompleted)),
+    ("tool RUNNING *", "running two-running !loops",   On(ToolGroupCompleted)),
     // Nothing happened that anybody could look at.
     ("tool RUNNING not-run*", "running !changed",      On(ToolsAllCompleted)),
     ("tool RUNNING *", "running call-hooks",           On(ToolsAllCompletedHooksDue)),
@@ -241,8 +250,9 @@ const AUTOMATIC: &[AutomaticRule] = &[
 
     (CheckingForCancellation, "*",               "cancelled",   AutoCancelled),
     (CheckingForCancellation, "hook-failed *",   "",            AutoNothingToRun),
-    // One that cannot run is one failure too many: those behind it do not run either.
+    // One that cannot run is one failure, or one repetition, too many: those behind it do not run either.
     (CheckingForCancellation, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "failure-limit", AutoNothingToRun),
+    (CheckingForCancellation, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "loops", AutoNothingToRun),
     (CheckingForCancellation, "*",               "tool-limit",  AutoNothingToRun),
     (CheckingForCancellation, "*",               "unusable",    AutoNothingToRun),
     (CheckingForCancellation, "prepared 1=allow", "single",     AutoClear),
@@ -271,7 +281,8 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (CheckingBudget, "*",                                   "cancelled",     AutoCancelled),
     (CheckingBudget, "*",                                   "spent",         AutoBudgetSpent),
     (CheckingBudget, "prepared|prepared 1=ask|prepared 1=allow|prepared 1=change,*", "tool-limit !unusable", AutoBudgetSpent),
-    (CheckingBudget, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "tool-limit !single !unusable", AutoBudgetSpent),
+    (CheckingBudget, "prepared 1=deny|prepared 1=invalid|prepared 1=unknown", "tool-limit !single !unusable !loops", AutoBudgetSpent),
+    (CheckingBudget, "*",                                   "denied loops",  AutoLoopDetected),
     (CheckingBudget, "tool RUNNING failed out|prepared 1=*", "failure-limit", AutoBudgetSpent),
     (CheckingBudget, "prepared*",                           "unusable failure-limit", AutoBudgetSpent),
     (CheckingBudget, "hook-failed *",                       "batch failure-limit", AutoBudgetSpent),

@@ -117,6 +117,11 @@ pub(super) const PLACES: &[Place] = &[
     (ExecutingTools, "history shortens summarises batch running spent", "config model-calls=1; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running failure-limit", "config failures=1; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running loops", "config repetitions=1; input go; answer calls read{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running loops group-left", "config repetitions=1; input go; answer calls read{} change{}; prepared"),
+    (ExecutingTools, "history shortens summarises batch running loops two-running", "config repetitions=1; input go; answer calls read{} read{}; prepared"),
+    (AwaitingApproval, "history shortens summarises batch asked denied loops", "config mode=default repetitions=1; input go; \
+        answer calls change{} change{}; prepared; deny 1 no"),
+    (PreparingTools, "history shortens summarises batch loops", "config repetitions=1; input go; answer calls read{} change{}"),
     (ExecutingTools, "history shortens summarises batch running two-running", "input go; answer calls read{} read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running two-running failure-limit", "config failures=1; input go; answer calls read{} read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running two-running failure-limit cancelled", "config failures=1; input go; \
@@ -236,7 +241,9 @@ pub(super) const PLACES: &[Place] = &[
     (Error, "history summary requested queued", "input go; answer long=100; compact; input more; fail network"),
     (Error, "history summary", "input go; answer long=100; input more; fail overflow; fail network"),
 
-    (ShuttingDown, "", "shutdown"),
-    (ShuttingDown, "", "input go; shutdown"),
-    (ShuttingDown, "history stopped spent", "config model-calls=1; input go; answer hi; input more; shutdown"),
+    (ShuttingDown, "over", "shutdown"),
+    (ShuttingDown, "over", "input go; shutdown"),
+    (ShuttingDown, "over", "input go; fail network; shutdown"),
+    (ShuttingDown, "over deadline-near", "config wall-ms=10000; input go; shutdown"),
+    (ShuttingDown, "over history stopped spent", "config model-calls=1; input go; answer hi; input more; shutdown"),
 ];

@@ -84,7 +84,7 @@ const PRODUCTS: &[Product] = &[
         ("history shortens summarises batch asked", "", "answer calls change{}; prepared"),
         ("history shortens summarises batch asked two-asked", "", "answer calls change{} change{}; prepared"),
         ("history shortens summarises batch asked cleared", "", "answer calls read{} change{}; prepared"),
-        ("history shortens summarises batch asked", "", "answer calls change{} change{}; prepared; deny 1 no"),
+        ("history shortens summarises batch asked denied", "", "answer calls change{} change{}; prepared; deny 1 no"),
     ], &[("", "", ""), ("forbidden", "", "reconfigure mode=plan")], &[("", "", ""), ("queued", "", "input more")]]),
     (ExecutingTools, "", &[FAILURES, LOOPS, HOOKS, &[
         ("", "", "input go"), ("spent", "model-calls=1", "input go"),
@@ -95,6 +95,9 @@ const PRODUCTS: &[Product] = &[
         ("history shortens summarises batch running two-running group-left", "", "answer calls read{} read{} change{}; prepared"),
         ("history shortens summarises batch running changing", "", "answer calls change{}; prepared"),
         ("history shortens summarises batch running changing group-left", "", "answer calls change{} read{}; prepared"),
+    ], TAIL]),
+    // With a limit of one repetition there is no second group.
+    (ExecutingTools, "", &[FAILURES, HOOKS, &[("", "", "input go"), ("spent", "model-calls=1", "input go")], &[
         ("history shortens summarises batch running changing changed", "", "answer calls change{} read{}; prepared; tool 1 ok x"),
     ], TAIL]),
     (CheckingGitCommits, "", &[FAILURES, LOOPS, HOOKS, CHANGED, TAIL]),

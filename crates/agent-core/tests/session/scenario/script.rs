@@ -27,7 +27,9 @@ pub(crate) struct Script {
     tools: Ticket,
     hook: Ticket,
     retry: Ticket,
-    deadline: Ticket,
+    pub(crate) deadline: Ticket,
+    /// The newest of all.
+    pub(crate) newest: Ticket,
 }
 
 pub(crate) enum Command {
@@ -67,6 +69,7 @@ impl Script {
             hook: none,
             retry: none,
             deadline: none,
+            newest: none,
         }
     }
 
@@ -91,6 +94,7 @@ impl Script {
     pub(crate) fn note(&mut self, actions: &[Action]) {
         for action in actions {
             let Some(ticket) = ticket(action) else { continue };
+            self.newest = self.newest.max(ticket);
             match action {
                 Action::SendLlmRequest { .. } => self.llm = ticket,
                 Action::PrepareTools { calls, .. } => {

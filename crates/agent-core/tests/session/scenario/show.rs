@@ -14,6 +14,11 @@ pub(super) fn step(session: &Session, step: &Step) -> String {
     lines.join("\n")
 }
 
+/// What is said of a timer that nothing waits for any more.
+pub(super) fn late(session: &Session) -> String {
+    format!("late in {:?}: nothing happens", session.state())
+}
+
 pub(super) fn refusal(rejected: &Rejected) -> String {
     match (rejected.reason, rejected.trigger) {
         (Reason::NoRow, Some(trigger)) => format!("refused in {:?}: no row for {trigger:?}", rejected.state),
