@@ -40,7 +40,7 @@ pub(crate) fn for_session(
     let hidden = hidden::of(user, &repository.hidden)?;
     let asked = hidden.asked.clone();
     let policy = policy(access, &place, writable(user)?, hidden);
-    match Sandbox::new(policy, Helper::own_program(), &Environment::inherited()) {
+    match Sandbox::new(policy, helper(), &Environment::inherited()) {
         Ok(sandbox) => {
             check_hidden(&sandbox, &asked)?;
             if !options.quiet {
@@ -110,8 +110,13 @@ pub(crate) fn for_formatters(
     if let Some(commands) = commands {
         policy.hidden.clone_from(&commands.policy().hidden);
     }
-    Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
+    Sandbox::new(policy, helper(), &Environment::inherited())
         .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
+}
+
+/// This program, and the small one that is installed with it.
+fn helper() -> Helper {
+    Helper::own_program().beside("agent-helper")
 }
 
 /// What a session in this directory would get.
@@ -120,7 +125,7 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
     let protection = Protection::find(directory, &programs);
     let place = Place { directory, git: git_settings(directory, &programs, &protection.folders()), protection };
     let policy = policy(Access::WorkspaceWrite, &place, writable, hidden::usual());
-    Sandbox::new(policy, Helper::own_program(), &Environment::inherited())
+    Sandbox::new(policy, helper(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
@@ -180,7 +185,7 @@ pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
         SandboxKind::Bubblewrap => Mechanism::Bubblewrap,
         SandboxKind::Landlock => Mechanism::Landlock,
     });
-    let (text, code) = match agent_exec::check(&home, mechanism, &Helper::own_program()) {
+    let (text, code) = match agent_exec::check(&home, mechanism, &helper()) {
         Ok(report) => (shown(&report, options), u8::from(!report.is_good())),
         Err(error @ (CheckError::Unavailable(_) | CheckError::NotThisWay(_))) => (missing(&error, options), 1),
         Err(error) => return Err(Failure::internal(error)),

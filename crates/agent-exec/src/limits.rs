@@ -22,6 +22,16 @@ pub(crate) fn limit_this_process() {
     let _ = fs::write("/proc/self/oom_score_adj", oom_score());
 }
 
+/// Limits this process, which sees processes where nothing can be written, and what it starts. Another directory leads to where it can.
+#[cfg(target_os = "linux")]
+pub(crate) fn limit_this_process_from(outside: &std::path::Path) {
+    lower(None);
+    // The root is above itself, so there may be more steps up than directories.
+    let mut path = outside.to_path_buf();
+    path.extend(std::iter::repeat_n("..", MOST_STEPS));
+    let _ = fs::write(path.join("proc/self/oom_score_adj"), oom_score());
+}
+
 /// Limits this process and what it starts. The kernel's choice falls on what it starts meanwhile, and not on itself.
 #[cfg(target_os = "linux")]
 pub(crate) fn limit_children_of<T>(start: impl FnOnce() -> T) -> T {
@@ -66,5 +76,8 @@ fn oom_score() -> &'static str {
     })
 }
 
+/// Directories above a temporary one.
+#[cfg(target_os = "linux")]
+const MOST_STEPS: usize = 64;
 /// Processes and threads that a command may have at once, roughly: enough for a build on a large machine.
 const MORE_PROCESSES: u64 = 4_096;

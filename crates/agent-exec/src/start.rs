@@ -10,7 +10,7 @@ use crate::lasting::on_lasting_thread;
 use crate::program;
 use crate::pump::{Drain, Feeder, OnOutput, Pump};
 use crate::run::Streams;
-use crate::sandbox::{Sandbox, StatusFile};
+use crate::sandbox::{Input, Sandbox, StatusFile};
 use crate::search_path::SearchPath;
 use crate::tree::{MARKER, ProcessTree, Unkept};
 use agent_core::ports::Command;
@@ -236,7 +236,10 @@ fn prepare(
     // A helper begins a session by itself.
     let new_session = surroundings.new_session.filter(|_| surroundings.keeper().is_none());
     let mut prepared = match (surroundings.sandbox, new_session) {
-        (Some(sandbox), _) => sandbox.command(program, Path::new(&command.directory), surroundings.environment, status),
+        (Some(sandbox), _) => {
+            let directory = Path::new(&command.directory);
+            sandbox.command(program, directory, surroundings.environment, status, input_of(command))
+        }
         // It does not fork, because the new process leads no group yet: process id and group are as without it.
         (None, Some(new_session)) => {
             let mut prepared = StdCommand::new(new_session);
@@ -249,12 +252,18 @@ fn prepare(
             prepared
         }
     };
-    prepared.args(&command.arguments).current_dir(&command.directory).stdin(if command.stdin.is_empty() {
-        Stdio::null()
-    } else {
-        Stdio::piped()
-    });
+    prepared.args(&command.arguments).current_dir(&command.directory);
+    match input_of(command) {
+        Input::Piped => prepared.stdin(Stdio::piped()),
+        // There it is set: it may lead to something else than the program's.
+        Input::Nothing if surroundings.sandbox.is_some() => &mut prepared,
+        Input::Nothing => prepared.stdin(Stdio::null()),
+    };
     prepared
+}
+
+fn input_of(command: &Command) -> Input {
+    if command.stdin.is_empty() { Input::Nothing } else { Input::Piped }
 }
 
 fn drain(reader: PipeReader, limit: usize) -> Result<Drain, StartError> {

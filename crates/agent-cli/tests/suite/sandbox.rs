@@ -44,6 +44,18 @@ fn run(scratch: &Scratch, command: &str, arguments: &[&str]) -> (Ended, String) 
     (ended, body)
 }
 
+/// A large program takes longer to start, and the first process of every sandbox is one that the agent starts.
+#[test]
+fn what_is_started_with_every_command_is_small() {
+    if !has_sandbox("bubblewrap") {
+        return;
+    }
+    let (_, body) = run(&repository(), "grep VmExe /proc/1/status | tr -s '\\t ' ' '", &[]);
+    let (_, found) = body.split_once("VmExe: ").unwrap();
+    let kib: u64 = found.split(' ').next().unwrap().parse().unwrap();
+    assert!(kib < 4_096, "{kib} KiB of code: is it the whole agent?");
+}
+
 #[test]
 fn commands_write_in_the_workspace_only_and_it_is_said() {
     if !has_any_sandbox() {

@@ -74,6 +74,7 @@ fn in_surroundings(means: Means, user: User, tests: &[&str]) {
     }
     let suite = copy(std::env::current_exe().unwrap(), "suite");
     let program = copy(env!("CARGO_BIN_EXE_agent").into(), "agent");
+    copy(env!("CARGO_BIN_EXE_agent-helper").into(), "agent-helper");
     let run = |arguments: &[&str]| run_within(means, command(user, &suite, &program, arguments));
     if !run(&["--list"]).is_ok_and(|output| output.status.success()) {
         println!("skipped: there is no setpriv, or no other user");

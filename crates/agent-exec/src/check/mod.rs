@@ -11,14 +11,14 @@ use crate::environment::Environment;
 use crate::helper::launch::not_started;
 use crate::helper::{Helper, PROBE, arguments::Arguments};
 use crate::sandbox::attempt::output;
-use crate::sandbox::{Access, Guarded, Mechanism, Policy, Sandbox, Unavailable};
+use crate::sandbox::{Access, Guarded, Input, Mechanism, Policy, Sandbox, Unavailable};
 use crate::search_path::SearchPath;
 use canaries::{CANARY, Canaries};
 use probes::{Expectation, PROBES, Probe};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 /// What a check found.
 #[derive(Clone, Debug)]
@@ -186,12 +186,12 @@ impl Checker {
         let mut canaries = Canaries::lay(&self.root)?;
         let workspace = self.root.join("work");
         let mut command = if is_sandboxed {
-            let mut command = self.sandbox.command(&self.program, &workspace, &self.environment, None);
+            let mut command = self.sandbox.command(&self.program, &workspace, &self.environment, None, Input::Nothing);
             command.env_clear().envs(self.environment.iter()).env("TMPDIR", self.sandbox.scratch());
             command
         } else {
             let mut command = Command::new(&self.program);
-            command.env(CANARY, "1");
+            command.env(CANARY, "1").stdin(Stdio::null());
             command
         };
         command.args(&self.leading).args([crate::helper::WORD, PROBE, probe.id]).current_dir(&workspace);

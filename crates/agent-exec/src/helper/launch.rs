@@ -1,6 +1,8 @@
 //! Becomes a program, prepared as a sandbox asks.
 
 use super::arguments::{Arguments, put_list};
+#[cfg(target_os = "linux")]
+use super::confine::PREPARED;
 use crate::limits;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 use std::ffi::OsString;
@@ -13,7 +15,7 @@ use std::process::{Command, ExitCode};
 /// the host's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Preparation {
-    /// The program is started by `bwrap`, which gets the filters of system calls as descriptors.
+    /// The program is started by `bwrap`, and the helper in it does the rest.
     Bubblewrap {
         /// `bwrap` and its arguments.
         outer: Vec<OsString>,
@@ -107,15 +109,11 @@ fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Ve
     use crate::sandbox::landlock::{self, Reach};
     use crate::sandbox::place::Place;
     use crate::sandbox::seccomp;
-    let filters = |surroundings| seccomp::programs(surroundings).map_err(|error| format!("make the filter: {error}"));
     close_fds::set_fds_cloexec(3, &[]);
     match preparation {
         Preparation::Bubblewrap { outer, inner, status } => {
-            let programs = filters(seccomp::Surroundings::Namespaces)?;
-            let filters: Result<Vec<File>, String> =
-                programs.iter().map(|program| in_memory(&seccomp::bytes(program))).collect();
             let status = new_file(status).map_err(|error| format!("make the file for the status: {error}"))?;
-            bubblewrapped(outer, inner, program, filters?, status)
+            bubblewrapped(outer, inner, program, status)
         }
         Preparation::Landlock { writable, readable, hidden } => {
             let places = |arguments: &[OsString]| -> Option<Vec<Place>> {
@@ -126,9 +124,7 @@ fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Ve
             };
             landlock::confine(&Reach::Alone { writable: &writable, readable: &readable, hidden })?;
             drop_capabilities().map_err(|error| format!("give up capabilities: {error}"))?;
-            for program in filters(seccomp::Surroundings::Landlock)? {
-                seccompiler::apply_filter(&program).map_err(|error| format!("install the filter: {error}"))?;
-            }
+            seccomp::install(seccomp::Surroundings::Landlock)?;
             Ok((Command::new(program), Vec::new()))
         }
     }
@@ -145,21 +141,16 @@ fn bubblewrapped(
     outer: &[OsString],
     inner: &[OsString],
     program: &OsString,
-    mut descriptors: Vec<File>,
     status: File,
 ) -> Result<(Command, Vec<File>), String> {
     use std::os::fd::AsRawFd as _;
     let (bwrap, options) = outer.split_first().ok_or("the helper was called wrongly")?;
     let mut command = Command::new(bwrap);
-    for filter in &descriptors {
-        command.arg("--add-seccomp-fd").arg(filter.as_raw_fd().to_string());
-    }
     command.args(options).arg("--");
     let own = own_program().map_err(|error| format!("hand over the helper: {error}"))?;
-    command.arg(format!("/proc/self/fd/{}", own.as_raw_fd())).args(inner).arg(status.as_raw_fd().to_string());
-    descriptors.extend([own, status]);
-    command.arg(program);
-    Ok((command, descriptors))
+    let path = |file: &File| format!("/proc/self/fd/{}", file.as_raw_fd());
+    command.arg(path(&own)).args(inner).arg(PREPARED).arg(path(&status)).arg(program);
+    Ok((command, vec![own, status]))
 }
 
 /// This very program, as a descriptor that the next one inherits.
@@ -187,20 +178,6 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-}
-
-/// A file without a name that the next program inherits.
-#[cfg(target_os = "linux")]
-fn in_memory(content: &[u8]) -> Result<File, String> {
-    use rustix::fs::{MemfdFlags, memfd_create};
-    use std::io::Seek as _;
-    let fill = || {
-        let mut file = File::from(memfd_create("filter", MemfdFlags::empty())?);
-        file.write_all(content)?;
-        file.rewind()?;
-        Ok(file)
-    };
-    fill().map_err(|error: std::io::Error| format!("hand over the filter: {error}"))
 }
 
 /// As a shell reports a program that it cannot start. It goes where the program's errors would have gone.

@@ -18,13 +18,15 @@ pub(crate) mod confine;
 #[cfg(target_os = "linux")]
 pub(crate) mod keep;
 pub(crate) mod launch;
+#[cfg(target_os = "linux")]
+mod small;
 pub(crate) mod watch;
 
 use crate::sandbox::mounts::Made;
 use crate::sandbox::place::Place;
 use arguments::Arguments;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// How the helper is started.
@@ -32,6 +34,8 @@ use std::process::{Command, ExitCode};
 pub struct Helper {
     program: PathBuf,
     arguments: Vec<OsString>,
+    /// The name of a small one beside this program.
+    beside: Option<OsString>,
 }
 
 impl Helper {
@@ -43,13 +47,28 @@ impl Helper {
         } else {
             std::env::current_exe().unwrap_or_default()
         };
-        Self { program, arguments: Vec::new() }
+        Self { program, arguments: Vec::new(), beside: None }
     }
 
     /// Another program that does so. It gets these arguments before the helper's own, and has to take them away.
     #[must_use]
     pub fn program(program: PathBuf, arguments: Vec<OsString>) -> Self {
-        Self { program, arguments }
+        Self { program, arguments, beside: None }
+    }
+
+    /// The same with the name of a small program in this one's directory, which calls [`help`] and does nothing else: with it sandboxed commands start
+    /// quicker. It is not used where it is missing, of another build or another owner, or where commands may write.
+    #[must_use]
+    pub fn beside(mut self, name: impl Into<OsString>) -> Self {
+        self.beside = Some(name.into());
+        self
+    }
+
+    /// A program that can be a helper from a copy, where there is a small one; what lies in the untrusted places does not count.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn small(&self, untrusted: &[&Path]) -> Option<Vec<u8>> {
+        let beside = self.beside.as_deref().and_then(|name| small::beside_own(name, untrusted));
+        beside.or_else(|| small::content(&self.program))
     }
 
     /// A command that starts it. The path to the program may have to mean the same elsewhere, such as in a sandbox.
@@ -60,7 +79,7 @@ impl Helper {
     }
 
     /// Its arguments where it starts a program within bubblewrap, after a look at the mounts. Where nothing is named as writable there
-    /// is no Landlock. The number of a descriptor and the program follow.
+    /// is no Landlock. How far it is prepared, the file for its status and the program follow.
     #[cfg(target_os = "linux")]
     pub(crate) fn within(&self, made: &[Made], writable: &[Place]) -> Vec<OsString> {
         let mut line = self.arguments.clone();
@@ -110,6 +129,8 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
         Some(KEEP) => keep::run(arguments),
         #[cfg(target_os = "linux")]
         Some(PROBE) => crate::check::probe(arguments),
+        #[cfg(target_os = "linux")]
+        Some(BUILD) => launch::failed(small::BUILD),
         Some(_) | None => ExitCode::from(MISUSED),
     })
 }
@@ -122,4 +143,7 @@ pub(crate) const WATCH: &str = "watch";
 #[cfg(target_os = "linux")]
 pub(crate) const KEEP: &str = "keep";
 pub(crate) const PROBE: &str = "probe";
+/// Says of what build it is; this is what makes the words stand in the program.
+#[cfg(target_os = "linux")]
+const BUILD: &str = "build";
 const MISUSED: u8 = 2;

@@ -5,10 +5,10 @@ use std::io;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a program that prints little came to.
+/// What a program that prints little came to. Its input is set.
 pub(crate) fn output(mut command: Command) -> io::Result<Output> {
     on_lasting_thread(move || {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = crate::tree::spawn_beside(|| command.spawn())?;
         let begun = Instant::now();
         while child.try_wait()?.is_none() {

@@ -10,22 +10,23 @@ use std::path::{Path, PathBuf};
 /// Paths that commands must not read.
 #[derive(Debug)]
 pub(super) struct Hidden {
+    /// Each once, and where they led when the sandbox was made. A link in a writable directory can be put in another place by a command; what it led
+    /// to stays hidden.
     paths: Vec<PathBuf>,
-    /// Where they led when the sandbox was made. A link in a writable directory can be put in another place by a command; what it led to stays
-    /// hidden.
-    at_first: Vec<PathBuf>,
 }
 
 impl Hidden {
     pub(super) fn new(paths: &[PathBuf]) -> Self {
-        let at_first = paths.iter().filter_map(|path| real(path)).collect();
-        Self { paths: paths.to_vec(), at_first }
+        let at_first = paths.iter().filter_map(|path| real(path));
+        let mut paths: Vec<PathBuf> = at_first.chain(paths.iter().cloned()).collect();
+        paths.sort();
+        paths.dedup();
+        Self { paths }
     }
 
     /// What of it is there now, without links. What came into being since the last command is there, too.
     pub(super) fn now(&self) -> Vec<PathBuf> {
-        let all = self.at_first.iter().chain(&self.paths);
-        let mut found: Vec<PathBuf> = all.filter_map(|path| real(path)).collect();
+        let mut found: Vec<PathBuf> = self.paths.iter().filter_map(|path| real(path)).collect();
         found.sort();
         found.dedup();
         found

@@ -30,6 +30,7 @@ pub(crate) mod landlock;
 pub(crate) mod mounts;
 pub(crate) mod place;
 mod placeholder;
+mod prepared;
 mod removal;
 mod scratch;
 #[cfg(target_os = "linux")]
@@ -37,22 +38,22 @@ pub(crate) mod seccomp;
 mod status_file;
 
 use crate::environment::Environment;
-use crate::helper::launch::{self, Preparation};
-use crate::helper::{Helper, LAUNCH};
+use crate::helper::Helper;
 use crate::search_path::SearchPath;
-use bubblewrap::{Bubblewrap, Run, covered_but_named};
+use bubblewrap::Bubblewrap;
 use guard::Guard;
 pub(crate) use guard::Guarded;
 pub use guard::Watch;
 use hidden::Hidden;
 use place::Place;
 use placeholder::Placeholder;
+pub(crate) use prepared::Input;
+#[cfg(target_os = "linux")]
+pub(crate) use scratch::LOCK;
 use scratch::Scratch;
 pub(crate) use status_file::StatusFile;
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 /// What commands may touch. They may read what the user may, but not the temporary files of others, and nothing hidden.
@@ -147,6 +148,8 @@ struct Parts {
     fixed: Fixed,
     mechanism: Mechanism,
     helper: Helper,
+    /// Whether the scratch directory has a copy of the helper.
+    has_copy: bool,
     bubblewrap: Option<Bubblewrap>,
     scratch: Scratch,
     hidden: Hidden,
@@ -204,11 +207,13 @@ impl Sandbox {
         let placeholders = wanted.filter_map(|path| Placeholder::at(path)).collect();
         let guard = writes.then(|| Guard::new(&policy.workspace, &policy.kept));
         let hidden = Hidden::new(&policy.hidden);
+        let has_copy = bubblewrap.is_some() && prepared::copy(&helper, &policy, &scratch);
         let parts = Parts {
             policy,
             fixed,
             mechanism,
             helper,
+            has_copy,
             bubblewrap,
             scratch,
             hidden,
@@ -223,8 +228,16 @@ impl Sandbox {
             keeps_signals: false,
             _placeholders: placeholders,
         };
-        let sandbox = Self(Arc::new(parts));
-        sandbox.attempt(environment, &programs)?;
+        let mut sandbox = Self(Arc::new(parts));
+        let tried = sandbox.attempt(environment, &programs);
+        match Arc::get_mut(&mut sandbox.0).filter(|parts| parts.has_copy && tried.is_err()) {
+            None => tried?,
+            // It may lie where nothing may be run.
+            Some(parts) => {
+                parts.has_copy = false;
+                sandbox.attempt(environment, &programs)?;
+            }
+        }
         Ok(sandbox)
     }
 
@@ -292,47 +305,6 @@ impl Sandbox {
             .collect()
     }
 
-    /// A command that starts a program in it. Environment, pipes and working directory are still to be set: `directory` is where the
-    /// program will be.
-    pub(crate) fn command(
-        &self,
-        program: &Path,
-        directory: &Path,
-        environment: &Environment,
-        status: Option<&StatusFile>,
-    ) -> Command {
-        let Parts { policy, fixed, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
-        let mut command = helper.command(LAUNCH);
-        let preparation = match bubblewrap {
-            Some(bubblewrap) => {
-                let found = self.guard().map(Guard::protected).unwrap_or_default();
-                let run = Run { program, directory, environment, found: &found };
-                let (arguments, made) = bubblewrap.arguments(policy, fixed, hidden.now(), scratch, run);
-                let outer = [vec![bubblewrap.program().as_os_str().to_owned()], arguments].concat();
-                // Without Landlock the helper only looks at the mounts.
-                let writable = if *has_landlock { self.writable_places() } else { Vec::new() };
-                let inner = helper.within(&made, &writable);
-                let status = status.map(|status| status.path().as_os_str().to_owned()).unwrap_or_default();
-                Preparation::Bubblewrap { outer, inner, status }
-            }
-            None => {
-                let named = covered_but_named(program, environment);
-                let workspace = Place::at(&policy.workspace);
-                let readable = fixed.readable.iter().cloned().chain(workspace);
-                let named = named.iter().filter_map(|path| Place::at(&path.canonicalize().ok()?));
-                let shown = self.shown();
-                Preparation::Landlock {
-                    writable: as_arguments(&self.writable_places()),
-                    readable: as_arguments(&readable.chain(named).collect::<Vec<_>>()),
-                    hidden: os_strings(hidden.now().into_iter().filter(|path| !shown.contains(path)).collect()),
-                }
-            }
-        };
-        launch::add_arguments(&mut command, &preparation);
-        command.arg(program);
-        command
-    }
-
     /// A place where it is told how a command ended, where the number that its process ends with does not.
     pub(crate) fn status_file(&self) -> Option<StatusFile> {
         self.has_namespace().then(|| StatusFile::beside(&self.0.scratch))
@@ -364,21 +336,6 @@ impl Sandbox {
         shown.extend(fixed.readable.iter().map(|place| place.path.clone()).chain([policy.workspace.clone()]));
         shown
     }
-
-    /// Starts a program that does nothing.
-    fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), String> {
-        let program = programs.find("true").map_err(|error| format!("`true`: {error}"))?;
-        let mut command = self.command(&program, &self.0.policy.workspace, environment, None);
-        command.env_clear().envs(environment.iter()).current_dir("/");
-        let name = self.0.mechanism.name();
-        let output = attempt::output(command).map_err(|error| format!("{name} could not be tried: {error}"))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
-        Err(format!("{name} does not work here: {line}"))
-    }
 }
 
 impl fmt::Debug for Sandbox {
@@ -401,14 +358,6 @@ impl fmt::Display for Sandbox {
             weaknesses => write!(f, "; it is weaker than it can be: {}", weaknesses.join("; ")),
         }
     }
-}
-
-fn as_arguments(places: &[Place]) -> Vec<OsString> {
-    places.iter().map(Place::to_argument).collect()
-}
-
-fn os_strings(paths: Vec<PathBuf>) -> Vec<OsString> {
-    paths.into_iter().map(OsString::from).collect()
 }
 
 /// What Landlock and a filter leave open.

@@ -6,6 +6,8 @@
 //!   lock                      locked for as long as the program lives that made it; commands do not see it
 //!   tmp                       what commands have as their temporary directory
 //!   empty                     what commands see in the place of a hidden file
+//!   helper                    a copy of a small helper, which is started in the sandbox
+//!   status-0                  how a command ended
 //! ```
 //!
 //! It lies in nothing that commands may write: what is mounted by name must not be theirs to replace.
@@ -23,6 +25,8 @@ pub(super) struct Scratch {
     directory: PathBuf,
     path: PathBuf,
     empty_file: PathBuf,
+    #[cfg(target_os = "linux")]
+    opened: File,
     /// It is locked until it is gone.
     _lock: File,
 }
@@ -63,7 +67,16 @@ impl Scratch {
         fs::create_dir(&path)?;
         let empty_file = directory.path().join(EMPTY);
         OpenOptions::new().write(true).create_new(true).mode(0o444).open(&empty_file)?;
-        Ok(Self { directory: directory.keep(), path, empty_file, _lock: lock })
+        #[cfg(target_os = "linux")]
+        let opened = File::open(directory.path())?;
+        Ok(Self {
+            directory: directory.keep(),
+            path,
+            empty_file,
+            #[cfg(target_os = "linux")]
+            opened,
+            _lock: lock,
+        })
     }
 
     /// What commands may write.
@@ -74,6 +87,24 @@ impl Scratch {
     /// What they see in the place of a hidden file.
     pub(super) fn empty_file(&self) -> &Path {
         &self.empty_file
+    }
+}
+
+/// For what starts commands.
+#[cfg(target_os = "linux")]
+impl Scratch {
+    /// Keeps a copy of the helper.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn keep_helper(&self, content: &[u8]) -> io::Result<()> {
+        let path = self.directory.join(HELPER);
+        io::Write::write_all(&mut OpenOptions::new().write(true).create_new(true).mode(0o500).open(path)?, content)
+    }
+
+    /// The directory itself, of which commands see no more than [`path`](Self::path).
+    pub(super) fn descriptor(&self) -> io::Result<File> {
+        self.opened.try_clone()
     }
 }
 
@@ -122,7 +153,10 @@ fn take_over(directory: &Path) -> Option<File> {
 }
 
 const PREFIX: &str = "agent-sandbox-";
-const LOCK: &str = "lock";
+/// Locked while the program lives that made the directory.
+pub(crate) const LOCK: &str = "lock";
+#[cfg(target_os = "linux")]
+pub(super) const HELPER: &str = "helper";
 const INSIDE: &str = "tmp";
 const EMPTY: &str = "empty";
 

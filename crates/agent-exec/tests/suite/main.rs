@@ -13,3 +13,4 @@ mod sandbox;
 mod support;
 mod trees;
 mod users;
+mod ways;

@@ -27,7 +27,8 @@ fn all_of_it_as_an_ordinary_user() {
         println!("skipped: there is no setpriv, or no other user");
         return;
     }
-    let output = as_nobody(&["hostile::", "sandbox::", "depth::", "trees::", "running::", "places::"]).unwrap();
+    let output =
+        as_nobody(&["hostile::", "sandbox::", "depth::", "trees::", "running::", "places::", "ways::"]).unwrap();
     let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{printed}");
     assert!(!printed.contains("running 0 tests"), "{printed}");

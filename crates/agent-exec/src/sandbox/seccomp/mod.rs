@@ -1,11 +1,15 @@
 //! System calls that a sandboxed command is refused, whatever namespaces it is in.
 //!
-//! Two programs, because a filter has one answer: `EPERM` where a program should see that it may not, `ENOSYS` where it should take another
-//! way (`clone3` and `openat2` hide their flags from a filter, and every C library falls back to `clone` and `openat`; `io_uring` would do
-//! the rest behind our back).
+//! `EPERM` where a program should see that it may not, `ENOSYS` where it should take another way (`clone3` and `openat2` hide their flags from a
+//! filter, and every C library falls back to `clone` and `openat`; `io_uring` would do the rest behind our back).
+//!
+//! The kernel checks and translates a filter anew for every command, which takes longer the longer it is. So there is one, and it is short.
 
+mod absent;
 mod modes;
 mod others;
+#[cfg(test)]
+mod tests;
 
 use libc::c_long;
 use seccompiler::SeccompCmpArgLen::{Dword, Qword};
@@ -22,8 +26,8 @@ pub(crate) enum Surroundings {
     Landlock,
 }
 
-/// The filters, to be installed in this order.
-pub(crate) fn programs(surroundings: Surroundings) -> Result<Vec<BpfProgram>, Error> {
+/// The filter.
+fn program(surroundings: Surroundings) -> Result<BpfProgram, Error> {
     let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     refused.insert(libc::SYS_socket, sockets(surroundings)?);
     refused.insert(libc::SYS_socketpair, pairs()?);
@@ -35,32 +39,25 @@ pub(crate) fn programs(surroundings: Surroundings) -> Result<Vec<BpfProgram>, Er
     if surroundings == Surroundings::Landlock {
         refused.extend(others::rules()?);
     }
-    let hidden: Rules = HIDDEN.iter().map(|&call| (call, Vec::new())).collect();
-    Ok(vec![compile(refused, libc::EPERM)?, compile(hidden, libc::ENOSYS)?])
+    Ok(absent::first(ABSENT, compile(refused)?))
 }
 
-/// A program as the kernel and `bwrap` read it.
-pub(crate) fn bytes(program: &BpfProgram) -> Vec<u8> {
-    let instructions = program.iter().flat_map(|instruction| {
-        let [a, b] = instruction.code.to_ne_bytes();
-        let [e, f, g, h] = instruction.k.to_ne_bytes();
-        [a, b, instruction.jt, instruction.jf, e, f, g, h]
-    });
-    instructions.collect()
+/// Puts this process, and what it starts, behind the filter.
+///
+/// # Errors
+/// Why it could not, as words; then nothing may be started.
+pub(crate) fn install(surroundings: Surroundings) -> Result<(), String> {
+    let filter = program(surroundings).map_err(|error| format!("make the filter: {error}"))?;
+    seccompiler::apply_filter(&filter).map_err(|error| format!("install the filter: {error}"))
 }
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
 /// An empty list of rules refuses the call whatever its arguments are.
-fn compile(rules: Rules, answer: i32) -> Result<BpfProgram, Error> {
-    let mut all = rules.clone();
-    if cfg!(target_arch = "x86_64") {
-        // The same calls in the x32 variant of the instruction set, where a kernel has it.
-        all.extend(rules.into_iter().map(|(call, rules)| (call | X32, rules)));
-    }
-    let answer = SeccompAction::Errno(answer.unsigned_abs());
+fn compile(rules: Rules) -> Result<BpfProgram, Error> {
+    let answer = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let architecture = std::env::consts::ARCH.try_into()?;
-    Ok(SeccompFilter::new(all, SeccompAction::Allow, answer, architecture)?.try_into()?)
+    Ok(SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture)?.try_into()?)
 }
 
 /// A Unix socket that somebody listens on is a way out of every namespace (a container daemon's gives away the machine), and so is what no
@@ -104,7 +101,6 @@ fn namespace_flags(argument: u8) -> Result<Vec<SeccompRule>, Error> {
 
 /// Without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
 const KIND_OF_SOCKET: u64 = 0xf;
-const X32: c_long = 0x4000_0000;
 /// What changes mounts and namespaces, the machine, or the kernel's memory, and the keyrings, which no namespace divides.
 const REFUSED: &[c_long] = &[
     libc::SYS_setns,
@@ -141,27 +137,11 @@ const REFUSED: &[c_long] = &[
     libc::SYS_syslog,
     libc::SYS_vhangup,
 ];
-const HIDDEN: &[c_long] = &[
+/// What a program should take another way for.
+const ABSENT: &[c_long] = &[
     libc::SYS_clone3,
     libc::SYS_openat2,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_filters_are_small_enough_for_the_kernel_and_whole() {
-        for surroundings in [Surroundings::Namespaces, Surroundings::Landlock] {
-            let programs = programs(surroundings).unwrap();
-            assert_eq!(programs.len(), 2);
-            for program in programs {
-                assert!(program.len() < 4096, "{}", program.len());
-                assert_eq!(bytes(&program).len(), 8 * program.len());
-            }
-        }
-    }
-}
