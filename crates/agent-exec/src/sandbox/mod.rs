@@ -35,10 +35,13 @@ mod scratch;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
 mod status_file;
+mod unavailable;
 
 use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
+use crate::leads::leads_into;
+use crate::mount_table::MountTable;
 use crate::search_path::SearchPath;
 use bubblewrap::{Bubblewrap, Run, covered_but_named};
 use guard::Guard;
@@ -54,6 +57,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+pub(crate) use unavailable::Refusal;
+pub use unavailable::Unavailable;
 
 /// What commands may touch. They may read what the user may, but not the temporary files of others, and nothing hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,16 +113,6 @@ impl Mechanism {
     }
 }
 
-/// Why no sandbox can be enforced on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no sandbox can be enforced here: {bubblewrap}; {landlock}")]
-pub struct Unavailable {
-    /// Why not with `bwrap`.
-    pub bubblewrap: String,
-    /// Why not with Landlock.
-    pub landlock: String,
-}
-
 /// The places of a policy, as they were when the sandbox was made. Commands may put something else at their paths; nobody gets that.
 #[derive(Debug)]
 pub(crate) struct Fixed {
@@ -164,12 +159,19 @@ impl Sandbox {
     /// # Errors
     /// [`Unavailable`] when neither way works. Nothing is then to be started that needs a sandbox.
     pub fn new(policy: Policy, helper: Helper, environment: &Environment) -> Result<Self, Unavailable> {
-        let bubblewrap = match Self::with(Mechanism::Bubblewrap, policy.clone(), helper.clone(), environment) {
+        let bubblewrap = match Self::made(Mechanism::Bubblewrap, policy.clone(), helper.clone(), environment) {
             Ok(sandbox) => return Ok(sandbox),
-            Err(why) => why,
+            Err(Refusal::NotHere(why)) => why,
+            Err(Refusal::TooMuch(bubblewrap)) => {
+                let landlock = "Landlock alone would hold less, and was not tried".to_owned();
+                return Err(Unavailable { bubblewrap, landlock, is_for_size: true });
+            }
         };
-        Self::with(Mechanism::Landlock, policy, helper, environment)
-            .map_err(|landlock| Unavailable { bubblewrap, landlock })
+        Self::with(Mechanism::Landlock, policy, helper, environment).map_err(|landlock| Unavailable {
+            bubblewrap,
+            landlock,
+            is_for_size: false,
+        })
     }
 
     /// The same one way.
@@ -182,6 +184,10 @@ impl Sandbox {
         helper: Helper,
         environment: &Environment,
     ) -> Result<Self, String> {
+        Self::made(mechanism, policy, helper, environment).map_err(|why| why.to_string())
+    }
+
+    fn made(mechanism: Mechanism, policy: Policy, helper: Helper, environment: &Environment) -> Result<Self, Refusal> {
         // A `bwrap` that a command planted would be no sandbox.
         let untrusted = policy.writable.iter().chain([&policy.workspace]);
         let programs = SearchPath::outside(environment.value("PATH"), untrusted);
@@ -195,7 +201,7 @@ impl Sandbox {
             }
         };
         if cfg!(not(target_os = "linux")) {
-            return Err(format!("{} is a part of Linux", mechanism.name()));
+            return Err(format!("{} is a part of Linux", mechanism.name()).into());
         }
         let taken: Vec<PathBuf> = fixed.writable.iter().map(|place| place.path.clone()).collect();
         let scratch = Scratch::beside(&taken).map_err(|error| format!("make a temporary directory: {error}"))?;
@@ -285,29 +291,32 @@ impl Sandbox {
             return Vec::new();
         }
         let shown = self.writable();
-        hidden
-            .now()
-            .into_iter()
-            .filter(|hidden| shown.iter().any(|shown| hidden != shown && hidden.starts_with(shown)))
-            .collect()
+        // Landlock's rights are those of a directory by whatever path.
+        let is_shown = |hidden: &PathBuf| !shown.contains(hidden) && leads_into(hidden, &shown);
+        hidden.now(&MountTable::now().unwrap_or_default()).into_iter().filter(is_shown).collect()
     }
 
     /// A command that starts a program in it. Environment, pipes and working directory are still to be set: `directory` is where the
     /// program will be.
+    ///
+    /// # Errors
+    /// Why not all that is to be held can be; then nothing may be started.
     pub(crate) fn command(
         &self,
         program: &Path,
         directory: &Path,
         environment: &Environment,
         status: Option<&StatusFile>,
-    ) -> Command {
+    ) -> Result<Command, Refusal> {
+        let mounts = MountTable::now().map_err(|error| format!("read the table of mounts: {error}"))?;
         let Parts { policy, fixed, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
         let mut command = helper.command(LAUNCH);
         let preparation = match bubblewrap {
             Some(bubblewrap) => {
                 let found = self.guard().map(Guard::protected).unwrap_or_default();
-                let run = Run { program, directory, environment, found: &found };
-                let (arguments, made) = bubblewrap.arguments(policy, fixed, hidden.now(), scratch, run);
+                let run = Run { program, directory, environment, found: &found, mounts: &mounts };
+                let arguments = bubblewrap.arguments(policy, fixed, hidden.now(&mounts), scratch, run);
+                let (arguments, made) = arguments.map_err(|why| Refusal::TooMuch(why.to_string()))?;
                 let outer = [vec![bubblewrap.program().as_os_str().to_owned()], arguments].concat();
                 // Without Landlock the helper only looks at the mounts.
                 let writable = if *has_landlock { self.writable_places() } else { Vec::new() };
@@ -324,13 +333,13 @@ impl Sandbox {
                 Preparation::Landlock {
                     writable: as_arguments(&self.writable_places()),
                     readable: as_arguments(&readable.chain(named).collect::<Vec<_>>()),
-                    hidden: os_strings(hidden.now().into_iter().filter(|path| !shown.contains(path)).collect()),
+                    hidden: os_strings(hidden.now(&mounts).into_iter().filter(|path| !shown.contains(path)).collect()),
                 }
             }
         };
         launch::add_arguments(&mut command, &preparation);
         command.arg(program);
-        command
+        Ok(command)
     }
 
     /// A place where it is told how a command ended, where the number that its process ends with does not.
@@ -366,9 +375,9 @@ impl Sandbox {
     }
 
     /// Starts a program that does nothing.
-    fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), String> {
+    fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), Refusal> {
         let program = programs.find("true").map_err(|error| format!("`true`: {error}"))?;
-        let mut command = self.command(&program, &self.0.policy.workspace, environment, None);
+        let mut command = self.command(&program, &self.0.policy.workspace, environment, None)?;
         command.env_clear().envs(environment.iter()).current_dir("/");
         let name = self.0.mechanism.name();
         let output = attempt::output(command).map_err(|error| format!("{name} could not be tried: {error}"))?;
@@ -377,7 +386,7 @@ impl Sandbox {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
-        Err(format!("{name} does not work here: {line}"))
+        Err(format!("{name} does not work here: {line}").into())
     }
 }
 
