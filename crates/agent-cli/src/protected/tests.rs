@@ -265,6 +265,25 @@ fn what_a_configuration_leads_to_is_found_also_where_it_is_not_there() {
     );
 }
 
+/// A crowd of names pushes no other one out, and what is not read is said.
+#[test]
+fn all_that_git_names_is_found_or_the_rest_is_said() {
+    let (_root, root) = tree(&["x"]);
+    git(&root, &["init", "--quiet"]);
+    let scripts: Vec<String> = (0..250).map(|number| format!("s{number}.sh")).collect();
+    let files: String = scripts.iter().map(|script| format!("sh {script}; ")).collect();
+    git(&root, &["config", "alias.many", &format!("!{files}")]);
+    let (settings, notes) = found(&root, &[]);
+    assert_eq!((settings.files.len(), notes), (250, Vec::new()));
+    for number in 0..25 {
+        write(&root, &format!("{number}.inc"), "[alias]\nx = !sh own.sh\n");
+        git(&root, &["config", "--add", "includeIf.onbranch:dev.path", &format!("../{number}.inc")]);
+    }
+    let (settings, notes) = found(&root, &[]);
+    assert!(notes.iter().any(|note| note.contains("includes more files")), "{notes:?}");
+    assert!(settings.files.contains(&root.join("24.inc")), "what is included is protected, read or not");
+}
+
 /// What is found with these variables, without what this machine's user has configured.
 fn found(root: &Path, environment: &[(&str, &str)]) -> (GitSettings, Vec<String>) {
     let mut all = vec![("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned())];
