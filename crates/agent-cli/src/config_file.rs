@@ -9,7 +9,9 @@ use agent_core::permission::{PermissionMode, Rule};
 use agent_runner::journal::{check_own, check_own_target, read_regular};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
 use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// What a user may configure.
@@ -292,6 +294,15 @@ pub(crate) fn config_home() -> Option<PathBuf> {
 /// `$AGENT_STATE_HOME`, else `~/.local/state/agent`.
 pub(crate) fn state_home() -> Option<PathBuf> {
     from_environment("AGENT_STATE_HOME", STATE_BELOW_HOME)
+}
+
+/// Makes the place of the state, which is the user's alone. It has to be there before anything runs in a sandbox: what is not there cannot be hidden,
+/// and a command that runs already would see the keys and journals that come later. A session that is kept nowhere has a key, too.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn make_state_home() -> io::Result<()> {
+    state_home().map_or(Ok(()), |home| DirBuilder::new().recursive(true).mode(0o700).create(home))
 }
 
 /// The key by which the agent knows its own records of turns: commands neither read nor write there.

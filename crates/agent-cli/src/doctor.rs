@@ -219,8 +219,7 @@ impl Report {
             self.bad("there is no place for sessions: set AGENT_STATE_HOME");
             return;
         };
-        let made = std::fs::create_dir_all(&home).and_then(|()| tempfile::NamedTempFile::new_in(&home));
-        match made {
+        match config_file::make_state_home().and_then(|()| tempfile::NamedTempFile::new_in(&home)) {
             Ok(_) => self.good(&format!("sessions are kept in {}", home.display())),
             Err(error) => self.bad(&format!("sessions cannot be kept in {}: {error}", home.display())),
         }

@@ -1,7 +1,7 @@
 //! What holds commands back: which sandbox is wanted, which can be had, what is said about it, and whether it is true.
 
 use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
-use crate::config_file::{UserConfig, config_home, state_home};
+use crate::config_file::{UserConfig, config_home, make_state_home, state_home};
 use crate::failure::Failure;
 use crate::hard_links;
 use crate::hidden::{self, Hidden};
@@ -10,10 +10,11 @@ use crate::repository_config::RepositoryConfig;
 use crate::settings::Seat;
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
-    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, SearchPath, Unavailable,
+    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, SearchPath,
+    Unavailable, leads_into,
 };
 use serde::Serialize;
-use std::io::{IsTerminal as _, stdin};
+use std::io::{ErrorKind, IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ pub(crate) fn for_session(
     if let Some(warning) = place.protection.warning().filter(|_| !options.quiet) {
         say(&escaped(&format!("agent: sandbox: {warning}")));
     }
+    make_state()?;
     let hidden = hidden::of(user, &repository.hidden)?;
     let asked = hidden.asked.clone();
     let policy = policy(access, &place, writable(user)?, hidden);
@@ -52,7 +54,8 @@ pub(crate) fn for_session(
             Ok(Some(sandbox.watched_by(Arc::new(place.protection.later(&place.git)))))
         }
         Err(why) => {
-            let insists = by_user.is_some() || repository.sandbox.is_some_and(|wanted| wanted != Wanted::Off);
+            let insists =
+                by_user.is_some() || why.is_for_size || repository.sandbox.is_some_and(|wanted| wanted != Wanted::Off);
             without(&why, insists, seat).map(|()| None)
         }
     }
@@ -94,6 +97,7 @@ pub(crate) fn for_formatters(
     directory: &Path,
     commands: Option<&Sandbox>,
 ) -> Result<Sandbox, Failure> {
+    make_state()?;
     // Nothing there can be written, so nothing has to be protected by name.
     let hidden = hidden::of(user, &[])?;
     let mut policy = Policy {
@@ -119,8 +123,20 @@ fn helper() -> Helper {
     Helper::own_program().beside("agent-helper")
 }
 
+/// Where the state cannot be kept at all, nothing is to be hidden there. Where it can be later, it could be read.
+fn make_state() -> Result<(), Failure> {
+    make_state_home().or_else(|error| match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::NotADirectory => Ok(()),
+        _ => Err(Failure::config(format!(
+            "make the directory of the state: {error}; set AGENT_STATE_HOME to another directory"
+        ))),
+    })
+}
+
 /// What a session in this directory would get.
 pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
+    // Where it fails, the sandbox is tried all the same: what runs in it is known.
+    let _ = make_state();
     let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [directory]);
     let protection = Protection::find(directory, &programs);
     let place = Place { directory, git: git_settings(directory, &programs, &protection.folders()), protection };
@@ -155,12 +171,12 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
 /// the next session is to allow.
 fn is_kept_in(home: &Path, directory: &Path) -> bool {
     let there = home.ancestors().find_map(|folder| folder.canonicalize().ok());
-    if !there.is_some_and(|there| there.starts_with(directory)) {
+    if !there.is_some_and(|there| leads_into(&there, &[directory])) {
         return false;
     }
     // Where it cannot be made, commands cannot make it either.
     let _ = std::fs::create_dir_all(home);
-    home.canonicalize().is_ok_and(|home| home.starts_with(directory) && home != directory)
+    home.canonicalize().is_ok_and(|home| leads_into(&home, &[directory]) && home != directory)
 }
 
 /// Where commands run.
@@ -180,7 +196,7 @@ pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
     let SandboxCommand::Check(options) = &arguments.command;
     let home = state_home()
         .ok_or_else(|| Failure::config("make files for the check: there is no home directory; set AGENT_STATE_HOME"))?;
-    std::fs::create_dir_all(&home).map_err(|error| Failure::internal(format!("make {}: {error}", home.display())))?;
+    make_state()?;
     let mechanism = options.with.map(|kind| match kind {
         SandboxKind::Bubblewrap => Mechanism::Bubblewrap,
         SandboxKind::Landlock => Mechanism::Landlock,

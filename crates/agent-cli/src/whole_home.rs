@@ -5,6 +5,7 @@ use crate::args::Options;
 use crate::failure::Failure;
 use crate::settings::Seat;
 use crate::terminal::{inline, say};
+use agent_exec::leads_into;
 use std::io::{IsTerminal as _, stdin};
 use std::path::Path;
 
@@ -31,7 +32,8 @@ pub(crate) fn check(directory: &Path, options: &Options, seat: Seat) -> Result<(
     }
 }
 
+/// By whatever path: a home directory may be mounted in two places.
 fn holds_home(directory: &Path) -> bool {
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-    home.is_some_and(|home| home.starts_with(directory))
+    home.is_some_and(|home| leads_into(&home, &[directory]))
 }

@@ -1,18 +1,22 @@
 //! Where a path leads, link by link.
 
+use crate::mount_table::MountTable;
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Whether a path lies in one of these places, or goes through one: a link there can be led elsewhere, wherever it ends now. The places are compared
-/// as they are given, so each should be given by its name and by where it really is.
+/// as they are given, so each should be given by its name and by where it really is; and by what they are, so a second mount of a place, or of a
+/// directory in it, is that place.
 ///
 /// A path that is not absolute, goes round in a circle or cannot be looked at counts as one that does. What is not there leads nowhere.
 #[must_use]
 pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
     let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
-    let is_inside = |path: &Path| places.iter().any(|place| path.starts_with(place));
+    let places = Places::of(places);
     let (mut to_go, mut at, mut links) = (parts(path), PathBuf::from("/"), 0);
     if !path.is_absolute() {
         return true;
@@ -24,7 +28,7 @@ pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
         }
         // The root begins anew.
         at.push(&part);
-        if is_inside(&at) {
+        if places.hold(&at) {
             return true;
         }
         match at.read_link() {
@@ -44,6 +48,44 @@ pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
         }
     }
     false
+}
+
+/// Places, by all that tells them.
+struct Places<'a> {
+    names: Vec<&'a Path>,
+    identities: Vec<(u64, u64)>,
+    /// Without one, names and identities have to do.
+    mounts: MountTable,
+}
+
+impl<'a> Places<'a> {
+    fn of<P: AsRef<Path>>(places: &'a [P]) -> Self {
+        let names: Vec<&Path> = places.iter().map(AsRef::as_ref).collect();
+        let identities = names.iter().filter_map(|place| identity(&fs::metadata(place).ok()?)).collect();
+        Self { names, identities, mounts: MountTable::now().unwrap_or_default() }
+    }
+
+    /// Whether one of them is at a path without links, or above it.
+    fn hold(&self, path: &Path) -> bool {
+        let identity = fs::symlink_metadata(path).ok().and_then(|status| identity(&status));
+        self.names.iter().any(|place| path.starts_with(place))
+            || identity.is_some_and(|identity| self.identities.contains(&identity))
+            || self.hold_mount(path)
+    }
+
+    /// What is mounted there may be a part of a place, which nothing above it tells.
+    fn hold_mount(&self, path: &Path) -> bool {
+        let Some(location) = self.mounts.location(path).filter(|_| self.mounts.has_mount_at(path)) else {
+            return false;
+        };
+        let places = self.names.iter().filter_map(|place| self.mounts.location(place));
+        places.into_iter().any(|place| location.is_within(&place))
+    }
+}
+
+/// A file may have other names that are no mounts; a directory has none.
+fn identity(status: &fs::Metadata) -> Option<(u64, u64)> {
+    status.is_dir().then(|| (status.dev(), status.ino()))
 }
 
 /// As many as the kernel follows.

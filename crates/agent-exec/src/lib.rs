@@ -34,6 +34,7 @@ mod lasting;
 mod leads;
 pub mod leftovers;
 mod limits;
+mod mount_table;
 mod program;
 mod pump;
 mod run;

@@ -81,7 +81,7 @@ pub(crate) fn start<'a>(
     let surroundings = if unkept.is_some() { Surroundings { helper: None, ..surroundings } } else { surroundings };
     let marker = crate::tree::new_marker();
     let status = sandbox.and_then(Sandbox::status_file);
-    let prepared = prepare(command, &program, surroundings, status.as_ref());
+    let prepared = prepare(command, &program, surroundings, status.as_ref())?;
     let Kept { command: mut prepared, keeper, input } = keep(prepared, command, surroundings, &marker)?;
     prepared.env_clear().envs(environment.iter()).envs(command.environment.iter().map(|(name, value)| (name, value)));
     if keeper.is_none() {
@@ -232,13 +232,15 @@ fn prepare(
     program: &Path,
     surroundings: Surroundings<'_>,
     status: Option<&StatusFile>,
-) -> StdCommand {
+) -> Result<StdCommand, StartError> {
     // A helper begins a session by itself.
     let new_session = surroundings.new_session.filter(|_| surroundings.keeper().is_none());
     let mut prepared = match (surroundings.sandbox, new_session) {
         (Some(sandbox), _) => {
             let directory = Path::new(&command.directory);
-            sandbox.command(program, directory, surroundings.environment, status, input_of(command))
+            sandbox
+                .command(program, directory, surroundings.environment, status, input_of(command))
+                .map_err(|why| StartError::NotPrepared(why.to_string()))?
         }
         // It does not fork, because the new process leads no group yet: process id and group are as without it.
         (None, Some(new_session)) => {
@@ -259,7 +261,7 @@ fn prepare(
         Input::Nothing if surroundings.sandbox.is_some() => &mut prepared,
         Input::Nothing => prepared.stdin(Stdio::null()),
     };
-    prepared
+    Ok(prepared)
 }
 
 fn input_of(command: &Command) -> Input {

@@ -14,8 +14,10 @@ mod settings;
 pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::terminal::{escaped, say};
+use agent_core::protected::is_instructions;
 use agent_exec::{SearchPath, Watch};
 use finder::{Find, Finder, Kind};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -52,7 +54,7 @@ impl Protection {
         }
     }
 
-    /// What commands must not change: repositories first, then those near the root, and of very many only those.
+    /// What commands must not change: all repositories, and of very many others those near the root.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let is_repository = |find: &&Find| {
             find.kind == Kind::Repository || is_named(&find.path, ".git") || is_named(&find.path, ".agent")
@@ -63,11 +65,29 @@ impl Protection {
         let mut paths: Vec<PathBuf> = self.submodules.iter().filter(|path| path.exists()).cloned().collect();
         paths.extend(of(first));
         paths.extend(self.closed.iter().filter(|path| **path != self.workspace).cloned());
-        paths.truncate(MOST_REPOSITORIES);
-        paths.extend(of(others).into_iter().take(MOST_PATHS));
-        let mut seen = std::collections::BTreeSet::new();
+        paths.extend(self.fitting(of(others)));
+        let mut seen = BTreeSet::new();
         paths.retain(|path| seen.insert(path.clone()));
         paths
+    }
+
+    /// As many as mounts can hold at every command, with the directories on the way to them. The first ones: they are near the root.
+    fn fitting(&self, paths: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut mounts = BTreeSet::new();
+        let fits = |path: &PathBuf| {
+            let is_pinned = !is_instructions(&path.file_name().unwrap_or_default().to_string_lossy());
+            let way = path.ancestors().take_while(|above| is_pinned && *above != self.workspace);
+            mounts.extend(way.chain([path.as_path()]).map(Path::to_path_buf));
+            mounts.len() <= MOST_MOUNTS
+        };
+        paths.into_iter().take_while(fits).collect()
+    }
+
+    /// What of the finds is not protected.
+    fn left_out(&self) -> BTreeSet<PathBuf> {
+        let protected: BTreeSet<PathBuf> = self.paths().into_iter().collect();
+        let finds = self.finds.iter().flat_map(|find| find.protected(&self.workspace));
+        finds.filter(|path| !protected.contains(path)).collect()
     }
 
     /// What no tool writes besides the protected names: the insides of repositories that have other names, and where links with a protected
@@ -107,13 +127,11 @@ impl Protection {
 
     /// What was not searched or is not protected, as a sentence.
     pub(crate) fn warning(&self) -> Option<String> {
-        let found: std::collections::BTreeSet<PathBuf> =
-            self.finds.iter().flat_map(|find| find.protected(&self.workspace)).collect();
-        let found = found.len();
-        let protected = self.paths().len();
+        let (found, left_out) = (self.finds.len(), self.left_out().len());
         let mut said: Vec<String> = self.unknown.iter().cloned().collect();
         said.extend(not_searched(&self.workspace, &self.unsearched));
-        if found > protected.max(MOST_PATHS) {
+        if left_out > 0 {
+            let protected = found.saturating_sub(left_out);
             said.push(format!("of {found} repositories and files that other programs run, {protected} are protected"));
         }
         (!said.is_empty()).then(|| format!("{}: commands can change what is there", said.join("; ")))
@@ -122,6 +140,7 @@ impl Protection {
     /// What looks for more of it around every command.
     pub(crate) fn later(self, git: &GitSettings) -> Later {
         Later {
+            left_out: self.left_out(),
             workspace: self.workspace,
             finder: self.finder,
             named: git.paths().cloned().collect(),
@@ -136,6 +155,8 @@ pub(crate) struct Later {
     finder: Mutex<Finder>,
     /// What configurations name.
     named: Vec<PathBuf>,
+    /// What was said not to be protected when the session began.
+    left_out: BTreeSet<PathBuf>,
     /// Where the last walk did not come.
     unsearched: Mutex<Vec<PathBuf>>,
 }
@@ -162,6 +183,7 @@ impl Watch for Later {
     fn protects(&self, path: &Path) -> Vec<PathBuf> {
         match path.parent().filter(|_| is_named(path, HEAD)) {
             Some(folder) => Find { path: folder.to_path_buf(), kind: Kind::Repository }.protected(&self.workspace),
+            None if self.left_out.contains(path) => Vec::new(),
             None => vec![path.to_path_buf()],
         }
     }
@@ -202,10 +224,9 @@ fn is_named(path: &Path, name: &str) -> bool {
 }
 
 const HEAD: &str = "HEAD";
-/// Each is a mount of every sandboxed command.
-const MOST_PATHS: usize = 200;
-/// The same, of repositories and configurations of this program: nothing else may push them out.
-const MOST_REPOSITORIES: usize = 500;
+/// Of what is no repository, and of the directories on the way to it. Repositories and what comes later are not counted: where those are too many
+/// for mounts, no command is started.
+const MOST_MOUNTS: usize = 400;
 
 #[cfg(test)]
 mod tests;

@@ -66,6 +66,7 @@ pub(super) fn asked(
     let mut found = Collected::new(workspace, programs, environment);
     let root = project::folders(workspace).first().map_or_else(|| workspace.to_path_buf(), |root| root.to_path_buf());
     found.others.extend(within.iter().take(MOST_PLACES).cloned());
+    found.is_cut = within.len() > MOST_PLACES && root.join(".gitmodules").exists();
     // Without a repository the user's own configuration counts all the same; without git nothing of it does.
     if root.join(".git").exists() || programs.find("git").is_ok() {
         found.take(&root);
@@ -93,6 +94,8 @@ struct Collected<'a> {
     whole: BTreeSet<(String, PathBuf)>,
     unknown: BTreeSet<String>,
     notes: Vec<String>,
+    /// There is more than was read.
+    is_cut: bool,
 }
 
 /// `origin`, `key`, `value`, as git lists them.
@@ -112,6 +115,7 @@ impl<'a> Collected<'a> {
             whole: BTreeSet::new(),
             unknown: BTreeSet::new(),
             notes: Vec::new(),
+            is_cut: false,
         }
     }
 
@@ -201,9 +205,14 @@ impl<'a> Collected<'a> {
 
     /// What a file says that is included only under a condition, or by one that is.
     fn take_file(&mut self, root: &Path, file: &Path) {
-        if self.read.len() >= MOST_INCLUDES || !file.is_file() || !self.read.insert(links::follow(file).real) {
+        if !file.is_file() || self.read.contains(&links::follow(file).real) {
             return;
         }
+        if self.read.len() >= MOST_INCLUDES {
+            self.is_cut = true;
+            return;
+        }
+        self.read.insert(links::follow(file).real);
         let list = self.said(root, &["config", "--file", &file.to_string_lossy(), "--list", "--show-origin", "-z"]);
         let entries = entries(&list.unwrap_or_default(), root);
         self.take_entries(root, &entries);
@@ -285,13 +294,14 @@ impl<'a> Collected<'a> {
                 shown(first)
             ));
         }
-        if self.files.len() > MOST_FILES || self.links.len() > MOST_FILES {
-            let text = "git's configuration names more files of this workspace than can be protected: commands can change the others";
+        if self.is_cut {
+            let text = "git's configuration includes more files, or is that of more submodules, than are read: commands can change what the others name";
             self.notes.push(text.to_owned());
         }
-        let first = |paths: BTreeSet<PathBuf>| paths.into_iter().take(MOST_FILES).collect();
+        // All of them: where those are too many for mounts, no command is started.
         let hooks = self.hooks.into_iter().collect();
-        (GitSettings { hooks, files: first(self.files), links: first(self.links) }, self.notes)
+        let (files, links) = (self.files.into_iter().collect(), self.links.into_iter().collect());
+        (GitSettings { hooks, files, links }, self.notes)
     }
 }
 
@@ -336,7 +346,6 @@ fn is_part_of_repository(hooks: &Path) -> bool {
     hooks.ends_with("hooks") && repositories::is_repository(|name| folder.join(name).exists())
 }
 
-const MOST_FILES: usize = 200;
 /// Of those within, asking costs a process each.
 const MOST_REPOSITORIES: usize = 30;
 const MOST_PLACES: usize = 50;

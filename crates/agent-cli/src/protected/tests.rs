@@ -161,10 +161,10 @@ fn the_search_is_bounded_and_says_so() {
     assert_eq!(Finder::within(&root, limits).find().unsearched.len(), 3);
     let limits = Limits { directories: 100, caches: 10, entries: 5 };
     assert!(!Finder::within(&root, limits).find().unsearched.is_empty());
-    let many: Vec<String> = (0..=MOST_PATHS).map(|number| format!("{number}/.envrc")).collect();
+    let many: Vec<String> = (0..=MOST_MOUNTS / 2).map(|number| format!("{number}/.envrc")).collect();
     let (_root, root) = tree(&many.iter().map(String::as_str).collect::<Vec<_>>());
     let protection = Protection::find(&root, &programs(&root));
-    assert_eq!(protection.paths().len(), MOST_PATHS);
+    assert_eq!(protection.paths().len(), MOST_MOUNTS / 2);
     assert!(
         protection
             .warning()
@@ -263,6 +263,25 @@ fn what_a_configuration_leads_to_is_found_also_where_it_is_not_there() {
         relative(&root, found.files),
         ["absent.inc", "dev.inc", "scripts/pc", "second/absent.inc", "sub/watch.sh", "tools/absent.sh"]
     );
+}
+
+/// A crowd of names pushes no other one out, and what is not read is said.
+#[test]
+fn all_that_git_names_is_found_or_the_rest_is_said() {
+    let (_root, root) = tree(&["x"]);
+    git(&root, &["init", "--quiet"]);
+    let scripts: Vec<String> = (0..250).map(|number| format!("s{number}.sh")).collect();
+    let files: String = scripts.iter().map(|script| format!("sh {script}; ")).collect();
+    git(&root, &["config", "alias.many", &format!("!{files}")]);
+    let (settings, notes) = found(&root, &[]);
+    assert_eq!((settings.files.len(), notes), (250, Vec::new()));
+    for number in 0..25 {
+        write(&root, &format!("{number}.inc"), "[alias]\nx = !sh own.sh\n");
+        git(&root, &["config", "--add", "includeIf.onbranch:dev.path", &format!("../{number}.inc")]);
+    }
+    let (settings, notes) = found(&root, &[]);
+    assert!(notes.iter().any(|note| note.contains("includes more files")), "{notes:?}");
+    assert!(settings.files.contains(&root.join("24.inc")), "what is included is protected, read or not");
 }
 
 /// What is found with these variables, without what this machine's user has configured.

@@ -26,6 +26,7 @@ mod prompt;
 mod pty;
 mod sandbox;
 mod schema;
+mod second_mounts;
 mod secrets;
 mod sessions;
 mod shared_index;

@@ -425,3 +425,92 @@ fn what_git_is_told_to_read_or_run_is_out_of_reach() {
         }
     }
 }
+
+/// Files that other programs act on, in such numbers that the directories on the way to something else might not be held.
+#[test]
+fn nothing_hidden_is_moved_for_a_crowd_of_other_files() {
+    if !can_mount() {
+        return;
+    }
+    let made = "for i in $(seq 100 440); do mkdir -p a$i/d; : > a$i/d/.envrc; done; echo made";
+    let moved = "mv zz/conf zz/c2; cat zz/*/prod.env; true";
+    for (shipped, commands, arguments, is_read) in [
+        (120, [moved, "cat zz/*/prod.env; true"], &[][..], false),
+        (0, [made, moved], &[], false),
+        (0, [made, moved], &["--sandbox", "off"], true),
+    ] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        (0..shipped).for_each(|number| scratch.write(&format!("a{number}/b/c/.envrc"), ""));
+        scratch.write("zz/conf/prod.env", "HIDDEN-CANARY");
+        scratch.write(".agent/config.toml", "sandbox_hidden = [\"zz/conf/prod.env\"]\n");
+        let model = Model::script([bash(commands[0]), bash(commands[1]), Step::text("Done.")]);
+        let ended = scratch.run(&model, &[&["-p", "x", "--permission-mode", "bypass"], arguments].concat());
+        let (body, shown) = (model.last_body().to_string(), ended.err);
+        assert_eq!(body.contains("HIDDEN-CANARY"), is_read, "{shipped}: {body}");
+        assert_eq!(scratch.work("zz/c2").exists(), is_read, "{shipped}: {body}");
+        match (shipped, is_read) {
+            (0, false) => assert!(body.contains("mounts would be needed"), "it is said why nothing is started: {body}"),
+            (0, true) => {}
+            _ => {
+                assert!(body.contains("busy"), "{body}");
+                assert!(
+                    shown.contains("of 122 repositories and files that other programs run, 102 are protected"),
+                    "{shown}"
+                );
+            }
+        }
+    }
+}
+
+/// More files than before keep a repository's configuration no less.
+#[test]
+fn a_crowd_of_other_files_opens_no_repository() {
+    if !can_mount() {
+        return;
+    }
+    let made = "for i in $(seq 100 330); do mkdir -p a$i; : > a$i/.envrc; done; mv zz zy; ls -d z*";
+    let configured = "git -C zy/repo config core.pager planted; git -C zz/repo config core.pager planted; true";
+    for (arguments, is_held) in [(&[][..], true), (&["--sandbox", "off"], false)] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        scratch.git(&["init", "--quiet", "zz/repo"]);
+        let model = Model::script([bash(made), bash(configured), Step::text("Done.")]);
+        scratch.run(&model, &[&["-p", "x", "--permission-mode", "bypass"], arguments].concat());
+        let text = ["zz", "zy"].map(|folder| fs::read_to_string(scratch.work(folder).join("repo/.git/config")));
+        let is_planted = text.into_iter().flatten().any(|text| text.contains("planted"));
+        assert_eq!(!is_planted, is_held, "{arguments:?}");
+        assert_eq!(scratch.work("zz").exists(), is_held, "a directory on the way to a repository stays");
+    }
+}
+
+/// The key is made with the first record, when a command may already run. A session that is kept nowhere has one, too.
+#[test]
+fn the_key_of_the_records_is_hidden_from_a_command_that_runs_when_it_is_made() {
+    for (arguments, is_read) in
+        [(&[][..], false), (&["--no-session"], false), (&["--no-session", "--sandbox", "off"], true)]
+    {
+        if !is_read && !has_sandbox(&[]) {
+            continue;
+        }
+        let scratch = Scratch::repository_in("/var/tmp");
+        fs::remove_dir(scratch.path("state")).unwrap();
+        let key = scratch.path("state/records.key");
+        let wait = format!(
+            "for i in $(seq 100); do test -e {0} && cat {0} > stolen && break; sleep 0.05; done; echo end > ended",
+            key.display()
+        );
+        let model = Model::script([
+            Step::call("bash", json!({ "command": wait, "run_in_background": true })),
+            Step::call("write_file", json!({ "path": "b.txt", "content": "x\n" })),
+            bash("for i in $(seq 200); do test -e ended && break; sleep 0.05; done; true"),
+            Step::text("Done."),
+        ]);
+        let mut command =
+            scratch.run_command(&model, &[&["-p", "x", "--permission-mode", "bypass"], arguments].concat());
+        crate::support::Running::start(&mut command).end().assert_code(0);
+        assert!(key.exists() && scratch.work("ended").exists(), "{arguments:?}");
+        let mode = fs::metadata(scratch.path("state")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{arguments:?}");
+        let stolen = fs::read(scratch.work("stolen")).unwrap_or_default();
+        assert_eq!(!stolen.is_empty() && stolen == fs::read(&key).unwrap(), is_read, "{arguments:?}");
+    }
+}

@@ -186,7 +186,8 @@ impl Checker {
         let mut canaries = Canaries::lay(&self.root)?;
         let workspace = self.root.join("work");
         let mut command = if is_sandboxed {
-            let mut command = self.sandbox.command(&self.program, &workspace, &self.environment, None, Input::Nothing);
+            let command = self.sandbox.command(&self.program, &workspace, &self.environment, None, Input::Nothing);
+            let mut command = command.map_err(io::Error::other)?;
             command.env_clear().envs(self.environment.iter()).env("TMPDIR", self.sandbox.scratch());
             command
         } else {

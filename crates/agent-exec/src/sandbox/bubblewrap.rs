@@ -1,12 +1,14 @@
 //! The arguments of `bwrap`, which makes the namespaces.
 
-use super::mounts::{Made, Mounts};
+use super::mounts::{Made, Mounts, TooMany};
 use super::place::{Led, Place, led};
 use super::scratch::Scratch;
 use super::{Access, Fixed, Policy};
 use crate::environment::Environment;
+use crate::mount_table::MountTable;
 use crate::program;
 use crate::search_path::SearchPath;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -36,13 +38,13 @@ impl Bubblewrap {
         hidden: Vec<PathBuf>,
         scratch: &Scratch,
         run: Run<'_>,
-    ) -> (Vec<OsString>, Vec<Made>) {
+    ) -> Result<(Vec<OsString>, Vec<Made>), TooMany> {
         let mut line: Vec<OsString> = OPTIONS.iter().map(OsString::from).collect();
         line.extend(["--bind".into(), scratch.path().into(), "/tmp".into()]);
         let mut mounts = Mounts::default();
         mounts.named(covered_but_named(run.program, run.environment));
         mounts.readable(fixed.readable.iter().map(|place| place.path.clone()));
-        let protected = protected(policy, fixed, run.found);
+        let protected = protected(policy, fixed, &run);
         for place in &fixed.writable {
             // What commands have closed as a whole stays closed: nobody can see what to protect in it.
             let is_closed = protected.contains(&place.path) || hidden.contains(&place.path);
@@ -55,14 +57,14 @@ impl Bubblewrap {
         mounts.protected(protected);
         mounts.hidden(hidden);
         let places: Vec<Place> = fixed.writable.iter().chain(&fixed.readable).cloned().collect();
-        let (arguments, made) = mounts.arguments(scratch.empty_file(), &COVERED, &places);
+        let (arguments, made) = mounts.arguments(scratch.empty_file(), &COVERED, &places)?;
         line.extend(arguments);
         // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
         for path in ["/proc", "/run"] {
             line.extend(["--remount-ro".into(), path.into()]);
         }
         line.extend(["--chdir".into(), run.directory.into()]);
-        (line, made)
+        Ok((line, made))
     }
 }
 
@@ -74,12 +76,13 @@ pub(crate) struct Run<'a> {
     pub(crate) environment: &'a Environment,
     /// What is protected besides: it was found after the policy was made.
     pub(crate) found: &'a [PathBuf],
+    pub(crate) mounts: &'a MountTable,
 }
 
 /// What is there of the protected paths, and where links among them lead; where something cannot be seen, what hides it.
-fn protected(policy: &Policy, fixed: &Fixed, more: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for path in policy.protected.iter().chain(more) {
+fn protected(policy: &Policy, fixed: &Fixed, run: &Run<'_>) -> Vec<PathBuf> {
+    let mut found = BTreeSet::new();
+    for path in policy.protected.iter().chain(run.found) {
         let (real, is_closed) = match led(path) {
             // A link cannot be mounted over. What it leads to can.
             Led::To(real) => (real, false),
@@ -88,13 +91,13 @@ fn protected(policy: &Policy, fixed: &Fixed, more: &[PathBuf]) -> Vec<PathBuf> {
             Led::Behind(closed) => (closed, true),
         };
         // Elsewhere nothing can be written anyway; and a link of the repository's must not bring in what is hidden, such as `/tmp`.
-        let is_within =
-            fixed.writable.iter().any(|place| real.starts_with(&place.path) && (is_closed || real != place.path));
-        if is_within && !found.contains(&real) {
-            found.push(real);
-        }
+        let is_within = |real: &PathBuf| {
+            fixed.writable.iter().any(|place| real.starts_with(&place.path) && (is_closed || real != &place.path))
+        };
+        let aliases = run.mounts.aliases(&real);
+        found.extend(aliases.into_iter().chain([real]).filter(is_within));
     }
-    found
+    found.into_iter().collect()
 }
 
 /// What is named and the sandbox's own `/tmp` and `/run` would cover: the program, a home in a test's directory, programs of a system that
@@ -165,9 +168,11 @@ mod tests {
         let arguments = |access| {
             let environment = Environment::filtered([]);
             let program = Path::new("/tmp/program");
-            let run = Run { program, directory: &workspace, environment: &environment, found: &[] };
+            let mounts = MountTable::default();
+            let run = Run { program, directory: &workspace, environment: &environment, found: &[], mounts: &mounts };
             let policy = policy(access);
-            let (arguments, made) = bubblewrap.arguments(&policy, &Fixed::of(&policy), Vec::new(), &scratch, run);
+            let (arguments, made) =
+                bubblewrap.arguments(&policy, &Fixed::of(&policy), Vec::new(), &scratch, run).unwrap();
             assert!(
                 made.iter().any(|made| matches!(made, Made::ReadOnly(place) if place.path == git))
                     || access == Access::ReadOnly

@@ -21,7 +21,7 @@ pub trait Watch: Send + Sync {
     fn find(&self) -> Vec<PathBuf>;
 
     /// What commands must not write once something was found at a path; that path itself, for instance. Where mounts hold commands back, this counts
-    /// from the next command on.
+    /// from the next command on. Where it is more than mounts can hold, no further command is started.
     fn protects(&self, path: &Path) -> Vec<PathBuf>;
 
     /// Whether what commands made at a path is to be set aside, and not only told. `is_new` when nothing was found there before.
@@ -88,7 +88,7 @@ impl Guard {
     pub(super) fn protected(&self) -> Vec<PathBuf> {
         let Some(Watched { by, known, .. }) = self.watch.get() else { return Vec::new() };
         let known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.keys().take(MOST_PROTECTED).flat_map(|path| by.protects(path)).collect()
+        known.keys().flat_map(|path| by.protects(path)).collect()
     }
 
     fn end(&self) -> Vec<String> {
@@ -215,7 +215,5 @@ fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
 
 /// What hides another thing that hides another, and so on.
 const MOST_ROUNDS: u32 = 50;
-/// Each is a mount.
-const MOST_PROTECTED: usize = 200;
 /// More names tell nobody more.
 const MOST_NAMED: usize = 8;

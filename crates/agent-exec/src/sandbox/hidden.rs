@@ -1,6 +1,7 @@
 //! Finds what is to be hidden, under the names that it has in the end.
 
 use super::place::{Led, led};
+use crate::mount_table::MountTable;
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use std::fs::Metadata;
@@ -24,9 +25,11 @@ impl Hidden {
         Self { paths }
     }
 
-    /// What of it is there now, without links. What came into being since the last command is there, too.
-    pub(super) fn now(&self) -> Vec<PathBuf> {
+    /// What of it is there now, without links, by every path at which it is mounted. What came into being since the last command is there, too.
+    pub(super) fn now(&self, mounts: &MountTable) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = self.paths.iter().filter_map(|path| real(path)).collect();
+        let aliases: Vec<PathBuf> = found.iter().flat_map(|path| mounts.aliases(path)).collect();
+        found.extend(aliases.iter().filter_map(|path| real(path)));
         found.sort();
         found.dedup();
         found
@@ -78,10 +81,10 @@ mod tests {
         symlink(&keys, &link).unwrap();
         symlink("/dev/null", root.join("none")).unwrap();
         let hidden = Hidden::new(&[link.clone(), later.clone(), root.join("absent"), root.join("none")]);
-        assert_eq!(hidden.now(), std::slice::from_ref(&keys));
+        assert_eq!(hidden.now(&MountTable::default()), std::slice::from_ref(&keys));
         fs::write(&later, "").unwrap();
         fs::remove_file(&link).unwrap();
         symlink(&other, &link).unwrap();
-        assert_eq!(hidden.now(), [keys, later, other]);
+        assert_eq!(hidden.now(&MountTable::default()), [keys, later, other]);
     }
 }

@@ -36,9 +36,12 @@ mod scratch;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
 mod status_file;
+mod unavailable;
 
 use crate::environment::Environment;
 use crate::helper::Helper;
+use crate::leads::leads_into;
+use crate::mount_table::MountTable;
 use crate::search_path::SearchPath;
 use bubblewrap::Bubblewrap;
 use guard::Guard;
@@ -55,6 +58,8 @@ pub(crate) use status_file::StatusFile;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+pub(crate) use unavailable::Refusal;
+pub use unavailable::Unavailable;
 
 /// What commands may touch. They may read what the user may, but not the temporary files of others, and nothing hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,16 +114,6 @@ impl Mechanism {
     }
 }
 
-/// Why no sandbox can be enforced on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no sandbox can be enforced here: {bubblewrap}; {landlock}")]
-pub struct Unavailable {
-    /// Why not with `bwrap`.
-    pub bubblewrap: String,
-    /// Why not with Landlock.
-    pub landlock: String,
-}
-
 /// The places of a policy, as they were when the sandbox was made. Commands may put something else at their paths; nobody gets that.
 #[derive(Debug)]
 pub(crate) struct Fixed {
@@ -167,12 +162,19 @@ impl Sandbox {
     /// # Errors
     /// [`Unavailable`] when neither way works. Nothing is then to be started that needs a sandbox.
     pub fn new(policy: Policy, helper: Helper, environment: &Environment) -> Result<Self, Unavailable> {
-        let bubblewrap = match Self::with(Mechanism::Bubblewrap, policy.clone(), helper.clone(), environment) {
+        let bubblewrap = match Self::made(Mechanism::Bubblewrap, policy.clone(), helper.clone(), environment) {
             Ok(sandbox) => return Ok(sandbox),
-            Err(why) => why,
+            Err(Refusal::NotHere(why)) => why,
+            Err(Refusal::TooMuch(bubblewrap)) => {
+                let landlock = "Landlock alone would hold less, and was not tried".to_owned();
+                return Err(Unavailable { bubblewrap, landlock, is_for_size: true });
+            }
         };
-        Self::with(Mechanism::Landlock, policy, helper, environment)
-            .map_err(|landlock| Unavailable { bubblewrap, landlock })
+        Self::with(Mechanism::Landlock, policy, helper, environment).map_err(|landlock| Unavailable {
+            bubblewrap,
+            landlock,
+            is_for_size: false,
+        })
     }
 
     /// The same one way.
@@ -185,6 +187,10 @@ impl Sandbox {
         helper: Helper,
         environment: &Environment,
     ) -> Result<Self, String> {
+        Self::made(mechanism, policy, helper, environment).map_err(|why| why.to_string())
+    }
+
+    fn made(mechanism: Mechanism, policy: Policy, helper: Helper, environment: &Environment) -> Result<Self, Refusal> {
         // A `bwrap` that a command planted would be no sandbox.
         let untrusted = policy.writable.iter().chain([&policy.workspace]);
         let programs = SearchPath::outside(environment.value("PATH"), untrusted);
@@ -198,7 +204,7 @@ impl Sandbox {
             }
         };
         if cfg!(not(target_os = "linux")) {
-            return Err(format!("{} is a part of Linux", mechanism.name()));
+            return Err(format!("{} is a part of Linux", mechanism.name()).into());
         }
         let taken: Vec<PathBuf> = fixed.writable.iter().map(|place| place.path.clone()).collect();
         let scratch = Scratch::beside(&taken).map_err(|error| format!("make a temporary directory: {error}"))?;
@@ -298,11 +304,9 @@ impl Sandbox {
             return Vec::new();
         }
         let shown = self.writable();
-        hidden
-            .now()
-            .into_iter()
-            .filter(|hidden| shown.iter().any(|shown| hidden != shown && hidden.starts_with(shown)))
-            .collect()
+        // Landlock's rights are those of a directory by whatever path.
+        let is_shown = |hidden: &PathBuf| !shown.contains(hidden) && leads_into(hidden, &shown);
+        hidden.now(&MountTable::now().unwrap_or_default()).into_iter().filter(is_shown).collect()
     }
 
     /// A place where it is told how a command ended, where the number that its process ends with does not.

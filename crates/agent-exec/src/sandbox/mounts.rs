@@ -6,7 +6,8 @@
 //! 3. A directory between something writable and something mounted in it is a mount of its own. A mount cannot be renamed, so no command can
 //!    move what is hidden or protected to a place where another command would see or write it, nor put a link where the next command's mounts
 //!    are made.
-//! 4. Mounts are made by name, so the helper within compares each with what was seen when they were decided: [`Made`].
+//! 4. All of them are made, or none: what is left out of so many would be for a command to choose ([`TooMany`]).
+//! 5. Mounts are made by name, so the helper within compares each with what was seen when they were decided: [`Made`].
 
 use super::place::Place;
 use agent_core::protected::is_instructions;
@@ -36,6 +37,17 @@ enum Kind {
     Protected,
     /// It cannot be read.
     Hidden,
+}
+
+/// More mounts are needed than can be made for every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{needed} mounts would be needed for what is hidden and protected and for the directories on the way to it, and {MOST_MOUNTS} are the \
+     most: work in a directory further down, or remove what is not needed of files that other programs run, of repositories, and of what is to \
+     be hidden"
+)]
+pub(crate) struct TooMany {
+    needed: usize,
 }
 
 /// A mount, as it has to be found from within before anything is started.
@@ -104,7 +116,12 @@ impl Mounts {
     /// The arguments of `bwrap` for them, and what has to be found of them within. The empty file is seen in the place of hidden ones. `own` are
     /// the directories that the sandbox has for itself, in which nothing is seen that is not shown. `fixed` are places that were decided about
     /// before; the others are what they are now.
-    pub(super) fn arguments(mut self, empty_file: &Path, own: &[&str], fixed: &[Place]) -> (Vec<OsString>, Vec<Made>) {
+    pub(super) fn arguments(
+        mut self,
+        empty_file: &Path,
+        own: &[&str],
+        fixed: &[Place],
+    ) -> Result<(Vec<OsString>, Vec<Made>), TooMany> {
         self.0.sort();
         // Of equal paths the last, which is the stronger.
         self.0.reverse();
@@ -112,6 +129,10 @@ impl Mounts {
         self.0.reverse();
         self.drop_covered(own);
         self.pin();
+        let needed = self.0.len();
+        if needed > MOST_MOUNTS {
+            return Err(TooMany { needed });
+        }
         let (mut line, mut made) = (Vec::new(), Vec::new());
         for Mount { path, kind } in &self.0 {
             let known = fixed.iter().find(|place| place.path == *path).cloned();
@@ -142,7 +163,7 @@ impl Mounts {
             };
             line.extend([option.into(), from.into(), path.into()]);
         }
-        (line, made)
+        Ok((line, made))
     }
 
     fn add(&mut self, kind: Kind, paths: impl IntoIterator<Item = PathBuf>) {
@@ -176,9 +197,6 @@ impl Mounts {
                 pins.extend(between.map(|path| Mount { path: path.to_path_buf(), kind: Kind::Writable }));
             }
         }
-        pins.sort();
-        pins.dedup();
-        pins.truncate(MOST_PINS);
         self.0.extend(pins);
         self.0.sort();
         self.0.dedup();
@@ -193,14 +211,14 @@ impl Mount {
     }
 }
 
-/// What a path lies in.
+/// What a path lies in, of mounts in the order of their paths, each once.
 fn nearest_above<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
-    let above = mounts.iter().filter(|mount| mount.path != path && path.starts_with(&mount.path));
-    above.max_by_key(|mount| mount.path.components().count())
+    let at = |path: &Path| mounts.binary_search_by(|mount| mount.path.as_path().cmp(path)).ok();
+    path.ancestors().skip(1).find_map(at).and_then(|at| mounts.get(at))
 }
 
-/// Each is a mount.
-const MOST_PINS: usize = 200;
+/// `bwrap` reads the table of all mounts for each one that it makes: a thousand take it some seconds, and it takes 9,000 arguments.
+const MOST_MOUNTS: usize = 1_000;
 
 #[cfg(test)]
 mod tests {
@@ -216,7 +234,7 @@ mod tests {
         std::fs::write(root.join("user/.netrc"), "").unwrap();
         let mut mounts = Mounts::default();
         build(&mut mounts, &|name| vec![root.join(name)]);
-        let (line, made) = mounts.arguments(Path::new("F"), &["/run"], &[]);
+        let (line, made) = mounts.arguments(Path::new("F"), &["/run"], &[]).unwrap();
         let mut arguments = Vec::new();
         made.iter().for_each(|made| made.put(&mut arguments));
         let read = arguments.chunks(Made::ARGUMENTS).map(|each| Made::read(&each[0], &each[1], &each[2]).unwrap());
@@ -264,6 +282,23 @@ mod tests {
         let expected = "--bind R/user R/user --ro-bind R/user/.config R/user/.config --hide R/user/.config/gh \
                         --hide R/user/.ssh";
         assert_eq!(protected, expected);
+    }
+
+    #[test]
+    fn all_that_is_on_the_way_is_held_or_nothing_is_started() {
+        let build = |decoys: usize| {
+            let mut mounts = Mounts::default();
+            mounts.writable([PathBuf::from("/ws")]);
+            mounts.protected((0..decoys).map(|number| PathBuf::from(format!("/ws/a{number}/b/.envrc"))));
+            mounts.hidden([PathBuf::from("/ws/zz/conf/key")]);
+            mounts.arguments(Path::new("F"), &[], &[])
+        };
+        let (line, _) = build(300).unwrap();
+        for held in ["/ws/zz/conf", "/ws/zz", "/ws/a0/b", "/ws/a299"] {
+            assert!(line.iter().any(|word| word == held), "{held}");
+        }
+        assert_eq!(build(400).unwrap_err(), TooMany { needed: 1_204 });
+        assert!(build(400).unwrap_err().to_string().contains("1204 mounts would be needed"));
     }
 
     #[test]

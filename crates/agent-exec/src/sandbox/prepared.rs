@@ -9,10 +9,11 @@
 use super::bubblewrap::{Run, covered_but_named};
 use super::place::Place;
 use super::scratch::Scratch;
-use super::{Parts, Policy, Sandbox, StatusFile, attempt};
+use super::{Parts, Policy, Refusal, Sandbox, StatusFile, attempt};
 use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
 use crate::helper::{Helper, LAUNCH};
+use crate::mount_table::MountTable;
 use crate::search_path::SearchPath;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,9 @@ pub(crate) enum Input {
 impl Sandbox {
     /// A command that starts a program in it. Environment, output, working directory and the program's arguments are still to be set: `directory`
     /// is where the program will be.
+    ///
+    /// # Errors
+    /// Why not all that is to be held can be; then nothing may be started.
     pub(crate) fn command(
         &self,
         program: &Path,
@@ -36,19 +40,21 @@ impl Sandbox {
         environment: &Environment,
         status: Option<&StatusFile>,
         input: Input,
-    ) -> Command {
+    ) -> Result<Command, Refusal> {
+        let mounts = MountTable::now().map_err(|error| format!("read the table of mounts: {error}"))?;
         let Parts { policy, fixed, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
         let preparation = match bubblewrap {
             Some(bubblewrap) => {
                 let found = self.guard().map(super::Guard::protected).unwrap_or_default();
-                let run = Run { program, directory, environment, found: &found };
-                let (options, made) = bubblewrap.arguments(policy, fixed, hidden.now(), scratch, run);
+                let run = Run { program, directory, environment, found: &found, mounts: &mounts };
+                let arguments = bubblewrap.arguments(policy, fixed, hidden.now(&mounts), scratch, run);
+                let (options, made) = arguments.map_err(|why| Refusal::TooMuch(why.to_string()))?;
                 // Without Landlock the helper only looks at the mounts.
                 let writable = if *has_landlock { self.writable_places() } else { Vec::new() };
                 let inner = helper.within(&made, &writable);
                 if let Some(mut command) = self.direct(&options, &inner, status, input) {
                     command.arg(program);
-                    return command;
+                    return Ok(command);
                 }
                 let outer = [vec![bubblewrap.program().as_os_str().to_owned()], options].concat();
                 let status = status.map(|status| status.path().as_os_str().to_owned()).unwrap_or_default();
@@ -63,7 +69,7 @@ impl Sandbox {
                 Preparation::Landlock {
                     writable: as_arguments(&self.writable_places()),
                     readable: as_arguments(&readable.chain(named).collect::<Vec<_>>()),
-                    hidden: os_strings(hidden.now().into_iter().filter(|path| !shown.contains(path)).collect()),
+                    hidden: os_strings(hidden.now(&mounts).into_iter().filter(|path| !shown.contains(path)).collect()),
                 }
             }
         };
@@ -71,7 +77,7 @@ impl Sandbox {
         command.stdin(Stdio::null());
         launch::add_arguments(&mut command, &preparation);
         command.arg(program);
-        command
+        Ok(command)
     }
 
     /// `bwrap` itself, which starts the copy of the helper. Its input leads there, and no other descriptor has to be handed over.
@@ -103,9 +109,9 @@ impl Sandbox {
     }
 
     /// Starts a program that does nothing.
-    pub(super) fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), String> {
+    pub(super) fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), Refusal> {
         let program = programs.find("true").map_err(|error| format!("`true`: {error}"))?;
-        let mut command = self.command(&program, &self.0.policy.workspace, environment, None, Input::Nothing);
+        let mut command = self.command(&program, &self.0.policy.workspace, environment, None, Input::Nothing)?;
         command.env_clear().envs(environment.iter()).current_dir("/");
         let name = self.0.mechanism.name();
         let output = attempt::output(command).map_err(|error| format!("{name} could not be tried: {error}"))?;
@@ -114,7 +120,7 @@ impl Sandbox {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
-        Err(format!("{name} does not work here: {line}"))
+        Err(format!("{name} does not work here: {line}").into())
     }
 }
 

@@ -1,0 +1,149 @@
+//! The same directory mounted in two places, as image-based systems, subvolumes and containers have it. Each test mounts in a namespace of its own.
+
+use crate::support::{Ended, Model, Running, Scratch};
+use agent_testkit::http::Step;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+/// A command that runs where these directories are mounted in two places.
+fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
+    let mut script = String::new();
+    for (from, to) in mounts {
+        script.push_str(&format!("mount --bind '{}' '{}' || exit 99; ", from.display(), to.display()));
+    }
+    let kind = if rustix::process::geteuid().is_root() { "-m" } else { "-rm" };
+    let mut wrapped = Command::new("unshare");
+    wrapped.args([kind, "sh", "-c", &format!("{script}exec \"$@\""), "sh"]).arg(command.get_program());
+    wrapped.args(command.get_args()).env_clear().current_dir(command.get_current_dir().unwrap());
+    wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    wrapped
+}
+
+/// Says so where nothing can be mounted or no sandbox can be had.
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn can_try() -> bool {
+    let scratch = Scratch::repository_in("/var/tmp");
+    let (from, to) = (scratch.path("home"), scratch.path("config"));
+    let check = scratch.agent(&["sandbox", "check", "--json"]);
+    let checked = with_mounts(&[(&from, &to)], &check).output();
+    let works = checked.is_ok_and(|checked| {
+        let said = String::from_utf8_lossy(&checked.stdout);
+        said.contains("\"mechanism\"") && !said.contains("\"mechanism\": null")
+    });
+    if !works {
+        println!("skipped: no second mount or no sandbox can be made here");
+    }
+    works
+}
+
+/// Whether the model was shown this.
+fn reads(model: &Model, words: &str) -> bool {
+    model.last_body().to_string().contains(words)
+}
+
+fn bash(command: &str) -> [Step; 2] {
+    [Step::call("bash", json!({ "command": command })), Step::text("Done.")]
+}
+
+fn with_keys() -> Scratch {
+    let scratch = Scratch::repository_in("/var/tmp");
+    fs::create_dir_all(scratch.path("home/.ssh/deep")).unwrap();
+    for folder in ["alias", "part"] {
+        fs::create_dir(scratch.path(folder)).unwrap();
+    }
+    for (name, text) in [(".ssh/id", "SSH-CANARY"), (".ssh/deep/id", "DEEP-CANARY"), (".netrc", "NETRC-CANARY")] {
+        fs::write(scratch.path("home").join(name), text).unwrap();
+    }
+    scratch
+}
+
+#[test]
+fn what_is_hidden_is_hidden_by_every_name() {
+    if !can_try() {
+        return;
+    }
+    let by_all_names =
+        "cd ..; cat home/.ssh/id home/.netrc alias/.ssh/id alias/.ssh/deep/id alias/.netrc part/id; ls; true";
+    let nothing = Path::new("/usr/bin/false");
+    for (arguments, without_namespaces, is_hidden) in
+        [(&[][..], false, true), (&[], true, true), (&["--sandbox", "off"], false, false)]
+    {
+        let scratch = with_keys();
+        let (home, alias) = (scratch.path("home"), scratch.path("alias"));
+        let (deep, part) = (scratch.path("home/.ssh/deep"), scratch.path("part"));
+        let mut mounts = vec![(home.as_path(), alias.as_path()), (&deep, &part)];
+        let bwrap = Path::new("/usr/bin/bwrap");
+        if without_namespaces && bwrap.exists() {
+            mounts.push((nothing, bwrap));
+        }
+        let model = Model::script(bash(by_all_names));
+        let arguments = [&["-p", "x", "--permission-mode", "bypass"], arguments].concat();
+        let ended = Running::start(&mut with_mounts(&mounts, &scratch.run_command(&model, &arguments))).end();
+        ended.assert_code(0);
+        if without_namespaces {
+            ended.assert_says("(Landlock)");
+        }
+        for canary in ["SSH-CANARY", "DEEP-CANARY", "NETRC-CANARY"] {
+            assert_eq!(!reads(&model, canary), is_hidden, "{canary}, {arguments:?}, {without_namespaces}");
+        }
+        assert!(reads(&model, "alias"), "the command ran");
+    }
+}
+
+/// `PATH` names a directory of the workspace by where else the workspace, or a part of it, is mounted.
+#[test]
+fn a_program_in_a_second_mount_of_the_workspace_is_not_run() {
+    if !can_try() {
+        return;
+    }
+    for (from, entry, is_run) in [
+        ("work", "alias/bin", false),
+        ("work/bin", "alias", false),
+        (".", concat!("alias/", "work", "/bin"), false),
+        ("tools", "alias", true),
+    ] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        let canary = scratch.path("canary");
+        for folder in ["work/bin", "tools", "alias"] {
+            fs::create_dir_all(scratch.path(folder)).unwrap();
+        }
+        for folder in ["work/bin", "tools"] {
+            let git = scratch.path(folder).join("git");
+            fs::write(&git, format!("#!/bin/sh\necho ran >> '{}'\nexit 1\n", canary.display())).unwrap();
+            fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let model = Model::script([Step::text("Done.")]);
+        let mut command = scratch.run_command(&model, &["-p", "x"]);
+        let path = command.get_envs().find_map(|(name, value)| (name == "PATH").then(|| value.unwrap().to_owned()));
+        let path = format!("{}:{}", scratch.path(entry).display(), path.unwrap().display());
+        command.env("PATH", path);
+        let mounts = [(scratch.path(from), scratch.path("alias"))];
+        Running::start(&mut with_mounts(&[(&mounts[0].0, &mounts[0].1)], &command)).end();
+        assert_eq!(canary.exists(), is_run, "{from} at {entry}");
+    }
+}
+
+#[test]
+fn a_second_mount_of_the_home_is_the_home() {
+    if !can_try() {
+        return;
+    }
+    for (from, directory, is_refused) in
+        [("home", "alias", true), (".", "alias", true), ("home/project", "alias", false)]
+    {
+        let scratch = Scratch::new();
+        for folder in ["alias", "home/project"] {
+            fs::create_dir_all(scratch.path(folder)).unwrap();
+        }
+        let model = Model::script([Step::text("Done.")]);
+        let place = scratch.path(directory).display().to_string();
+        let command = scratch.run_command(&model, &["-p", "x", "--sandbox", "off", "-C", &place]);
+        let ended: Ended =
+            Running::start(&mut with_mounts(&[(&scratch.path(from), &scratch.path("alias"))], &command)).end();
+        assert_eq!(ended.err.contains("holds your home directory"), is_refused, "{from}: {ended:?}");
+        assert_eq!(model.requests().is_empty(), is_refused, "{from}: {ended:?}");
+    }
+}

@@ -1,0 +1,177 @@
+//! What is mounted where, and by which other paths the same directory is reached.
+//!
+//! A directory can be mounted twice: a bind mount, the top of a file system beside one of its subvolumes. Then two paths lead to one thing, and no
+//! link tells. The system's table of mounts does: paths with one location in one file system are the same thing. A file system that shows another
+//! one's files (an overlay, FUSE, the network) has locations of its own, so what is reached through it is not found.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+/// The mounts that this process sees.
+#[derive(Debug, Default)]
+pub(crate) struct MountTable(Vec<Mounted>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Mounted {
+    id: u64,
+    parent: u64,
+    /// Major and minor number. Subvolumes have the one of their file system.
+    device: OsString,
+    /// What of the file system is seen.
+    root: PathBuf,
+    at: PathBuf,
+}
+
+/// Where a path lies in its file system.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Location<'a> {
+    mount: &'a Mounted,
+    path: PathBuf,
+}
+
+impl Location<'_> {
+    /// Whether it is, or lies in, what lies at another location.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        self.mount.device == other.mount.device && self.path.starts_with(&other.path)
+    }
+}
+
+impl MountTable {
+    /// The mounts as they are now.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub(crate) fn now() -> io::Result<Self> {
+        if cfg!(not(target_os = "linux")) {
+            return Ok(Self::default());
+        }
+        std::fs::read(TABLE).map(|text| Self::read(&text))
+    }
+
+    fn read(text: &[u8]) -> Self {
+        Self(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
+    }
+
+    /// Where an absolute path without links lies.
+    pub(crate) fn location(&self, path: &Path) -> Option<Location<'_>> {
+        let is_on_the_way = |mount: &&Mounted| path.starts_with(&mount.at);
+        let nearest = |mounts: &mut dyn Iterator<Item = &'_ Mounted>| -> Option<u64> {
+            mounts.min_by_key(|mount| mount.at.components().count()).map(|mount| mount.id)
+        };
+        let is_first = |mount: &&Mounted| !self.0.iter().any(|above| above.id == mount.parent && above != *mount);
+        let mut at = nearest(&mut self.0.iter().filter(is_first).filter(is_on_the_way))?;
+        // What is mounted on a mount hides what lies there, so the way goes from mount to mount.
+        for _ in &self.0 {
+            let next = |mount: &&Mounted| mount.parent == at && mount.id != at;
+            let Some(next) = nearest(&mut self.0.iter().filter(next).filter(is_on_the_way)) else { break };
+            at = next;
+        }
+        let mount = self.0.iter().find(|mount| mount.id == at)?;
+        Some(Location { mount, path: joined(&mount.root, path.strip_prefix(&mount.at).ok()?) })
+    }
+
+    /// Whether something is mounted there.
+    pub(crate) fn has_mount_at(&self, path: &Path) -> bool {
+        self.0.iter().any(|mount| mount.at == path)
+    }
+
+    /// The other paths at which what lies at a path, or a part of it, is mounted. The path has no links.
+    pub(crate) fn aliases(&self, path: &Path) -> Vec<PathBuf> {
+        let Some(location) = self.location(path) else { return Vec::new() };
+        let same = self.0.iter().filter(|mount| mount.device == location.mount.device);
+        let alias = |mount: &Mounted| {
+            let alias = match location.path.strip_prefix(&mount.root) {
+                Ok(rest) => joined(&mount.at, rest),
+                Err(_) if mount.root.starts_with(&location.path) => mount.at.clone(),
+                Err(_) => return None,
+            };
+            // Another mount may lie over it.
+            let is_seen = self.location(&alias).is_some_and(|found| found.mount.id == mount.id);
+            (is_seen && !alias.starts_with(path)).then_some(alias)
+        };
+        same.filter_map(alias).collect()
+    }
+}
+
+impl Mounted {
+    /// `id parent major:minor root at …`
+    fn read(line: &[u8]) -> Option<Self> {
+        let mut fields = line.split(|byte| *byte == b' ');
+        let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
+        let (id, parent) = (number()?, number()?);
+        let device = OsString::from_vec(fields.next()?.to_vec());
+        Some(Self { id, parent, device, root: unescaped(fields.next()?), at: unescaped(fields.next()?) })
+    }
+}
+
+/// Without a separator at the end where nothing is added.
+fn joined(path: &Path, rest: &Path) -> PathBuf {
+    if rest.as_os_str().is_empty() { path.to_path_buf() } else { path.join(rest) }
+}
+
+/// A blank is `\040`.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let (mut bytes, mut rest) = (Vec::with_capacity(field.len()), field);
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    std::ffi::OsStr::from_bytes(&bytes).into()
+}
+
+const TABLE: &str = "/proc/self/mountinfo";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+20 1 8:1 / / rw - ext4 /dev/sda1 rw
+21 20 0:30 /@home /home rw - btrfs /dev/sdb rw
+22 20 0:30 / /mnt/top rw - btrfs /dev/sdb rw
+23 20 0:30 /@home/me/keys/old /srv/old\\040keys rw - btrfs /dev/sdb rw
+24 20 8:1 / /sysroot rw - ext4 /dev/sda1 rw
+25 24 0:40 / /sysroot/etc rw - tmpfs tmpfs rw
+26 22 0:41 / /mnt/top/@home/you rw - tmpfs tmpfs rw
+";
+
+    fn aliases(path: &str) -> Vec<String> {
+        let table = MountTable::read(MOUNTS.as_bytes());
+        table.aliases(Path::new(path)).iter().map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn every_other_way_to_a_directory_and_to_its_parts_is_found() {
+        assert_eq!(aliases("/home/me/keys"), ["/mnt/top/@home/me/keys", "/srv/old keys"]);
+        assert_eq!(aliases("/home/me/keys/old/x"), ["/mnt/top/@home/me/keys/old/x", "/srv/old keys/x"]);
+        assert_eq!(aliases("/mnt/top/@home/me/keys"), ["/home/me/keys", "/srv/old keys"]);
+        assert_eq!(aliases("/root/.ssh"), ["/sysroot/root/.ssh"]);
+        // Something else is mounted over the other name.
+        assert_eq!(aliases("/etc/shadow"), Vec::<String>::new());
+        assert_eq!(aliases("/home/you"), Vec::<String>::new());
+        assert_eq!(aliases("/home"), ["/mnt/top/@home", "/srv/old keys"]);
+    }
+
+    #[test]
+    fn a_mount_hides_what_lies_below_it() {
+        let table = MountTable::read(b"1 1 8:1 / / rw\n2 1 8:2 / /a/b rw\n3 1 8:3 / /a rw\n4 3 8:4 /r /a rw\n");
+        let location = table.location(Path::new("/a/b/c")).unwrap();
+        assert_eq!((location.mount.id, location.path), (4, PathBuf::from("/r/b/c")));
+        assert!(MountTable::read(b"").location(Path::new("/a")).is_none());
+        assert!(MountTable::read(b"nonsense\n1 2\n").0.is_empty());
+        if cfg!(target_os = "linux") {
+            assert!(MountTable::now().unwrap().location(Path::new("/proc/self")).is_some());
+        }
+    }
+}
