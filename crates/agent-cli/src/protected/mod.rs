@@ -3,26 +3,35 @@
 //!
 //! ```text
 //! finder.rs         walks the workspace, and again around every command, where only changed directories are read
+//! links.rs          where links with such names lead
+//! hard_names.rs     other names of the same files
 //! repositories.rs   git directories by whatever name, and where `.git` files lead
 //! settings.rs       what git's configuration names: hooks, included files, programs
 //! ```
 
 mod finder;
+mod hard_names;
+mod links;
 mod repositories;
 mod settings;
 
 pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::terminal::{escaped, say};
+use agent_core::protected::names_in;
 use agent_exec::{SearchPath, Watch};
 use finder::{Find, Finder, Kind};
+use links::Linked;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// What of a workspace is protected, and what looks for more of it.
 pub(crate) struct Protection {
     workspace: PathBuf,
+    /// What has such a name or is a repository, and then what links among these lead to.
     finds: Vec<Find>,
+    linked: Linked,
     unsearched: Vec<PathBuf>,
     closed: Vec<PathBuf>,
     /// Where `.git` of the index's submodules belongs.
@@ -41,9 +50,12 @@ impl Protection {
             Ok(submodules) => (submodules, None),
             Err(why) => (Vec::new(), Some(format!("which submodules there are is not known: {why}"))),
         };
+        let mut finds: Vec<Find> = found.finds.into_iter().chain(found.linked.finds.iter().cloned()).collect();
+        finds.extend(hard_names::of(workspace, &finds));
         Self {
             workspace: workspace.to_path_buf(),
-            finds: found.finds,
+            finds,
+            linked: found.linked,
             unsearched: found.unsearched,
             closed: found.closed,
             submodules,
@@ -65,19 +77,17 @@ impl Protection {
         paths.extend(self.closed.iter().filter(|path| **path != self.workspace).cloned());
         paths.truncate(MOST_REPOSITORIES);
         paths.extend(of(others).into_iter().take(MOST_PATHS));
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         paths.retain(|path| seen.insert(path.clone()));
         paths
     }
 
-    /// What no tool writes besides the protected names: the insides of repositories that have other names, and where links with a protected
-    /// name lead.
+    /// What no tool writes besides the protected names: the insides of repositories that have other names, where links with a protected
+    /// name lead, and what has one by the name of a link only.
     pub(crate) fn repositories(&self) -> Vec<PathBuf> {
         let unnamed = self.finds.iter().filter(|find| find.kind == Kind::Repository);
-        let linked = self.finds.iter().filter(|find| find.kind == Kind::Named && find.path.is_symlink());
-        let targets = linked.filter_map(|find| find.path.canonicalize().ok());
-        let targets = targets.filter(|path| path.starts_with(&self.workspace) && *path != self.workspace);
-        unnamed.flat_map(|find| find.protected(&self.workspace)).chain(targets).collect()
+        let linked = self.linked.ends.iter().cloned();
+        unnamed.flat_map(|find| find.protected(&self.workspace)).chain(linked).collect()
     }
 
     /// The folders of the repositories within the workspace.
@@ -85,7 +95,7 @@ impl Protection {
         let folders = self.finds.iter().filter_map(|find| match find.kind {
             Kind::Repository => Some(find.path.clone()),
             Kind::Named if is_named(&find.path, ".git") => find.path.parent().map(Path::to_path_buf),
-            Kind::Named => None,
+            Kind::Named | Kind::Parent => None,
         });
         folders.filter(|folder| *folder != self.workspace).collect()
     }
@@ -107,8 +117,7 @@ impl Protection {
 
     /// What was not searched or is not protected, as a sentence.
     pub(crate) fn warning(&self) -> Option<String> {
-        let found: std::collections::BTreeSet<PathBuf> =
-            self.finds.iter().flat_map(|find| find.protected(&self.workspace)).collect();
+        let found: BTreeSet<PathBuf> = self.finds.iter().flat_map(|find| find.protected(&self.workspace)).collect();
         let found = found.len();
         let protected = self.paths().len();
         let mut said: Vec<String> = self.unknown.iter().cloned().collect();
@@ -125,6 +134,7 @@ impl Protection {
             workspace: self.workspace,
             finder: self.finder,
             named: git.paths().cloned().collect(),
+            links: Mutex::new(self.linked.kept),
             unsearched: Mutex::default(),
         }
     }
@@ -136,6 +146,8 @@ pub(crate) struct Later {
     finder: Mutex<Finder>,
     /// What configurations name.
     named: Vec<PathBuf>,
+    /// What no mount holds, as the last walk saw it.
+    links: Mutex<BTreeSet<PathBuf>>,
     /// Where the last walk did not come.
     unsearched: Mutex<Vec<PathBuf>>,
 }
@@ -145,11 +157,13 @@ impl Watch for Later {
         let mut finder = self.finder.lock().unwrap_or_else(PoisonError::into_inner);
         let found = finder.find();
         *self.unsearched.lock().unwrap_or_else(PoisonError::into_inner) = found.unsearched;
-        let finds = found.finds.into_iter().filter(|find| find.path.starts_with(&self.workspace));
+        *self.links.lock().unwrap_or_else(PoisonError::into_inner) = found.linked.kept;
+        let finds =
+            found.finds.into_iter().chain(found.linked.finds).filter(|find| find.path.starts_with(&self.workspace));
         // A repository is one by its `HEAD`: that is what is told, and set aside.
         let told = |find: Find| match find.kind {
             Kind::Repository => find.path.join(HEAD),
-            Kind::Named => find.path,
+            Kind::Named | Kind::Parent => find.path,
         };
         finds.map(told).chain(self.named.iter().filter(|path| path.symlink_metadata().is_ok()).cloned()).collect()
     }
@@ -162,8 +176,13 @@ impl Watch for Later {
     fn protects(&self, path: &Path) -> Vec<PathBuf> {
         match path.parent().filter(|_| is_named(path, HEAD)) {
             Some(folder) => Find { path: folder.to_path_buf(), kind: Kind::Repository }.protected(&self.workspace),
+            None if self.is_parent_only(path) => Vec::new(),
             None => vec![path.to_path_buf()],
         }
+    }
+
+    fn keeps(&self) -> Vec<PathBuf> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// A repository may be made in steps.
@@ -183,6 +202,15 @@ impl Watch for Later {
 
     fn tell(&self, remark: &str) {
         say(&escaped(&format!("agent: sandbox: {remark}")));
+    }
+}
+
+impl Later {
+    /// Whether a link is found only because it makes a parent of protected names: what it leads to is not protected as a whole.
+    fn is_parent_only(&self, path: &Path) -> bool {
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = path.parent().map(name).unwrap_or_default();
+        path.is_symlink() && names_in(&name(path)).next().is_some() && !finder::is_protected(&parent, &name(path))
     }
 }
 
@@ -207,5 +235,7 @@ const MOST_PATHS: usize = 200;
 /// The same, of repositories and configurations of this program: nothing else may push them out.
 const MOST_REPOSITORIES: usize = 500;
 
+#[cfg(test)]
+mod link_tests;
 #[cfg(test)]
 mod tests;
