@@ -1,16 +1,15 @@
 //! Other names of protected files: a hard link in the workspace is the same file, and who writes in it by that name writes the protected one.
 //! Programs that remove duplicates and archives make them. Commands cannot make more of them where there are mounts.
 
-use super::finder::{Find, Kind};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// The other names in a workspace of what was found there, and of what lies in it.
-pub(super) fn of(workspace: &Path, finds: &[Find]) -> Vec<Find> {
+/// The other names in a workspace of what is at these paths, and of what lies in it.
+pub(crate) fn other_names<'a>(workspace: &Path, paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
     let mut left = MOST_ENTRIES;
-    let tops: BTreeSet<&Path> = finds.iter().map(|find| &*find.path).filter(|path| *path != workspace).collect();
+    let tops: BTreeSet<&Path> = paths.into_iter().map(|path| &**path).filter(|path| *path != workspace).collect();
     let mut numbers = BTreeSet::new();
     for top in &tops {
         take_numbers(top, &mut left, &mut numbers);
@@ -33,7 +32,7 @@ pub(super) fn of(workspace: &Path, finds: &[Find]) -> Vec<Find> {
             if kind.is_dir() {
                 waiting.push_back(path);
             } else if kind.is_file() && numbers.contains(&entry.ino()) && has_other_names(&path) {
-                names.push(Find { path, kind: Kind::Named });
+                names.push(path);
             }
         }
     }
@@ -61,7 +60,7 @@ fn take_numbers(top: &Path, left: &mut usize, numbers: &mut BTreeSet<u64>) {
     }
 }
 
-fn has_other_names(path: &PathBuf) -> bool {
+fn has_other_names(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|status| status.nlink() > 1)
 }
 

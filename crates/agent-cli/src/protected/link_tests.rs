@@ -38,7 +38,7 @@ fn what_a_link_with_a_protected_name_leads_to_is_protected_and_every_link_on_the
     }
     assert!(!paths.iter().any(|path| path.starts_with("plain") || path == "elsewhere"), "{paths:?}");
     // Tools may write the instructions where they are allowed to.
-    assert_eq!(relative(&root, found.repositories()), [".zshrc", "dev/absent", "dev/rc", "dev/vs", "real/hop/mcp"]);
+    assert_eq!(relative(&root, found.linked()), [".zshrc", "dev/absent", "dev/rc", "dev/vs", "real/hop/mcp"]);
     let later = found.later(&GitSettings::default());
     let kept = relative(&root, later.keeps());
     let expected = [
@@ -80,7 +80,7 @@ fn protected_pairs_are_found_behind_a_linked_directory() {
     let expected = [".config/mise", "dev/cargo/config.toml", "dev/cfg/fish", "dev/m.toml", "dev/mm/config.toml"];
     assert_eq!(paths, expected);
     // For tools also what is not there yet.
-    let for_tools = relative(&root, found.repositories());
+    let for_tools = relative(&root, found.linked());
     for path in ["dev/cargo/config.toml", "dev/cargo/config", "dev/cfg/git", "dev/m.toml"] {
         assert!(for_tools.contains(&path.to_owned()), "{path}: {for_tools:?}");
     }

@@ -15,6 +15,7 @@ mod links;
 mod repositories;
 mod settings;
 
+pub(crate) use hard_names::other_names;
 pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::terminal::{escaped, say};
@@ -51,7 +52,8 @@ impl Protection {
             Err(why) => (Vec::new(), Some(format!("which submodules there are is not known: {why}"))),
         };
         let mut finds: Vec<Find> = found.finds.into_iter().chain(found.linked.finds.iter().cloned()).collect();
-        finds.extend(hard_names::of(workspace, &finds));
+        let others = other_names(workspace, finds.iter().map(|find| &find.path));
+        finds.extend(others.into_iter().map(|path| Find { path, kind: Kind::Named }));
         Self {
             workspace: workspace.to_path_buf(),
             finds,
@@ -82,12 +84,15 @@ impl Protection {
         paths
     }
 
-    /// What no tool writes besides the protected names: the insides of repositories that have other names, where links with a protected
-    /// name lead, and what has one by the name of a link only.
+    /// What no tool writes besides the protected names: the insides of repositories that have other names.
     pub(crate) fn repositories(&self) -> Vec<PathBuf> {
         let unnamed = self.finds.iter().filter(|find| find.kind == Kind::Repository);
-        let linked = self.linked.ends.iter().cloned();
-        unnamed.flat_map(|find| find.protected(&self.workspace)).chain(linked).collect()
+        unnamed.flat_map(|find| find.protected(&self.workspace)).collect()
+    }
+
+    /// The same: where links with a protected name lead, and what has one by the name of a link only.
+    pub(crate) fn linked(&self) -> Vec<PathBuf> {
+        self.linked.ends.iter().cloned().collect()
     }
 
     /// The folders of the repositories within the workspace.

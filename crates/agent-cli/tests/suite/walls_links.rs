@@ -131,6 +131,7 @@ fn protected_pairs_behind_a_link_are_not_written_by_either_name() {
         let model = Model::script(steps);
         let arguments = ["-p", "x", "--permission-mode", "accept-edits", "--allow", "bash"];
         let ended = scratch.run(&model, &arguments);
+        assert_eq!(model.last_body().to_string().contains("has a protected name by a link"), !is_changed);
         for name in [&*format!("{link}/config.toml"), "dev/cargo/config.toml"] {
             assert_eq!(scratch.read(name) != "good\n", is_changed, "{name}: {ended:?}");
         }
@@ -164,6 +165,16 @@ fn what_gits_commands_find_by_options_and_variables_is_out_of_reach() {
             assert_eq!(ran, runs, "{configured}, {sandbox}: {said}");
             assert!(runs || said.contains("runs something in `tools`"), "{said}");
         }
+    }
+    // By another name that the script has.
+    for (sandbox, runs) in [("workspace-write", false), ("off", true)] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        scratch.write("tools/watch.sh", "exit 1\n");
+        fs::hard_link(scratch.work("tools/watch.sh"), scratch.work("notes")).unwrap();
+        scratch.git(&["config", "core.fsmonitor", "sh tools/watch.sh; false"]);
+        let command = format!("echo touch {} > notes", scratch.path("canary").display());
+        let (ran, said) = planted(&scratch, &[&command], ".", &["--sandbox", sandbox]);
+        assert_eq!(ran, runs, "{sandbox}: {said}");
     }
     let scratch = Scratch::repository_in("/var/tmp");
     scratch.git(&["config", "core.fsmonitor", &format!("make watch; {}", monitor(&scratch.path("canary")))]);
