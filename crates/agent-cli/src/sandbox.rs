@@ -5,7 +5,7 @@ use crate::config_file::{UserConfig, config_home, make_state_home, state_home};
 use crate::failure::Failure;
 use crate::hard_links;
 use crate::hidden::{self, Hidden};
-use crate::protected::{GitSettings, Protection, git_settings};
+use crate::protected::{GitSettings, Protection, git_settings, other_names};
 use crate::repository_config::RepositoryConfig;
 use crate::settings::Seat;
 use crate::terminal::{escaped, print, say};
@@ -152,6 +152,7 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
     let mut protected = vec![directory.join(".git"), directory.join(".agent")];
     protected.extend(place.protection.paths());
     protected.extend(place.git.paths().cloned());
+    protected.extend(other_names(directory, place.git.paths()));
     protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
     let copies = hidden::copies(directory, &place.protection.folders());
     Policy {

@@ -48,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) git_settings: GitSettings,
     /// What else no tool writes: repositories by whatever name, files that git's configuration names.
     pub(crate) protected: Vec<PathBuf>,
+    /// The same: what links with protected names lead to.
+    pub(crate) linked: Vec<PathBuf>,
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) hooks: Vec<UserHook>,
@@ -74,6 +76,7 @@ impl Settings {
         let protection = Protection::find(&directory, &programs);
         let git_settings = git_settings(&directory, &programs, &protection.folders());
         let protected = protection.repositories().into_iter().chain(git_settings.files.iter().cloned()).collect();
+        let linked = protection.linked();
         let place = Place { directory: &directory, git: git_settings.clone(), protection };
         let sandbox = sandbox::for_session(options, &user, &repository, place, seat)?;
         let is_wanted = |flag: bool, config: Option<bool>| flag || config.unwrap_or(false);
@@ -113,6 +116,7 @@ impl Settings {
             programs,
             git_settings,
             protected,
+            linked,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
             hooks,

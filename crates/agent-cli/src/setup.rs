@@ -193,6 +193,7 @@ fn make(
             .protecting(own)
             .closing(agent_hooks::kept_in(&settings.directory))
             .protecting_repositories(&settings.protected)
+            .protecting_linked(&settings.linked)
             .protecting_hooks(&settings.git_settings.hooks),
     );
     let own = search_path::own_processes(&settings.programs);
@@ -275,7 +276,8 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
 /// What is not restored or formatted besides protected names.
 fn protected_of(settings: &Settings) -> Vec<PathBuf> {
     let own = [config_home(), state_home()].into_iter().flatten();
-    own.chain(settings.git_settings.kept().cloned()).chain(settings.protected.iter().cloned()).collect()
+    let named = settings.protected.iter().chain(&settings.linked).cloned();
+    own.chain(settings.git_settings.kept().cloned()).chain(named).collect()
 }
 
 /// Where the session is kept.

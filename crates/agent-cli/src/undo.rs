@@ -54,7 +54,7 @@ fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let own = [config_home(), state_home()].into_iter().flatten();
     let found = Protection::find(&directory, &programs);
     let (git, repositories) = (git_settings(&directory, &programs, &found.folders()), found.repositories());
-    let protected = own.chain(git.kept().cloned()).chain(repositories).collect();
+    let protected = own.chain(git.kept().cloned()).chain(repositories).chain(found.linked()).collect();
     let git = OwnGit::new(&directory, search_path::own_processes(&programs));
     Ok((HooksConfig { protected, record_key: record_key(), ..HooksConfig::new(directory) }, git))
 }

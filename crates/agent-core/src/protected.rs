@@ -45,6 +45,12 @@ pub fn is_protected_in(parent: &str, name: &str) -> bool {
     of_name(&name.to_lowercase(), Some(&parent.to_lowercase()), true).is_some()
 }
 
+/// The names that are protected in a directory of this name only, in lower case. A link of this name makes such a directory of another one.
+pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let parent = parent.to_lowercase();
+    PAIRS.iter().filter(move |(known, _)| *known == parent).map(|(_, name)| *name)
+}
+
 /// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when somebody allows this very call or a
 /// rule names it.
 #[must_use]
@@ -102,12 +108,13 @@ const KINDS: &[Kind] = &[
     Kind { reason: "belongs to the agent's own configuration", are_directories: true, names: &[".agent"] },
     Kind { reason: EDITOR, are_directories: true, names: &[
         ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d", ".idx", ".bsp",
-        ".externaltoolbuilders",
+        ".externaltoolbuilders", ".sourcekit-lsp",
     ] },
     Kind { reason: EDITOR, are_directories: false, names: &[
         ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
         ".devcontainer.json", ".kateproject", ".kakrc", ".gitpod.yml", ".gitpod.yaml", ".project", ".ycm_extra_conf.py",
-        ".pylintrc", "pylintrc",
+        ".pylintrc", "pylintrc", "rust-toolchain.toml", "rust-toolchain", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-project.json",
+        ".rust-project.json", "hie.yaml", ".hie-bios", ".luarc.json", ".luarc.jsonc", ".emmyrc.json", ".merlin", "omnisharp.json", ".solargraph.yml",
     ] },
     Kind { reason: GIT, are_directories: true, names: &[".githooks", ".husky"] },
     Kind { reason: GIT, are_directories: false, names: &[
@@ -159,11 +166,20 @@ const HEAD: &str = "head";
 const ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
 
 const INSTRUCTIONS: &[&str] = &[
+    "agent.md",
+    "agent.local.md",
     "agents.md",
+    "agents.local.md",
     "agents.override.md",
     "claude.md",
     "claude.local.md",
+    "codebuddy.md",
+    "crush.md",
+    "crush.local.md",
     "gemini.md",
+    "iflow.md",
+    "opencode.md",
+    "opencode.local.md",
     "qwen.md",
     "warp.md",
     "copilot-instructions.md",
@@ -217,6 +233,10 @@ mod tests {
             ".bsp/x.json",
             ".externalToolBuilders/x.launch",
             ".agents/x",
+            "rust-toolchain.toml",
+            "sub/rust-analyzer.toml",
+            "hie.yaml",
+            ".luarc.json",
         ] {
             assert!(reason(path).is_some(), "{path}");
         }
@@ -258,6 +278,8 @@ mod tests {
             assert!(reason(&name).is_some(), "{name}");
             assert!(reason(&["sub/", &name.to_uppercase()].concat()).is_some(), "{name}");
         }
+        assert_eq!(names_in(".Cargo").collect::<Vec<_>>(), ["config.toml", "config"]);
+        assert_eq!(names_in("src").count(), 0);
         for kind in KINDS {
             for name in kind.names {
                 assert!(is_protected_name(name) && reason(&[name, "/x"].concat()).is_some() == kind.are_directories);
@@ -267,7 +289,7 @@ mod tests {
 
     #[test]
     fn instructions_of_agents_are_known_anywhere_and_in_any_case() {
-        for path in ["AGENTS.md", "sub/Claude.md", "a/b/GEMINI.MD"] {
+        for path in ["AGENTS.md", "sub/Claude.md", "a/b/GEMINI.MD", "AGENT.md", "CRUSH.md", "Crush.local.md"] {
             assert!(is_instructions(path) && reason(path).is_none(), "{path}");
         }
         assert!(!is_instructions("AGENTS.md/x") && !is_instructions("README.md"));

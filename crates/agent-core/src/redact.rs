@@ -10,8 +10,11 @@
 //! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is no secret but a word; replacing it would garble every text.
 //! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
 //! 4. Where a text was cut (`…`), what is left of a secret there is found, too.
+//! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for: `escapes.rs`.
 //!
 //! Absent: guesses at what looks like a secret, and disguises (base64, one letter a line). What is not known is not found.
+
+mod escapes;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,6 +22,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
+use escapes::{Unescaped, levels, open_escapes};
 use serde_json::Value;
 
 /// Replaces known secrets. Cheap to clone.
@@ -26,6 +30,8 @@ use serde_json::Value;
 pub struct Redactor {
     /// Longest first.
     forms: Arc<[String]>,
+    /// The same as they are compared with texts without escapes.
+    plain: Arc<[String]>,
 }
 
 impl Redactor {
@@ -39,18 +45,26 @@ impl Redactor {
             }
             forms.extend(lines(secret).flat_map(spellings));
         }
-        forms.sort_by(|a: &String, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        forms.dedup();
-        Self { forms: forms.into() }
+        Self::of(forms)
     }
 
     /// The same with what another one knows.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
-        let mut forms: Vec<String> = self.forms.iter().chain(other.forms.iter()).cloned().collect();
-        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        forms.dedup();
-        Self { forms: forms.into() }
+        Self::of(self.forms.iter().chain(other.forms.iter()).cloned().collect())
+    }
+
+    fn of(forms: Vec<String>) -> Self {
+        let in_order = |mut all: Vec<String>| {
+            all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+            all.dedup();
+            all
+        };
+        let forms = in_order(forms);
+        // A secret that holds what reads as an escape is compared in both ways.
+        let all = forms.iter().flat_map(|form| core::iter::once(Unescaped::of(form)).chain(levels(form)));
+        let plain = in_order(all.map(|form| form.text).filter(|form| form.len() >= MIN_SECRET_BYTES).collect());
+        Self { forms: forms.into(), plain: plain.into() }
     }
 
     /// Whether it knows of no secret.
@@ -67,7 +81,8 @@ impl Redactor {
     /// Whether a secret stands in a text, or what is left of one beside a cut.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
-        self.forms().any(|secret| text.contains(secret)) || !self.remains(text).is_empty()
+        let is_plain = || self.forms().any(|secret| text.contains(secret));
+        is_plain() || !self.escaped(text).is_empty() || !self.remains(text).is_empty()
     }
 
     /// Replaces every secret in a text, and what is left of one beside a cut.
@@ -77,9 +92,36 @@ impl Redactor {
                 *text = text.replace(secret, REDACTED);
             }
         }
+        for escaped in self.escaped(text).into_iter().rev() {
+            text.replace_range(escaped, REDACTED);
+        }
         for remains in self.remains(text).into_iter().rev() {
             text.replace_range(remains, REDACTED);
         }
+    }
+
+    /// Where a secret stands with some of its characters escaped; apart from each other and in order.
+    fn escaped(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        if self.is_empty() {
+            return found;
+        }
+        for level in levels(text) {
+            for secret in self.plain.iter() {
+                let places = level.text.match_indices(&**secret).map(|(at, secret)| at..at + secret.len());
+                found.extend(places.map(|place| level.origin_of(place)));
+            }
+        }
+        found.retain(|range| text.get(range.clone()).is_some());
+        found.sort_by_key(|range| (range.start, range.end));
+        let mut apart: Vec<Range<usize>> = Vec::new();
+        for range in found {
+            match apart.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => apart.push(range),
+            }
+        }
+        apart
     }
 
     /// Where the beginning of a secret stands before a cut, or the end of one behind it; apart from each other and in order.
@@ -181,11 +223,39 @@ impl Redactor {
             (1..most).rev().find(|&n| secret.get(..n).is_some_and(|beginning| text.ends_with(beginning)))
         };
         let mut settled = text.len() - self.forms().filter_map(begun).max().unwrap_or_default();
+        settled = settled.min(self.settled_of_escaped(text));
+        let escaped = self.escaped(text);
         // A whole secret that lies across the cut stays together.
-        while let Some(start) = self.forms().find_map(|secret| across(text, secret, settled)) {
+        let of_escaped = |place: usize| escaped.iter().find(|range| range.start < place && place < range.end);
+        while let Some(start) = self
+            .forms()
+            .find_map(|secret| across(text, secret, settled))
+            .or_else(|| of_escaped(settled).map(|range| range.start))
+        {
             settled = start;
         }
         settled
+    }
+
+    /// The same for what may be the beginning of a secret with escapes in it, the last of which may not be all there.
+    fn settled_of_escaped(&self, text: &str) -> usize {
+        if self.is_empty() {
+            return text.len();
+        }
+        let begun = |level: &Unescaped| {
+            let begun = |secret: &String| {
+                let most = secret.len().min(level.text.len() + 1);
+                (1..most).rev().find(|&n| secret.get(..n).is_some_and(|beginning| level.text.ends_with(beginning)))
+            };
+            let bytes = self.plain.iter().filter_map(begun).max().unwrap_or_default();
+            level.origin_of(level.text.len() - bytes..level.text.len()).start
+        };
+        // What follows may make another escape of the last signs: then what stands before them counts.
+        let ends = open_escapes(text);
+        let wholes = ends.iter().filter_map(|end| text.get(..*end));
+        let plain = wholes.clone().map(Unescaped::of);
+        let all = wholes.chain([text]).flat_map(levels).chain(plain).map(|level| begun(&level)).min();
+        all.unwrap_or(text.len()).min(ends.last().copied().unwrap_or(text.len()))
     }
 }
 
@@ -220,7 +290,9 @@ fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
 fn spellings(secret: &str) -> Vec<String> {
     let quoted = Value::from(secret).to_string();
     let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default();
-    let mut forms = alloc::vec![secret.to_string(), escaped.to_string(), escaped.replace('/', "\\/"), in_url(secret)];
+    let url = in_url(secret);
+    let mut forms =
+        alloc::vec![secret.to_string(), escaped.to_string(), escaped.replace('/', "\\/"), url.replace("%20", "+"), url];
     forms.sort();
     forms.dedup();
     forms
@@ -266,6 +338,61 @@ mod tests {
             assert_eq!(redactor.redacted(text), clean);
         }
         assert_eq!(format!("{redactor:?}"), "Redactor(..)");
+    }
+
+    /// Each writer escapes other characters, and one may write what another wrote.
+    #[test]
+    fn escaped_characters_are_found_in_whichever_way() {
+        let secret = "wJal/K7+bP=fi&CY EX";
+        let redactor = Redactor::new([secret, "a%2Fb\\n-secret", "gr\u{fc}n/\u{1f600}-geheim"]);
+        for text in [
+            "wJal/K7%2BbP%3Dfi%26CY%20EX",
+            "wJal%2fK7%2bbP%3dfi%26CY%20EX",
+            "%77Jal%2FK7%2bbP=fi&CY EX",
+            "wJal%2FK7%2BbP%3Dfi%26CY+EX",
+            r"wJal/K7\u002bbP\u003dfi\u0026CY EX",
+            r"wJal\u002fK7\u002BbP=fi\u0026CY EX",
+            r"wJal\/K7\+bP\=fi\&CY\ EX",
+            r"wJal\x2fK7\053bP\u{3d}fi\U00000026CY EX",
+            "wJal/K7+bP=fi&amp;CY EX",
+            "wJal&#x2F;K7&#43;bP&#x3D;fi&amp;CY EX",
+            "wJal&sol;K7&#x002B;bP&equals;fi&#38CY&#32;EX",
+            "wJal%2FK7+bP&#61;fi\\u0026CY EX",
+            "wJal%252FK7%252BbP%253Dfi%2526CY%2520EX",
+            "wJal/K7&amp;#43;bP=fi&amp;amp;CY EX",
+            r"wJal\\/K7\\u002bbP=fi\\u0026CY EX",
+            "a%2Fb\\n-secret",
+            "a%252Fb%5Cn-secret",
+            "gr%C3%BCn/%f0%9f%98%80-geheim",
+            r"gr\u00fcn\/\ud83d\ude00-geheim",
+            "gr&#252;n/&#x1F600;-geheim",
+        ] {
+            assert_eq!(redactor.redacted(&["<", text, ">"].concat()), "<[redacted]>", "{text}");
+            assert!(redactor.finds(text), "{text}");
+            // Piece by piece nothing of it is settled before it is whole.
+            for (at, _) in text.char_indices() {
+                let beginning = ["x ", text.get(..at).unwrap()].concat();
+                assert!(redactor.settled_bytes(&beginning) <= 2, "{beginning}");
+            }
+        }
+        for text in ["wJal%2FK7", "100% & more", r"C:\new\u00", "&#43;&amp;", "a%2Fb", "%zz\\u12"] {
+            assert_eq!(redactor.redacted(text), text);
+        }
+        // What other characters stand before and behind stays to the byte.
+        assert_eq!(redactor.redacted("é%20wJal%2fK7+bP=fi&CY EX%20ü"), "é%20[redacted]%20ü");
+    }
+
+    /// A long text of nothing but escapes takes its time once.
+    #[test]
+    fn escapes_cost_no_more_than_their_length() {
+        let redactor = Redactor::new([
+            "%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%x",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+        ]);
+        for piece in ["%61", "%25", "\\", "&#97", "&amp;", "a%"] {
+            let text = piece.repeat(300_000);
+            assert_eq!(redactor.redacted(&text), text);
+        }
     }
 
     #[test]

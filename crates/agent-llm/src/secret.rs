@@ -22,6 +22,21 @@ impl Secrets {
 
     /// The bytes with every secret replaced, and apart from them their end if a secret may begin there.
     pub(crate) fn redact_beginning(&self, bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let cut = match std::str::from_utf8(bytes) {
+            Ok(_) => bytes.len(),
+            // A character that goes on in the next bytes.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => return self.redact_beginning_of_bytes(bytes),
+        };
+        let (text, rest) = bytes.split_at(cut);
+        let mut clean = self.redact(&String::from_utf8_lossy(text));
+        let mut held = clean.split_off(self.0.settled_bytes(&clean)).into_bytes();
+        held.extend_from_slice(rest);
+        (clean.into_bytes(), held)
+    }
+
+    /// The same of bytes that are no text: escapes are not read there.
+    fn redact_beginning_of_bytes(&self, bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let mut clean = bytes.to_vec();
         for secret in self.0.forms() {
             if memchr::memmem::find(&clean, secret.as_bytes()).is_some() {
@@ -69,14 +84,18 @@ mod tests {
     fn a_secret_is_found_wherever_the_bytes_are_cut() {
         let mut secrets = Secrets::default();
         secrets.add("sk-12\"456");
-        let text = b"s sk-12\"456 and sk-12\\\"456, sk-12\"45.".as_slice();
+        let text = "s sk-12\"456 and sk-12\\\"456, sk-12%22456\u{e9}sk\\u002D12\"456, sk-12\"45.".as_bytes();
         for place in 0..=text.len() {
             let (mut clean, mut held) = secrets.redact_beginning(&text[..place]);
             held.extend_from_slice(&text[place..]);
             let (more, held) = secrets.redact_beginning(&held);
             clean.extend(more);
             clean.extend(held);
-            assert_eq!(clean, b"s [redacted] and [redacted], sk-12\"45.", "{place}");
+            assert_eq!(
+                clean,
+                "s [redacted] and [redacted], [redacted]\u{e9}[redacted], sk-12\"45.".as_bytes(),
+                "{place}"
+            );
         }
     }
 }

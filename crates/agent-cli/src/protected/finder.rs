@@ -3,6 +3,7 @@
 //! It walks around every command, so what it has read it reads again only where a directory changed: a change of a directory's entries
 //! changes the time of its last change, which no command can set. Directories that programs made for themselves come last.
 
+use super::links::Linked;
 use super::repositories::{self, CACHE_TAG, PARTS};
 use agent_core::protected;
 use rustix::fs::{Mode, OFlags};
@@ -25,6 +26,8 @@ pub(super) struct Find {
 pub(super) enum Kind {
     /// By its name.
     Named,
+    /// A link whose name protects names in the directory that it leads to.
+    Parent,
     /// A directory with git's own data that has another name.
     Repository,
 }
@@ -35,14 +38,18 @@ impl Find {
         match self.kind {
             Kind::Repository if self.path == workspace => PARTS.iter().map(|part| workspace.join(part)).collect(),
             Kind::Named | Kind::Repository => vec![self.path.clone()],
+            // What is protected behind it is a find of its own.
+            Kind::Parent => Vec::new(),
         }
     }
 }
 
 /// What a walk found, and where it did not come.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) finds: Vec<Find>,
+    /// What links among the finds lead to.
+    pub(super) linked: Linked,
     pub(super) unsearched: Vec<PathBuf>,
     /// Directories that keep everybody out, or the nearest one above that can be seen. What lies in them is protected by their staying closed.
     pub(super) closed: Vec<PathBuf>,
@@ -77,6 +84,8 @@ struct Seen {
     is_whole: bool,
     folders: Vec<OsString>,
     named: Vec<OsString>,
+    /// Links that make parents of protected names.
+    parents: Vec<OsString>,
     is_repository: bool,
     is_cache: bool,
 }
@@ -95,7 +104,7 @@ impl Finder {
 
     /// Walks. Finds near the root come first.
     pub(super) fn find(&mut self) -> Found {
-        let mut found = Found { finds: Vec::new(), unsearched: Vec::new(), closed: Vec::new() };
+        let mut found = Found::default();
         let mut left = self.limits;
         let mut known = HashMap::with_capacity(self.known.len());
         let (mut near, mut far) = (VecDeque::from([self.workspace.clone()]), VecDeque::new());
@@ -131,6 +140,7 @@ impl Finder {
             known.insert(directory, seen);
         }
         self.known = known;
+        found.linked = Linked::of(&self.workspace, &found.finds);
         found
     }
 
@@ -148,6 +158,7 @@ impl Finder {
             is_whole: true,
             folders: Vec::new(),
             named: Vec::new(),
+            parents: Vec::new(),
             is_repository: false,
             is_cache: false,
         };
@@ -169,8 +180,13 @@ impl Finder {
             }
             if is_protected(&parent, &text) {
                 seen.named.push(name);
-            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
                 seen.folders.push(name);
+            } else if kind.is_symlink() && protected::names_in(&text).next().is_some() {
+                seen.parents.push(name);
             }
         }
         seen.is_repository = repositories::is_repository(|name| of_git.iter().any(|found| found == name));
@@ -207,11 +223,12 @@ impl Found {
             }
             self.finds.push(Find { path, kind: Kind::Named });
         }
+        self.finds.extend(seen.parents.iter().map(|name| Find { path: directory.join(name), kind: Kind::Parent }));
     }
 }
 
 /// As for the tools, and instructions of agents, which tools may change when they are asked to. A `HEAD` alone is nothing that anybody acts on.
-fn is_protected(parent: &str, name: &str) -> bool {
+pub(super) fn is_protected(parent: &str, name: &str) -> bool {
     let is_head = name.eq_ignore_ascii_case(super::HEAD);
     !is_head && protected::is_protected_in(parent, name) || protected::is_instructions(name)
 }

@@ -3,20 +3,26 @@
 //!
 //! ```text
 //! finder.rs         walks the workspace, and again around every command, where only changed directories are read
+//! links.rs          where links with such names lead
+//! hard_names.rs     other names of the same files
 //! repositories.rs   git directories by whatever name, and where `.git` files lead
 //! settings.rs       what git's configuration names: hooks, included files, programs
 //! ```
 
 mod finder;
+mod hard_names;
+mod links;
 mod repositories;
 mod settings;
 
+pub(crate) use hard_names::other_names;
 pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::terminal::{escaped, say};
-use agent_core::protected::is_instructions;
+use agent_core::protected::{is_instructions, names_in};
 use agent_exec::{SearchPath, Watch};
 use finder::{Find, Finder, Kind};
+use links::Linked;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +30,9 @@ use std::sync::{Mutex, PoisonError};
 /// What of a workspace is protected, and what looks for more of it.
 pub(crate) struct Protection {
     workspace: PathBuf,
+    /// What has such a name or is a repository, and then what links among these lead to.
     finds: Vec<Find>,
+    linked: Linked,
     unsearched: Vec<PathBuf>,
     closed: Vec<PathBuf>,
     /// Where `.git` of the index's submodules belongs.
@@ -43,9 +51,13 @@ impl Protection {
             Ok(submodules) => (submodules, None),
             Err(why) => (Vec::new(), Some(format!("which submodules there are is not known: {why}"))),
         };
+        let mut finds: Vec<Find> = found.finds.into_iter().chain(found.linked.finds.iter().cloned()).collect();
+        let others = other_names(workspace, finds.iter().map(|find| &find.path));
+        finds.extend(others.into_iter().map(|path| Find { path, kind: Kind::Named }));
         Self {
             workspace: workspace.to_path_buf(),
-            finds: found.finds,
+            finds,
+            linked: found.linked,
             unsearched: found.unsearched,
             closed: found.closed,
             submodules,
@@ -90,14 +102,15 @@ impl Protection {
         finds.filter(|path| !protected.contains(path)).collect()
     }
 
-    /// What no tool writes besides the protected names: the insides of repositories that have other names, and where links with a protected
-    /// name lead.
+    /// What no tool writes besides the protected names: the insides of repositories that have other names.
     pub(crate) fn repositories(&self) -> Vec<PathBuf> {
         let unnamed = self.finds.iter().filter(|find| find.kind == Kind::Repository);
-        let linked = self.finds.iter().filter(|find| find.kind == Kind::Named && find.path.is_symlink());
-        let targets = linked.filter_map(|find| find.path.canonicalize().ok());
-        let targets = targets.filter(|path| path.starts_with(&self.workspace) && *path != self.workspace);
-        unnamed.flat_map(|find| find.protected(&self.workspace)).chain(targets).collect()
+        unnamed.flat_map(|find| find.protected(&self.workspace)).collect()
+    }
+
+    /// The same: where links with a protected name lead, and what has one by the name of a link only.
+    pub(crate) fn linked(&self) -> Vec<PathBuf> {
+        self.linked.ends.iter().cloned().collect()
     }
 
     /// The folders of the repositories within the workspace.
@@ -105,7 +118,7 @@ impl Protection {
         let folders = self.finds.iter().filter_map(|find| match find.kind {
             Kind::Repository => Some(find.path.clone()),
             Kind::Named if is_named(&find.path, ".git") => find.path.parent().map(Path::to_path_buf),
-            Kind::Named => None,
+            Kind::Named | Kind::Parent => None,
         });
         folders.filter(|folder| *folder != self.workspace).collect()
     }
@@ -144,6 +157,7 @@ impl Protection {
             workspace: self.workspace,
             finder: self.finder,
             named: git.paths().cloned().collect(),
+            links: Mutex::new(self.linked.kept),
             unsearched: Mutex::default(),
         }
     }
@@ -157,6 +171,8 @@ pub(crate) struct Later {
     named: Vec<PathBuf>,
     /// What was said not to be protected when the session began.
     left_out: BTreeSet<PathBuf>,
+    /// What no mount holds, as the last walk saw it.
+    links: Mutex<BTreeSet<PathBuf>>,
     /// Where the last walk did not come.
     unsearched: Mutex<Vec<PathBuf>>,
 }
@@ -166,11 +182,13 @@ impl Watch for Later {
         let mut finder = self.finder.lock().unwrap_or_else(PoisonError::into_inner);
         let found = finder.find();
         *self.unsearched.lock().unwrap_or_else(PoisonError::into_inner) = found.unsearched;
-        let finds = found.finds.into_iter().filter(|find| find.path.starts_with(&self.workspace));
+        *self.links.lock().unwrap_or_else(PoisonError::into_inner) = found.linked.kept;
+        let finds =
+            found.finds.into_iter().chain(found.linked.finds).filter(|find| find.path.starts_with(&self.workspace));
         // A repository is one by its `HEAD`: that is what is told, and set aside.
         let told = |find: Find| match find.kind {
             Kind::Repository => find.path.join(HEAD),
-            Kind::Named => find.path,
+            Kind::Named | Kind::Parent => find.path,
         };
         finds.map(told).chain(self.named.iter().filter(|path| path.symlink_metadata().is_ok()).cloned()).collect()
     }
@@ -183,9 +201,13 @@ impl Watch for Later {
     fn protects(&self, path: &Path) -> Vec<PathBuf> {
         match path.parent().filter(|_| is_named(path, HEAD)) {
             Some(folder) => Find { path: folder.to_path_buf(), kind: Kind::Repository }.protected(&self.workspace),
-            None if self.left_out.contains(path) => Vec::new(),
+            None if self.left_out.contains(path) || self.is_parent_only(path) => Vec::new(),
             None => vec![path.to_path_buf()],
         }
+    }
+
+    fn keeps(&self) -> Vec<PathBuf> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// A repository may be made in steps.
@@ -205,6 +227,15 @@ impl Watch for Later {
 
     fn tell(&self, remark: &str) {
         say(&escaped(&format!("agent: sandbox: {remark}")));
+    }
+}
+
+impl Later {
+    /// Whether a link is found only because it makes a parent of protected names: what it leads to is not protected as a whole.
+    fn is_parent_only(&self, path: &Path) -> bool {
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = path.parent().map(name).unwrap_or_default();
+        path.is_symlink() && names_in(&name(path)).next().is_some() && !finder::is_protected(&parent, &name(path))
     }
 }
 
@@ -228,5 +259,7 @@ const HEAD: &str = "HEAD";
 /// for mounts, no command is started.
 const MOST_MOUNTS: usize = 400;
 
+#[cfg(test)]
+mod link_tests;
 #[cfg(test)]
 mod tests;

@@ -4,17 +4,17 @@
 //! ```text
 //! ordinary.rs      repositories of which git need not be asked
 //! environment.rs   what the user's environment tells git
-//! links.rs         where a path leads, and the links on the way
 //! words.rs         the files that a command names; shell.rs takes it apart
+//! options.rs       options and variables that name directories and modules
 //! ```
 
 mod environment;
-mod links;
+mod options;
 mod ordinary;
 mod shell;
 mod words;
 
-use super::repositories;
+use super::{links, repositories};
 use crate::config_file::{config_home, read_capped, state_home};
 use crate::project;
 use crate::search_path::{Answer, ask_with};
@@ -157,6 +157,12 @@ impl<'a> Collected<'a> {
     fn take_entries(&mut self, root: &Path, entries: &[Entry]) {
         for (origin, key, value) in entries {
             self.add_file(origin);
+            // An address that others are written as, which is a command.
+            if let Some((address, _)) = key.strip_prefix("url.").and_then(|rest| rest.rsplit_once('.'))
+                && address.contains("ext::")
+            {
+                self.take_command(root, key, address);
+            }
             let key = key.to_ascii_lowercase();
             if value.is_empty() {
                 continue;

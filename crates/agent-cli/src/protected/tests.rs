@@ -5,7 +5,7 @@ use super::*;
 use std::fs;
 use std::process::Command;
 
-fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+pub(super) fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().canonicalize().unwrap();
     files.iter().for_each(|file| write(&path, file, ""));
@@ -18,11 +18,11 @@ fn write(root: &Path, file: &str, content: &str) {
     fs::write(path, content).unwrap();
 }
 
-fn programs(workspace: &Path) -> SearchPath {
+pub(super) fn programs(workspace: &Path) -> SearchPath {
     SearchPath::outside(std::env::var_os("PATH").as_deref(), [workspace])
 }
 
-fn relative(root: &Path, paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
+pub(super) fn relative(root: &Path, paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
     let mut paths: Vec<String> =
         paths.into_iter().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap().to_owned()).collect();
     paths.sort();

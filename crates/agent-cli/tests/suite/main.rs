@@ -41,4 +41,5 @@ mod trust;
 mod undo;
 mod verify;
 mod walls;
+mod walls_links;
 mod whose;

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-fn bash(command: &str) -> Step {
+pub(super) fn bash(command: &str) -> Step {
     Step::call("bash", json!({ "command": command }))
 }
 
@@ -140,12 +140,12 @@ fn what_runs_unasked_by_its_name_is_not_the_workspaces_by_a_link_either() {
 }
 
 /// The text of a configuration of git that runs a program when somebody asks for the status.
-fn monitor(canary: &Path) -> String {
+pub(super) fn monitor(canary: &Path) -> String {
     format!("touch '{}'; false", canary.display())
 }
 
 /// Runs commands in a new session, then the user's own `git status` in a directory; whether it ran what a command planted, and what was said.
-fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&str]) -> (bool, String) {
+pub(super) fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&str]) -> (bool, String) {
     let canary = scratch.path("canary");
     let mut steps: Vec<Step> = commands.iter().map(|command| bash(command)).collect();
     steps.push(Step::text("Done."));
@@ -159,7 +159,7 @@ fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&
     (canary.exists(), ended.err)
 }
 
-fn can_mount() -> bool {
+pub(super) fn can_mount() -> bool {
     has_sandbox(&["--with", "bubblewrap"])
 }
 

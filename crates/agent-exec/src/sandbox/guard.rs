@@ -24,6 +24,12 @@ pub trait Watch: Send + Sync {
     /// from the next command on. Where it is more than mounts can hold, no further command is started.
     fn protects(&self, path: &Path) -> Vec<PathBuf>;
 
+    /// What commands must neither make nor replace, besides what the policy keeps; by what [`find`](Self::find) saw last. A mount does not hold a link,
+    /// for one. It is asked before every command.
+    fn keeps(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Whether what commands made at a path is to be set aside, and not only told. `is_new` when nothing was found there before.
     fn sets_aside(&self, path: &Path, is_new: bool) -> bool;
 
@@ -79,6 +85,7 @@ impl Guard {
         let others = if self.kept.begin() { Others::AreLeftAlone } else { Others::AreTold };
         let remarks = self.sweep(others);
         if let Some(Watched { by, .. }) = self.watch.get() {
+            self.kept.also(&by.keeps());
             remarks.iter().for_each(|remark| by.tell(remark));
         }
         remarks

@@ -14,6 +14,7 @@ use rustix::fs::{
     renameat_with, statx, symlinkat,
 };
 use rustix::io::Errno;
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr, OsString};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -37,7 +38,8 @@ struct Note {
     begun: Option<SystemTime>,
     /// When commands ran before.
     ran: Vec<(SystemTime, SystemTime)>,
-    before: Vec<Was>,
+    /// What is kept, and what was there.
+    before: Vec<(PathBuf, Was)>,
     /// The links on the way to what is kept.
     links: Vec<PathBuf>,
 }
@@ -71,12 +73,25 @@ impl Kept {
     pub(super) fn begin(&self) -> bool {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         if note.running == 0 {
-            note.before = self.paths.iter().map(|path| self.look(path)).collect();
+            note.before = self.paths.iter().map(|path| (path.clone(), self.look(path))).collect();
             note.links = self.paths.iter().filter_map(|path| self.link_on_the_way(path)).collect();
             note.begun = Some(SystemTime::now());
         }
         note.running += 1;
         note.running == 1
+    }
+
+    /// While the commands run that run now, these are kept, too, as they are at this moment.
+    pub(super) fn also(&self, paths: &[PathBuf]) {
+        let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
+        let known: BTreeSet<&Path> = note.before.iter().map(|(path, _)| &**path).collect();
+        let within = paths.iter().filter_map(|path| path.strip_prefix(&self.directory).ok());
+        let new: BTreeSet<&Path> =
+            within.filter(|path| !path.as_os_str().is_empty() && !known.contains(path)).collect();
+        let new: Vec<_> = new.into_iter().map(|path| (path.to_path_buf(), self.look(path))).collect();
+        let links: Vec<_> = new.iter().filter_map(|(path, _)| self.link_on_the_way(path)).collect();
+        note.before.extend(new);
+        note.links.extend(links);
     }
 
     /// Whether a command ran at that time.
@@ -101,13 +116,13 @@ impl Kept {
             }
         }
         let mut remarks = Vec::new();
-        for path in &self.paths {
+        for (path, _) in &note.before {
             // A new one leads to another thing of that name.
             if let Some(link) = self.link_on_the_way(path).filter(|link| !note.links.contains(link)) {
                 remarks.push(self.set_aside(&link));
             }
         }
-        for (path, before) in self.paths.iter().zip(&note.before) {
+        for (path, before) in &note.before {
             let now = self.look(path);
             if now == *before {
                 continue;
@@ -296,6 +311,27 @@ mod tests {
         assert!(set_aside(&path)[0].is_dir() && set_aside(&path.join("sub"))[0].is_dir());
         assert!(!path.join("sub/.git").exists());
         assert_eq!(fs::read_to_string(path.join("moved/.git/config")).unwrap(), "first");
+    }
+
+    #[test]
+    fn what_is_kept_besides_is_kept_while_commands_run() {
+        let (_root, path, kept) = kept(&[]);
+        symlink("dev/rc", path.join(".bashrc")).unwrap();
+        let more = [path.join(".bashrc"), path.join("absent"), path.clone(), PathBuf::from("/etc/elsewhere")];
+        kept.begin();
+        kept.also(&more);
+        kept.also(&more);
+        fs::remove_file(path.join(".bashrc")).unwrap();
+        fs::write(path.join(".bashrc"), "mine").unwrap();
+        fs::write(path.join("absent"), "").unwrap();
+        let remarks = kept.end();
+        assert_eq!(remarks.len(), 3, "{remarks:?}");
+        assert_eq!(fs::read_link(path.join(".bashrc")).unwrap(), Path::new("dev/rc"));
+        assert!(!path.join("absent").exists());
+        // The next time only what is named again.
+        kept.begin();
+        fs::remove_file(path.join(".bashrc")).unwrap();
+        assert_eq!(kept.end(), Vec::<String>::new());
     }
 
     /// A command that still runs has not made what another one is asked about at its end.

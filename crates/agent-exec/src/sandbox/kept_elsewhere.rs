@@ -14,6 +14,8 @@ impl Kept {
         true
     }
 
+    pub(super) fn also(&self, _paths: &[PathBuf]) {}
+
     pub(super) fn ran_at(&self, _time: std::time::SystemTime) -> bool {
         false
     }

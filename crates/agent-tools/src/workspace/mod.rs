@@ -83,6 +83,12 @@ impl Workspace {
         self.protecting_as(paths, "belongs to a git repository or its configuration")
     }
 
+    /// Protects in the same way what links with protected names lead to.
+    #[must_use]
+    pub fn protecting_linked<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.protecting_as(paths, "has a protected name by a link")
+    }
+
     /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them. Paths outside of the workspace
     /// are passed over.
     #[must_use]

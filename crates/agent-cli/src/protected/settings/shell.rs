@@ -176,6 +176,8 @@ impl Reader {
                 }
             }
             ('$', Some(sign)) if sign.is_ascii_digit() || "@*#?$!-".contains(sign) => self.at += 1,
+            // Another way to quote.
+            ('$', Some('\'' | '"')) => return,
             _ => return self.push(first),
         }
         self.push(UNKNOWN);

@@ -1,5 +1,6 @@
 //! The files that a command in git's configuration may name. A shell reads it, so this errs to one side: rather a file too many.
 
+use super::options::{self, Said};
 use super::shell::{self, UNKNOWN};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,8 @@ pub(super) fn named(command: &str, place: Place<'_>) -> Named {
     let mut named = Named::default();
     // A path with blanks that git itself opens.
     named.files.extend(Some(expanded(command.trim(), place.root)).filter(|path| path.is_file()));
-    let commands = shell::commands(command, place);
+    // Behind this, a command stands where an address is expected, with or without a blank.
+    let commands = shell::commands(&command.replace("ext::", " "), place);
     let mut bases = vec![place.root.to_path_buf()];
     bases.extend(place.others.iter().cloned());
     let words = commands.iter().flatten();
@@ -65,21 +67,121 @@ pub(super) fn named(command: &str, place: Place<'_>) -> Named {
 
 fn take_simple(simple: &[String], bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
     let program = simple.iter().position(|word| !is_assignment(word)).unwrap_or(0);
+    take_options(simple, program, bases, place, named);
     let mut script = None;
     for (at, word) in simple.iter().enumerate() {
-        if at > 0 && simple.get(at - 1).is_some_and(|before| before == "-m") {
-            named.files.extend([place.root.join(format!("{word}.py")), place.root.join(word)]);
-        }
         let is_script = at > program && script.is_none() && runs_files(simple.get(program)) && !word.starts_with('-');
-        let candidates = std::iter::once(&**word).chain(word.split_once('=').map(|(_, value)| value));
+        let may_end_otherwise = is_script && simple.iter().take(at).any(|before| adds_endings(before));
+        let attached = word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| !rest.starts_with('-'));
+        let candidates = std::iter::once(&**word).chain(word.split_once('=').map(|(_, value)| value)).chain(attached);
         for text in candidates.filter(|text| !matches!(*text, "" | "." | "..")) {
             let looked = Looked { text, runs: at == program || is_script, is_script };
+            if may_end_otherwise {
+                take_endings(text, bases, named);
+            }
             let is_found = looked.take(bases, place, named);
             if is_script && (is_found || text.contains('/')) {
                 script = Some(at);
             }
         }
     }
+}
+
+/// Directories and modules by their options, and programs that run what a file of theirs says.
+fn take_options(simple: &[String], program: usize, bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
+    let is_program = |word: &&String| {
+        let is_plain =
+            !word.starts_with('-') && !is_assignment(word) && !word.starts_with(|c: char| c.is_ascii_digit());
+        is_plain && !WRAPPERS.contains(&base_name(word))
+    };
+    let program = simple.iter().skip(program).find(is_program).map_or("", |word| base_name(word));
+    let said = options::said(simple, program);
+    let mut says_where = false;
+    for said in said {
+        match said {
+            Said::Directory(directory) => {
+                says_where = true;
+                take_searched(directory, bases, place, named);
+            }
+            Said::Beside(file) => {
+                says_where = true;
+                take_searched(file.rsplit_once('/').map_or(".", |(directory, _)| directory), bases, place, named);
+            }
+            Said::Module(module) => take_module(module, bases, place, named),
+        }
+    }
+    if !says_where && BUILDERS.contains(&program) {
+        named.unknown.push(program.to_owned());
+    }
+}
+
+/// A directory in which something is run.
+fn take_searched(directory: &str, bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
+    if directory.contains(UNKNOWN) {
+        let within = format!("{directory}/…");
+        Looked { text: &within, runs: true, is_script: false }.take_unknown(bases, place, named);
+        return;
+    }
+    let found = bases.iter().map(|base| expanded(directory, base)).find(|path| path.is_dir());
+    let absent = expanded(directory, place.root);
+    match found {
+        Some(path) => named.directories.push(path),
+        None if directory.contains('/') => named.directories.push(absent),
+        // It may be a number or a name of something else; a directory that a command makes of it is none.
+        None if directory.starts_with(|c: char| c.is_ascii_digit()) || absent.exists() => {}
+        None => named.files.push(absent),
+    }
+}
+
+/// A module by its name: what may be read for it, in each directory where it is looked for.
+fn take_module(module: &str, bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
+    if module.starts_with('-') || module.contains(UNKNOWN) {
+        return;
+    }
+    if module.contains('/') {
+        take_endings(module, bases, named);
+        Looked { text: module, runs: true, is_script: true }.take(bases, place, named);
+        return;
+    }
+    let path = module.replace("::", "/").replace('.', "/");
+    let first = path.split('/').next().unwrap_or_default();
+    named.files.extend([place.root.join(format!("{path}.py")), place.root.join(&path)]);
+    for base in bases {
+        let package = base.join(first);
+        named.files.extend(with_endings(&base.join(&path)).into_iter().chain(with_endings(&package)));
+        if !first.is_empty() && package.is_dir() {
+            named.directories.push(package);
+        }
+    }
+}
+
+/// What an interpreter reads for a name without its ending, there or not.
+fn take_endings(text: &str, bases: &[PathBuf], named: &mut Named) {
+    if text.contains(UNKNOWN) || text.contains(['*', '?', '[']) {
+        return;
+    }
+    for path in bases.iter().map(|base| expanded(text, base)).filter(|path| !path.is_file()) {
+        let found = with_endings(&path);
+        let is_path = text.contains('/');
+        named.files.extend(found);
+        if is_path && !path.is_dir() {
+            let absent = ENDINGS.iter().chain(MORE_ENDINGS).map(|ending| {
+                let mut name = path.clone().into_os_string();
+                name.push(ending);
+                PathBuf::from(name)
+            });
+            named.files.extend(absent.filter(|path| path.parent().is_some_and(Path::is_dir)));
+        }
+    }
+}
+
+/// The files beside it that have its name and an ending.
+fn with_endings(path: &Path) -> Vec<PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+    let start = format!("{}.", name.to_string_lossy());
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&start));
+    named.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
 }
 
 /// A word, and whether what it names is run.
@@ -105,7 +207,7 @@ impl Looked<'_> {
             if path.is_file() || !path.exists() && looks_like_script(self.text) {
                 is_found |= path.is_file();
                 named.files.push(path);
-            } else if self.is_script && path.is_dir() {
+            } else if path.is_dir() && (self.is_script || self.runs && self.text.ends_with('/')) {
                 named.directories.push(path);
                 return true;
             }
@@ -160,10 +262,23 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or_default()
+}
+
 /// Whether a program runs the file that it is given first.
 fn runs_files(program: Option<&String>) -> bool {
-    let name = program.and_then(|program| program.rsplit('/').next()).unwrap_or_default();
-    RUNNERS.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
+    let name = program.map(|program| base_name(program)).unwrap_or_default();
+    is_one_of(name, RUNNERS)
+}
+
+/// Whether a program looks for a file of another name when there is none of the name that it is given.
+fn adds_endings(program: &str) -> bool {
+    is_one_of(base_name(program), INTERPRETERS)
+}
+
+fn is_one_of(name: &str, programs: &[&str]) -> bool {
+    programs.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
 }
 
 fn looks_like_script(word: &str) -> bool {
@@ -175,10 +290,28 @@ fn looks_like_script(word: &str) -> bool {
 /// Interpreters by the beginnings of their names (`python3.12`), and what runs what stands behind it.
 const RUNNERS: &[&str] = &[
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "pwsh", "python", "pypy", "node", "nodejs", "deno",
-    "bun", "perl", "ruby", "php", "lua", "luajit", "tclsh", "Rscript", "env", "exec", "command", "nohup", "time",
-    "timeout", "nice", "sudo", "setsid", "xargs", ".", "source", "busybox",
+    "bun", "tsx", "ts-node", "perl", "ruby", "php", "lua", "luajit", "tclsh", "Rscript", "env", "exec", "command",
+    "nohup", "time", "timeout", "nice", "sudo", "setsid", "xargs", ".", "source", "busybox",
+];
+/// Of these, the ones that may take a name without its ending.
+const INTERPRETERS: &[&str] = &[
+    "python", "pypy", "node", "nodejs", "deno", "bun", "tsx", "ts-node", "php", "lua", "luajit", "ruby", "perl",
+    "pwsh", "tclsh",
+];
+/// What runs the program behind it.
+const WRAPPERS: &[&str] =
+    &["env", "exec", "command", "nohup", "time", "timeout", "nice", "sudo", "setsid", "xargs", "ionice", "stdbuf", "!"];
+/// What runs what files in its directory say.
+#[rustfmt::skip]
+const BUILDERS: &[&str] = &[
+    "make", "gmake", "ninja", "just", "task", "go-task", "rake", "invoke", "inv", "npm", "npx", "pnpm", "pnpx", "yarn", "bunx", "cargo", "uv", "uvx",
+    "poetry", "pipenv", "pdm", "hatch", "rye", "tox", "nox", "bundle", "gradle", "mvn", "ant", "bazel", "mix", "composer", "dotnet", "go", "sbt", "meson",
+    "cmake", "scons", "stack", "cabal", "dune", "zig", "swift", "dart",
 ];
 const ENDINGS: &[&str] = &[".sh", ".bash", ".py", ".js", ".mjs", ".rb", ".pl", ".lua"];
+/// What interpreters add themselves besides.
+const MORE_ENDINGS: &[&str] = &[".cjs", ".ts", ".json", ".node", ".php"];
+const MOST_ENTRIES: usize = 10_000;
 /// Settings whose values are names, addresses and numbers.
 const DATA: &[&str] = &[
     "branch.",
@@ -283,6 +416,83 @@ mod tests {
             let named = of(command, &root);
             assert!(named.directories.is_empty() && named.unknown.is_empty(), "{command}: {named:?}");
         }
+    }
+
+    #[test]
+    fn where_programs_and_modules_are_looked_for_counts_as_a_whole() {
+        let (_directory, root) = tree();
+        for command in [
+            "PATH=tools:$PATH strip-nb",
+            "PATH=\"$PWD/tools:$PATH\" strip-nb",
+            "export PATH=$HERE/tools:$PATH; strip-nb",
+            "env PATH=tools x",
+            "make -s -C tools strip",
+            "make --directory=tools",
+            "ninja -Ctools",
+            "env -C tools ./x",
+            "perl -Itools -MStrip -e 1",
+            "perl -I tools -e 1",
+            "perl -Mlib=tools -e 1",
+            "ruby -Itools -rstrip -e 0",
+            "PYTHONPATH=tools python3 -m strip",
+            "PERL5LIB=tools perl -MStrip",
+            "LUA_PATH='tools/?.lua;;' lua -l strip",
+            "python3 -m tools.strip",
+            "python3 -mtools.strip",
+            "lua -l tools.strip",
+            "uv run --project tools x",
+            "npm --prefix tools run x",
+            "cargo run -q --manifest-path tools/Cargo.toml",
+            "just --justfile tools/justfile x",
+            "just -d x --working-directory tools",
+            "tools/{a,clean}.sh",
+            "ext::make -C tools",
+            "env PYTHONPATH=tools nice -n 5 python3 -mstrip",
+        ] {
+            let named = of(command, &root);
+            assert!(named.directories.contains(&root.join("tools")), "{command}: {named:?}");
+        }
+        // What is built in the root, or somewhere unknown, is said; and what only reads is not.
+        for command in
+            ["make x", "npx strip", "nice -n 5 make", "make -C $X", "PATH=$X/bin:$PATH strip", "task x", "cargo run"]
+        {
+            let named = of(command, &root);
+            assert!(named.directories.is_empty() && named.unknown.len() == 1, "{command}: {named:?}");
+        }
+        assert_eq!(of("PATH=:$PATH strip", &root).directories, [root.join(".")], "the root is said later");
+        for command in
+            ["git -C tools log", "grep -C 3 -I x", "less -R", "PATH=$PATH x", "git commit -m tools", "delta --dark"]
+        {
+            let named = of(command, &root);
+            assert!(named.directories.is_empty() && named.unknown.is_empty(), "{command}: {named:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_its_ending_is_found() {
+        let (_directory, root) = tree();
+        std::fs::create_dir(root.join("tools/package")).unwrap();
+        std::fs::write(root.join("tools/strip.js"), "").unwrap();
+        for command in [
+            "node tools/strip",
+            "nodejs ./tools/strip x",
+            "env X=1 node tools/strip",
+            "node -r ./tools/strip -e 0",
+            "node --require=./tools/strip -e 0",
+            "node --import ./tools/strip x",
+            "cd tools; node strip",
+            "bun run tools/strip",
+            "ext::tools/strip.js",
+            "$'tools/strip.js'",
+            "php -f tools/strip.js",
+            "awk -ftools/strip.js",
+            "php -d auto_prepend_file=tools/strip.js",
+        ] {
+            let files: Vec<_> = of(command, &root).files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+            assert!(files.contains(&root.join("tools/strip.js")), "{command}: {files:?}");
+        }
+        assert_eq!(of("node tools/package", &root).directories, [root.join("tools/package")]);
+        assert!(of("node tools/absent", &root).files.contains(&root.join("tools/absent.js")));
     }
 
     #[test]

@@ -1,0 +1,200 @@
+//! Reads the escapes of URLs, of JSON and shells, and of HTML, each by itself or mixed, so that a secret is found whichever of its characters
+//! are escaped and in whichever way.
+//!
+//! ```text
+//! %2f %2F                                 URL, either case
+//! \u002b \u{2b} \x2b \053 \/ \n           JSON, programming languages, shells
+//! &amp; &#43; &#x2b;                      HTML
+//! ```
+//!
+//! A text is read from left to right once, so the cost is linear. What is no escape is taken as it is. A value above one byte is taken as its UTF-8.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// A text without its escapes. Bytes above ASCII stand for themselves as the characters of these numbers, so that halves of a character are
+/// comparable too.
+#[derive(Debug)]
+pub(super) struct Unescaped {
+    pub(super) text: String,
+    /// For each byte of it where its origin begins in the text that was read, and at last where that ends.
+    origins: Vec<usize>,
+}
+
+impl Unescaped {
+    /// As it is.
+    pub(super) fn of(text: &str) -> Self {
+        let mut out = Self { text: String::with_capacity(text.len()), origins: Vec::with_capacity(text.len() + 1) };
+        text.bytes().enumerate().for_each(|(at, byte)| out.push(byte, at));
+        out.origins.push(text.len());
+        out
+    }
+
+    /// The same with one level of escapes read; nothing where there is none.
+    pub(super) fn next(&self) -> Option<Self> {
+        let bytes: Vec<(u8, usize)> = self
+            .text
+            .char_indices()
+            .map(|(at, sign)| (u8::try_from(u32::from(sign)).unwrap_or(b'?'), self.origin(at)))
+            .collect();
+        let mut out = Self { text: String::with_capacity(self.text.len()), origins: Vec::new() };
+        let (mut rest, mut is_changed) = (&*bytes, false);
+        while let Some(((first, origin), behind)) = rest.split_first() {
+            rest = match escape(rest) {
+                Some((value, length)) => {
+                    is_changed = true;
+                    let mut buffer = [0; 4];
+                    match value {
+                        Value::Byte(byte) => out.push(byte, *origin),
+                        Value::Sign(sign) => {
+                            sign.encode_utf8(&mut buffer).bytes().for_each(|byte| out.push(byte, *origin));
+                        }
+                    }
+                    rest.get(length..).unwrap_or_default()
+                }
+                None => {
+                    out.push(*first, *origin);
+                    behind
+                }
+            };
+        }
+        out.origins.push(self.origin(self.text.len()));
+        is_changed.then_some(out)
+    }
+
+    /// Where a part of it stands in the text that was read.
+    pub(super) fn origin_of(&self, part: Range<usize>) -> Range<usize> {
+        self.origin(part.start)..self.origin(part.end)
+    }
+
+    fn origin(&self, at: usize) -> usize {
+        self.origins.get(at).or(self.origins.last()).copied().unwrap_or_default()
+    }
+
+    fn push(&mut self, byte: u8, origin: usize) {
+        let sign = char::from(byte);
+        self.text.push(sign);
+        self.origins.extend(core::iter::repeat_n(origin, sign.len_utf8()));
+    }
+}
+
+/// Every level of escapes of a text, the plain text not among them.
+pub(super) fn levels(text: &str) -> Vec<Unescaped> {
+    let mut all = Vec::new();
+    if !text.contains(BEGINNINGS) {
+        return all;
+    }
+    let mut next = Unescaped::of(text).next();
+    while let Some(level) = next {
+        next = if all.len() + 1 < MOST_LEVELS { level.next() } else { None };
+        all.push(level);
+    }
+    all
+}
+
+/// Where escapes begin near the end of a text, also of other escapes, that may not be all there.
+pub(super) fn open_escapes(text: &str) -> Vec<usize> {
+    let tail = (0..=text.len().saturating_sub(LONGEST_OPEN)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let signs = text.get(tail..).unwrap_or_default().match_indices(BEGINNINGS);
+    signs.map(|(at, _)| tail + at).collect()
+}
+
+enum Value {
+    Byte(u8),
+    Sign(char),
+}
+
+/// What the escape at the beginning stands for, and its length.
+fn escape(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
+    let byte = |at: usize| rest.get(at).map(|(byte, _)| *byte);
+    match byte(0)? {
+        b'%' => {
+            let value = number(rest, 1, 2, 16).filter(|(_, digits)| *digits == 2)?.0;
+            Some((Value::Byte(u8::try_from(value).ok()?), 3))
+        }
+        b'&' => entity(rest),
+        b'\\' => match byte(1)? {
+            b'u' if byte(2) == Some(b'{') => {
+                let (value, digits) = number(rest, 3, 6, 16)?;
+                let is_closed = byte(3 + digits) == Some(b'}');
+                is_closed.then_some((Value::Sign(char::from_u32(value)?), 4 + digits))
+            }
+            b'u' => unit(rest),
+            b'U' => {
+                let (value, _) = number(rest, 2, 8, 16).filter(|(_, digits)| *digits == 8)?;
+                Some((Value::Sign(char::from_u32(value)?), 10))
+            }
+            b'x' => {
+                let (value, _) = number(rest, 2, 2, 16).filter(|(_, digits)| *digits == 2)?;
+                Some((Value::Byte(u8::try_from(value).ok()?), 4))
+            }
+            b'0'..=b'3' => {
+                let (value, _) = number(rest, 1, 3, 8).filter(|(_, digits)| *digits == 3)?;
+                Some((Value::Byte(u8::try_from(value).ok()?), 4))
+            }
+            b'n' => Some((Value::Byte(b'\n'), 2)),
+            b'r' => Some((Value::Byte(b'\r'), 2)),
+            b't' => Some((Value::Byte(b'\t'), 2)),
+            sign if sign.is_ascii_punctuation() || sign == b' ' => Some((Value::Byte(sign), 2)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `\u002b`, and two of them for one character.
+fn unit(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
+    let four = |at: usize| number(rest, at, 4, 16).filter(|(_, digits)| *digits == 4).map(|(value, _)| value);
+    let first = four(2)?;
+    if let Some(sign) = char::from_u32(first) {
+        return Some((Value::Sign(sign), 6));
+    }
+    let is_pair = [rest.get(6), rest.get(7)].map(|found| found.map(|(byte, _)| *byte)) == [Some(b'\\'), Some(b'u')];
+    let second = four(8).filter(|_| is_pair)?;
+    let value = 0x1_0000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
+    Some((Value::Sign(char::from_u32(value)?), 12))
+}
+
+/// `&amp;`, `&#43;`, `&#x2b;`; the number also without its semicolon.
+fn entity(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
+    let byte = |at: usize| rest.get(at).map(|(byte, _)| *byte);
+    if byte(1) == Some(b'#') {
+        let is_hex = matches!(byte(2), Some(b'x' | b'X'));
+        let from = if is_hex { 3 } else { 2 };
+        let (value, digits) = number(rest, from, 8, if is_hex { 16 } else { 10 })?;
+        let end = from + digits;
+        return Some((Value::Sign(char::from_u32(value)?), end + usize::from(byte(end) == Some(b';'))));
+    }
+    let name: Vec<u8> = rest.iter().skip(1).map(|(byte, _)| *byte).take(LONGEST_NAME + 1).collect();
+    let end = name.iter().position(|byte| *byte == b';')?;
+    let (_, sign) = ENTITIES.iter().find(|(known, _)| Some(known.as_bytes()) == name.get(..end))?;
+    Some((Value::Byte(*sign), end + 2))
+}
+
+/// A number of some digits at most, and how many there are.
+fn number(rest: &[(u8, usize)], from: usize, most: usize, radix: u32) -> Option<(u32, usize)> {
+    let digits = rest.iter().skip(from).take(most).map_while(|(byte, _)| char::from(*byte).to_digit(radix));
+    let (mut value, mut count) = (0_u32, 0);
+    for digit in digits {
+        value = value.checked_mul(radix)?.checked_add(digit)?;
+        count += 1;
+    }
+    (count > 0).then_some((value, count))
+}
+
+/// What every escape begins with.
+const BEGINNINGS: [char; 3] = ['%', '\\', '&'];
+/// Escapes of escapes: JSON in JSON, a URL in HTML.
+const MOST_LEVELS: usize = 3;
+/// The longest that is waited for: half of a pair, or of an escape's escape.
+const LONGEST_OPEN: usize = 24;
+const LONGEST_NAME: usize = 6;
+/// The signs of ASCII that have names in HTML.
+#[rustfmt::skip]
+const ENTITIES: &[(&str, u8)] = &[
+    ("amp", b'&'), ("lt", b'<'), ("gt", b'>'), ("quot", b'"'), ("apos", b'\''), ("sol", b'/'), ("bsol", b'\\'), ("plus", b'+'), ("equals", b'='),
+    ("num", b'#'), ("percnt", b'%'), ("commat", b'@'), ("colon", b':'), ("semi", b';'), ("comma", b','), ("period", b'.'), ("excl", b'!'),
+    ("quest", b'?'), ("dollar", b'$'), ("ast", b'*'), ("lpar", b'('), ("rpar", b')'), ("lsqb", b'['), ("rsqb", b']'), ("lcub", b'{'),
+    ("rcub", b'}'), ("lowbar", b'_'), ("verbar", b'|'), ("grave", b'`'), ("Hat", b'^'), ("Tab", b'\t'), ("AMP", b'&'),
+];
