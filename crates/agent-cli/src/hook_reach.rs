@@ -3,9 +3,11 @@
 //! 1. Everything of the command is understood, or it counts as one that can: there is no list of forms that are dangerous.
 //! 2. A path is followed link by link. One that goes through a writable place can be led elsewhere, wherever it ends now.
 //! 3. A program by its name alone is one of those that are known to take no instructions from the directory. One by its absolute path is the user's word.
+//! 4. A word behind it is understood, or it may be a file of the workspace that is made later ([`hook_operands`](crate::hook_operands)).
 //!
 //! Absent: what a program outside of the workspace itself goes on to read.
 
+use crate::hook_operands::{Word, is_known, of_known, of_unknown};
 use crate::hook_words::{Simple, Values, commands};
 use agent_exec::leads_into;
 use agent_hooks::FirstLine;
@@ -43,7 +45,7 @@ impl Reach {
         files.iter().try_for_each(|file| self.check_file(file))?;
         let (program, arguments) = words.split_first().ok_or("it names no program")?;
         if BUILTINS.contains(&&**program) && !runs_another_command(program, arguments) {
-            return Ok(());
+            return self.check_words(&[program], arguments);
         }
         let file = self.locate(program)?;
         let names = names_of(program, &file);
@@ -59,20 +61,28 @@ impl Reach {
             self.check_first_line(Path::new(script))?;
         } else if names.iter().any(|name| !MANY_IN_ONE.contains(&&**name) && runs_another_command(name, arguments)) {
             return Err(format!("`{program}` may run other commands"));
-        } else if !program.contains('/') && !KNOWN.contains(&&**program) {
+        } else if !program.contains('/') && !is_known(program) {
             return Err(format!(
                 "`{program}` is none of the programs that are known to take no instructions from the directory (one of yours is named by its absolute path)"
             ));
-        } else if takes_instructions(program, arguments) {
-            return Err(format!("`{program}` is given a file of instructions"));
         } else {
             self.check_first_line(&file)?;
+            // What links lead to tells more than what they are called.
+            return self.check_words(&names.each_ref().map(|name| &**name), arguments);
         }
-        if SHOW_TEXT.contains(&&**program) {
-            Ok(())
-        } else {
-            arguments.iter().try_for_each(|word| self.check_word(word))
+        self.check_words(&[], arguments)
+    }
+
+    /// The words behind a program that has these names.
+    fn check_words(&self, names_of_program: &[&str], words: &[String]) -> Result<(), String> {
+        let known = names_of_program.iter().rev().find_map(|name| of_known(name, words));
+        for word in known.unwrap_or_else(|| of_unknown(words)).map_err(names)? {
+            match word {
+                Word::Inert => {}
+                Word::File(file) => self.check_file(file)?,
+            }
         }
+        Ok(())
     }
 
     /// The file that a program's name stands for.
@@ -133,38 +143,6 @@ impl Reach {
         }
         Ok(())
     }
-
-    /// A word that may be a path, or have one in it.
-    fn check_word(&self, word: &str) -> Result<(), String> {
-        if word.starts_with("http://") || word.starts_with("https://") {
-            return Ok(());
-        }
-        let pieces = word.split(['=', ':', ',']);
-        // `-I/path` and `@/path`.
-        let glued = word.find('/').and_then(|at| word.get(at..));
-        for piece in pieces.chain([word]).chain(glued).filter(|piece| !piece.is_empty()) {
-            let is_inside = match piece.starts_with('/') {
-                true => leads_into(Path::new(piece), &self.writable),
-                false => self.may_be_ours(piece),
-            };
-            if is_inside && !(piece == word && word.starts_with('-')) {
-                return Err(names(piece));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a relative word is, or looks like, a file of the workspace. One that is not there yet can be made.
-    fn may_be_ours(&self, word: &str) -> bool {
-        let first = Path::new(word).components().next();
-        let is_there = first.is_some_and(|first| self.directory.join(first).symlink_metadata().is_ok());
-        let is_name =
-            |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-        let has_ending = word.rsplit_once('.').is_some_and(|(stem, ending)| {
-            is_name(stem) && is_name(ending) && !ending.starts_with(|first: char| first.is_ascii_digit())
-        });
-        is_there || has_ending || word.contains('/') && !word.contains(char::is_whitespace)
-    }
 }
 
 /// How a file begins, as far as the kernel looks at it; empty where there is none.
@@ -194,17 +172,6 @@ fn name_of(path: &Path) -> String {
     path.components().next_back().map_or(OsStr::new(""), Component::as_os_str).to_string_lossy().into_owned()
 }
 
-/// Whether a known program is given a file from which it takes what it does.
-fn takes_instructions(program: &str, arguments: &[String]) -> bool {
-    let letters =
-        INSTRUCTED_BY.iter().find(|(name, _)| *name == name_of(Path::new(program))).map(|(_, letters)| *letters);
-    let is_one = |argument: &String| match argument.strip_prefix("--") {
-        Some(long) => long.starts_with("from-file") || long.starts_with("file") || long.starts_with("library"),
-        None => argument.strip_prefix('-').is_some_and(|given| letters.is_some_and(|letters| given.contains(letters))),
-    };
-    letters.is_some() && arguments.iter().any(is_one)
-}
-
 /// `python` is, and so are `python3` and `python3.12`.
 fn is_version_of(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-'))
@@ -212,25 +179,11 @@ fn is_version_of(name: &str, known: &str) -> bool {
 
 /// A shell has them itself, and they run nothing.
 const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "test"];
-/// Programs whose words are text.
-const SHOW_TEXT: &[&str] = &["notify-send", "logger", "wall", "sleep"];
 /// Programs that are told by their name which one they are.
 const MANY_IN_ONE: &[&str] = &["busybox", "toybox", "coreutils"];
 /// They are given a script by its absolute path, and no option before it. Lua is none of them: it looks for modules in the directory.
 #[rustfmt::skip]
 const INTERPRETERS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "python", "pypy", "perl", "ruby", "node", "nodejs", "tclsh"];
-/// Programs that take nothing from the directory that tells them what to do. Every other one may, and there is no end of those.
-#[rustfmt::skip]
-const KNOWN: &[&str] = &[
-    "cat", "tee", "head", "tail", "wc", "cut", "tr", "sort", "uniq", "grep", "egrep", "fgrep", "sed", "awk", "gawk", "mawk", "jq", "rev", "tac", "nl", "fold", "paste", "column", "comm",
-    "diff", "cmp", "od", "xxd", "hexdump", "base64", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "cksum", "date", "seq", "expr", "basename",
-    "dirname", "realpath", "readlink", "stat", "ls", "du", "df", "ps", "pgrep", "id", "whoami", "hostname", "uname", "uptime", "nproc", "which", "touch", "mkdir",
-    "cp", "mv", "rm", "rmdir", "ln", "chmod", "mktemp", "curl", "notify-send", "logger", "wall", "sleep", "say", "afplay", "aplay", "paplay", "pw-play", "tput",
-    "terminal-notifier", "wl-copy", "xclip", "pbcopy", "true", "false", "[",
-];
-/// Letters of options by which known programs are given a file of instructions.
-const INSTRUCTED_BY: &[(&str, &[char])] =
-    &[("jq", &['f', 'L']), ("grep", &['f']), ("egrep", &['f']), ("fgrep", &['f'])];
 /// Programs that run, by themselves, what lies in the directory or what a configuration there names, and that are named by their path. No list of
 /// these is complete.
 #[rustfmt::skip]
@@ -280,6 +233,7 @@ mod tests {
             symlink(to, root.join("bin").join(link)).unwrap();
         }
         symlink("/bin/sh", root.join("bin/other-sh")).unwrap();
+        symlink("/usr/bin/tee", root.join("bin/named-echo")).unwrap();
         let search_path = format!("/usr/bin:/bin:{}/bin", root.display());
         let mut reach = Reach::new(&root.join("ws"), [root.join("ws"), root.join("cache")], search_path.into());
         reach.home = Some(root.to_str().unwrap().to_owned());
@@ -336,6 +290,25 @@ mod tests {
             "~/bin/guard > run",
             "~/bin/guard run",
             "~/bin/guard --rules=tools/x",
+            "~/bin/guard --rules=later",
+            "~/bin/guard later",
+            "~/bin/guard -olater",
+            "~/bin/guard .tool_input",
+            "sh ~/bin/guard later",
+            "tee later",
+            "/usr/bin/tee -a later",
+            "~/bin/named-echo later",
+            "cat later",
+            "cat -- later",
+            "echo x | tee later",
+            "test -e later",
+            "/usr/bin/test -e later",
+            "ls",
+            "sed -n wlater",
+            "awk '{print > \"later\"}'",
+            "curl -d @later http://127.0.0.1:9/",
+            "tee ~/bin/dir/log",
+            "curl -d @$PWD/x http://127.0.0.1:9/",
             "~/bin/guard later.sh",
             "~/bin/guard @~/x",
             "true && ./run",
@@ -402,7 +375,12 @@ mod tests {
             "true",
             "~/bin/guard",
             "$HOME/bin/guard",
-            "\"$HOME/bin/guard\" a 'b c'",
+            "\"$HOME/bin/guard\" --all",
+            "echo all 'is well'",
+            "tee -a /elsewhere/log",
+            "date +%s >> ~/log",
+            "curl -s -d 'text=done' http://127.0.0.1:9/",
+            "test -e /elsewhere/stop",
             "~/bin/fine",
             "sh ~/bin/guard",
             "~/bin/other-sh ~/bin/guard",
@@ -411,7 +389,7 @@ mod tests {
             "cat | ~/bin/guard && echo 'all is well.' >&2; exit 2",
             "~/bin/guard 2>/dev/null",
             "/nowhere/guard",
-            "~/bin/guard --level=2 .tool_input",
+            "~/bin/guard --level=2",
             "~/bin/not-known",
             "jq -r .prompt >> ~/log",
         ] {

@@ -17,6 +17,7 @@ mod hard_links;
 mod help_pages;
 mod hidden;
 mod hint;
+mod hook_operands;
 mod hook_places;
 mod hook_reach;
 mod hook_words;

@@ -56,7 +56,8 @@ pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
 #[must_use]
 pub fn is_instructions(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    INSTRUCTIONS.contains(&&*name)
+    // Copilot reads those of `.github/instructions`; by its name alone one is known to those who see no folder.
+    INSTRUCTIONS.contains(&&*name) || name.ends_with(".instructions.md")
 }
 
 /// The protected names, in lower case, for documentation: those that count anywhere, then `parent/name` pairs, then endings as `*.ending`.
@@ -126,7 +127,7 @@ const KINDS: &[Kind] = &[
         "commitlint.config.js", "commitlint.config.cjs", "commitlint.config.mjs", "commitlint.config.ts", "commitlint.config.cts", "commitlint.config.mts",
         ".commitlintrc", ".commitlintrc.json", ".commitlintrc.yml", ".commitlintrc.yaml", ".commitlintrc.js", ".commitlintrc.cjs", ".commitlintrc.mjs",
         ".commitlintrc.ts", ".commitlintrc.cts", ".commitlintrc.mts", "captainhook.json", "captainhook.json.dist", "grumphp.yml", "grumphp.yaml",
-        "grumphp.yml.dist", "grumphp.yaml.dist", "grumphp.dist.yml", "grumphp.dist.yaml", ".rusty-hook.toml", "rusty-hook.toml", "prek.toml",
+        "grumphp.yml.dist", "grumphp.yaml.dist", "grumphp.dist.yml", "grumphp.dist.yaml", ".rusty-hook.toml", "rusty-hook.toml", "prek.toml", "hk.pkl", "hk.local.pkl",
         ".overcommit.yml", ".huskyrc", ".huskyrc.json", ".huskyrc.js", ".huskyrc.cjs", ".huskyrc.yml", ".huskyrc.yaml", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
     ] },
     Kind { reason: AGENT, are_directories: true, names: &[
@@ -135,12 +136,12 @@ const KINDS: &[Kind] = &[
         ".pi", ".vibe", ".grok", ".amp", ".qoder", ".agents",
     ] },
     Kind { reason: AGENT, are_directories: false, names: &[
-        ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
+        ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".opencode.json", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
         "crush.json", ".crush.json", ".rules", "gptme.toml",
     ] },
     Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise"] },
     Kind { reason: SHELL, are_directories: false, names: &[
-        ".envrc", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv.zsh", ".autoenv_leave.zsh",
+        ".envrc", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh",
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
         ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc", ".mkshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".xsession",
         ".xsessionrc", ".xinitrc", ".pam_environment", ".gdbinit", ".lldbinit", ".rprofile", ".renviron", ".pdbrc", ".pdbrc.py", ".pythonrc",
@@ -237,6 +238,10 @@ mod tests {
             "sub/rust-analyzer.toml",
             "hie.yaml",
             ".luarc.json",
+            "hk.pkl",
+            "sub/hk.local.pkl",
+            ".opencode.json",
+            ".autoenv",
         ] {
             assert!(reason(path).is_some(), "{path}");
         }
@@ -268,6 +273,22 @@ mod tests {
             "./",
         ] {
             assert_eq!(reason(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn instructions_for_some_files_are_told_by_their_ending() {
+        for path in [
+            "AGENTS.md",
+            ".github/copilot-instructions.md",
+            ".github/instructions/rust.instructions.md",
+            ".github/instructions/sub/rust.instructions.md",
+            ".GitHub/Instructions/Rust.Instructions.MD",
+        ] {
+            assert!(is_instructions(path), "{path}");
+        }
+        for path in [".github/instructions/rust.md", "instructions.md", "docs/x.md"] {
+            assert!(!is_instructions(path), "{path}");
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum EditError {
         "`old_string` occurs more than once, in lines {lines}: add lines around it so that it is unique, or set `replace_all`"
     )]
     Ambiguous { lines: String },
+    #[error("the file would have {bytes} bytes, more than the {MOST_BYTES} that can be edited: use a command")]
+    TooLarge { bytes: usize },
 }
 
 /// Replaces the one occurrence, or with `all` every occurrence from the left; those that overlap an earlier one are not replaced. Without
@@ -28,11 +30,14 @@ pub(crate) enum EditError {
 pub(crate) fn edit(text: &str, old: &str, new: &str, all: bool) -> Result<Edited, EditError> {
     if old.contains('\r') || !text.contains("\r\n") {
         let found = find(text, old, all)?;
+        check_size(text, &found, new.len())?;
         return Ok(splice(text, &found, |_| new.to_string()));
     }
     let view = text.replace("\r\n", "\n");
     let found = find(&view, old, all)?;
     let found = in_original(text, &found);
+    let new_lines = new.matches('\n').count() - new.matches("\r\n").count();
+    check_size(text, &found, new.len() + new_lines)?;
     let dominant_is_crlf = text.matches("\r\n").count() * 2 >= view.matches('\n').count();
     Ok(splice(text, &found, |replaced| {
         let is_crlf = match replaced.find('\n') {
@@ -41,6 +46,14 @@ pub(crate) fn edit(text: &str, old: &str, new: &str, all: bool) -> Result<Edited
         };
         if is_crlf { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new.to_string() }
     }))
+}
+
+/// A few bytes many times are many: the size of the result is known before there is any of it.
+fn check_size(text: &str, found: &[(usize, usize)], new_bytes: usize) -> Result<(), EditError> {
+    let removed: usize = found.iter().map(|(start, end)| end - start).sum();
+    let bytes = (text.len() - removed).saturating_add(found.len().saturating_mul(new_bytes));
+    // What was too large before may become smaller.
+    if bytes > MOST_BYTES.max(text.len()) { Err(EditError::TooLarge { bytes }) } else { Ok(()) }
 }
 
 fn find(text: &str, old: &str, all: bool) -> Result<Vec<(usize, usize)>, EditError> {
@@ -104,6 +117,8 @@ pub(crate) fn line_of(text: &str, place: usize) -> usize {
 }
 
 const MOST_LINES_NAMED: usize = 10;
+/// As much as can be read to be edited.
+pub(crate) const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -136,6 +151,17 @@ mod tests {
             let error = edited(text, old, "b", false).unwrap_err();
             assert!(matches!(error, EditError::Ambiguous { .. }), "{text}");
         }
+    }
+
+    #[test]
+    fn a_result_that_is_too_large_is_never_made() {
+        let (text, new) = ("a".repeat(30_000), "b".repeat(200_000));
+        assert_eq!(edited(&text, "a", &new, true), Err(EditError::TooLarge { bytes: 6_000_000_000 }));
+        let lines = "a\r\n".repeat(30_000);
+        assert!(matches!(edited(&lines, "a", &new, true), Err(EditError::TooLarge { .. })));
+        let just = "b".repeat(MOST_BYTES / 2);
+        assert_eq!(edited("aa", "a", &just, true).map(|text| text.len()), Ok(MOST_BYTES), "the control");
+        assert_eq!(edited("aa ", "a", &just, true), Err(EditError::TooLarge { bytes: MOST_BYTES + 1 }));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Editable {
 
     /// Prepares the file with another text.
     pub(crate) fn stage<'w>(self, workspace: &'w Workspace, text: &str) -> Result<Staged<'w>, String> {
-        let content = self.bytes(text);
+        let content = self.bytes(text)?;
         workspace.stage_replacement(&self.path, self.target, &content).map_err(|error| error.to_string())
     }
 
@@ -43,15 +43,22 @@ impl Editable {
         to: &RelativePath,
         text: &str,
     ) -> Result<[Staged<'w>; 2], String> {
-        let content = self.bytes(text);
+        let content = self.bytes(text)?;
         let new = workspace.stage_creation(to, &content, Some(&self.target)).map_err(|error| error.to_string())?;
         Ok([new, workspace.stage_removal(&self.path, self.target)])
     }
 
-    /// A text as it would stand in the file.
-    fn bytes(&self, text: &str) -> Vec<u8> {
+    /// A text as it would stand in the file, if that could be edited again.
+    fn bytes(&self, text: &str) -> Result<Vec<u8>, String> {
         let bom = if self.has_bom { BOM } else { &[] };
-        [bom, text.as_bytes()].concat()
+        let size = (bom.len() + text.len()) as u64;
+        if size > MOST_BYTES.max(self.target.size()) {
+            let path = &self.path;
+            return Err(format!(
+                "`{path}` would have {size} bytes, more than the {MOST_BYTES} that can be edited: use a command"
+            ));
+        }
+        Ok([bom, text.as_bytes()].concat())
     }
 }
 
@@ -76,4 +83,4 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| reason.to_string())
 }
 
-const MOST_BYTES: u64 = 32 * 1024 * 1024;
+const MOST_BYTES: u64 = crate::edit::MOST_BYTES as u64;

@@ -214,7 +214,7 @@ fn marks(scratch: &Scratch, arguments: &[&str]) -> (bool, bool, Ended) {
     (marks[0].exists(), marks[1].exists(), ended)
 }
 
-fn has_bubblewrap(scratch: &Scratch) -> bool {
+pub(crate) fn has_bubblewrap(scratch: &Scratch) -> bool {
     scratch.ended(&["sandbox", "check"]).out.starts_with("sandbox: bubblewrap")
 }
 

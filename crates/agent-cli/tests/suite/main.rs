@@ -11,6 +11,7 @@ mod demo;
 mod exit_codes;
 mod file_rules;
 mod hints;
+mod hook_operands;
 mod hooks;
 mod how_it_ended;
 mod interrupts;
