@@ -126,7 +126,11 @@ fn helper() -> Helper {
 /// Where the state cannot be kept at all, nothing is to be hidden there. Where it can be later, it could be read.
 fn make_state() -> Result<(), Failure> {
     make_state_home().or_else(|error| match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::NotADirectory => Ok(()),
+        ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::NotADirectory
+        // A file stands in its place.
+        | ErrorKind::AlreadyExists => Ok(()),
         _ => Err(Failure::config(format!(
             "make the directory of the state: {error}; set AGENT_STATE_HOME to another directory"
         ))),
