@@ -25,6 +25,8 @@ pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
         "split" | "csplit" => true,
         // The second file is written.
         "uniq" | "xxd" => arguments.iter().filter(|text| !text.starts_with(['-', '+'])).count() > 1,
+        // `of=` is written, and so is where `seek=` leads.
+        "dd" => arguments.iter().any(|text| text.starts_with("of=")),
         // Variables name programs: `CC=x`, `SHELL=x`.
         "make" | "gmake" | "nmake" if arguments.iter().any(|text| text.contains('=') && !text.starts_with('-')) => true,
         // A command for the other machine.
@@ -324,6 +326,12 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["sort", "shuf"], &["--compress-program", "-o", "--output"]),
     (&["patch"], &["-o", "--output", "-i", "--input", "-r", "--reject-file", "-d", "--directory", "-B", "--prefix", "-D", "--get", "-g"]),
     (&["install"], &["--strip-program"]),
+    (&["ptx"], &["-G", "--traditional"]),
+    (&["cpio"], &["--rsh-command", "-F", "--file", "-O", "-I", "-p", "--pass-through", "-i", "--extract"]),
+    (&["ctest"], &["-S", "-SP", "-D", "-M", "-T", "--script", "--script-new-process", "--build-and-test", "--build-generator", "--test-command", "--overwrite", "-O", "--output-log", "--output-junit"]),
+    (&["ssh-keygen"], &["-D", "-w", "-f", "-O", "-T", "-G", "-M"]),
+    (&["ssh-add"], &["-s", "-e", "-S"]),
+    (&["gpg", "gpg2"], &["--agent-program", "--pinentry-program", "--dirmngr-program", "--keyserver-program", "--photo-viewer", "--exec-path", "--options", "--homedir", "-o", "--output"]),
     (&["diff3", "sdiff"], &["--diff-program"]),
     (&["prove"], &["-e", "--exec", "-P", "--source", "--formatter", "--harness", "--archive", "-I", "-M"]),
     (&["dpkg-architecture"], &["-c", "--command"]),
@@ -415,6 +423,9 @@ const PREFIXES: &[(&[&str], &[&str])] = &[
 /// Sub-commands whose options name a program, a configuration or a file to write; with no options given here, whatever follows.
 #[rustfmt::skip]
 const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
+    // A bundle is a file of any name.
+    ("git", &["bundle"], &["create"]),
+    ("git", &["fast-export"], &["--export-marks"]),
     ("git", &["clone", "init"], &["-u", "-c", "--config", "--template"]),
     ("git", &["archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
     ("git", &["merge", "rebase", "pull", "cherry-pick", "revert"], &["-s", "--strategy", "-i", "--interactive"]),

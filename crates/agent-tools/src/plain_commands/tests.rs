@@ -94,6 +94,9 @@ fn plain_commands_are_found_one_by_one() {
 /// What is unknown, and beside it what differs in that point only.
 #[rustfmt::skip]
 const UNKNOWN: &[(&str, &str)] = &[
+    ("dd if=a of=b", "dd if=a count=1"), ("ptx -G a b", "ptx a"), ("ptx --trad a b", "ptx --references a"), ("cpio --rsh-command=x -o", "cpio -o"), ("cpio -oF x", "cpio -o"), ("cpio -id", "cpio -t"),
+    ("ctest -S x", "ctest -V"), ("ctest --build-and-test a b", "ctest --verbose"), ("ssh-keygen -D ./x.so", "ssh-keygen -l"), ("ssh-add -s ./x.so", "ssh-add -L"), ("gpg --photo-viewer x --list-keys", "gpg --list-keys"),
+    ("git bundle create x HEAD", "git bundle verify x"), ("git fast-export --export-marks=x HEAD", "git fast-export HEAD"),
     ("", "ls"), (" ", "ls"), ("\n", "ls\n"), (";", "ls;"), ("# x", "ls x"), ("ls # x", "ls x"),
     ("ls &", "ls"), ("ls & rm x", "ls; rm x"), ("ls |& rm", "ls | rm"), ("ls ;; rm", "ls ; rm"),
     ("&& ls", "ls && ls"), ("ls && ", "ls && ls"), ("rm&&&x", "rm&&x"), ("ls |", "ls | cat"), ("ls ||| cat", "ls || cat"),
