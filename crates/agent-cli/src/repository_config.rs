@@ -22,6 +22,8 @@ use toml::{Table, Value};
 /// What the files of a repository say together, from its root down to the working directory.
 #[derive(Debug, Default)]
 pub(crate) struct RepositoryConfig {
+    /// Where the session works.
+    directory: PathBuf,
     pub(crate) modes: Vec<PermissionMode>,
     pub(crate) deny: Vec<Rule>,
     /// The strictest sandbox that was asked for.
@@ -54,7 +56,7 @@ enum Wrong {
 impl RepositoryConfig {
     /// Reads the files of the repository that the directory lies in.
     pub(crate) fn find(directory: &Path) -> Self {
-        let mut config = Self::default();
+        let mut config = Self { directory: directory.to_path_buf(), ..Self::default() };
         // Said by the session, and as git has it: what another user wrote there is nothing to this one.
         if project::of_another_user(directory).is_some() {
             return config;
@@ -95,6 +97,14 @@ impl RepositoryConfig {
         }
     }
 
+    /// The working directory, from the folder that has this file in its `.agent`. Rules are written from there.
+    fn below(&self, path: &Path) -> String {
+        let folder = path.parent().and_then(Path::parent).unwrap_or(path);
+        let below = self.directory.strip_prefix(folder).unwrap_or(Path::new(""));
+        let names: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        names.join("/")
+    }
+
     fn take(&mut self, path: &Path, table: Table, text: &str) {
         for (key, value) in table {
             let said = |why: &str| format!("use `{key}` of {}: {why}", path.display());
@@ -123,7 +133,8 @@ impl RepositoryConfig {
             }
             "deny" => {
                 let rules: Vec<Rule> = value.try_into().map_err(broken)?;
-                self.deny.extend(rules);
+                let below = self.below(path);
+                self.deny.extend(rules.iter().flat_map(|rule| rule.from_above(&below)));
             }
             "formatters" => match programs::formatters(path, text) {
                 Ok(named) => self.formatters.extend(named),

@@ -33,6 +33,18 @@ fn a_repository_may_deny_below_its_root_too() {
     assert!(!scratch.work("deep/er/b.txt").exists());
 }
 
+/// Paths in its rules are written from the folder that has the file, wherever the agent starts.
+#[test]
+fn what_a_repository_denies_by_path_stays_denied_from_below() {
+    for (rule, is_denied) in [("edit(deep/er/b.txt)", true), ("edit(deep/**)", true), ("edit(other/**)", false)] {
+        let scratch = Scratch::repository();
+        scratch.write(".agent/config.toml", &format!("deny = [\"{rule}\"]\n"));
+        scratch.write("deep/er/x.txt", "");
+        write_with(&scratch, &["--permission-mode", "bypass", "-C", "deep/er"]).assert_code(0);
+        assert_eq!(!scratch.work("deep/er/b.txt").exists(), is_denied, "{rule}");
+    }
+}
+
 #[test]
 fn a_repository_may_choose_a_stricter_mode_and_lower_limits() {
     let scratch = Scratch::repository();

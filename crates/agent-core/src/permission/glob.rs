@@ -18,6 +18,50 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
     reached.last().copied().unwrap_or(false)
 }
 
+/// The patterns that match, below a directory, what this one matches from where the directory is: at most one for each place in the pattern.
+pub(super) fn below<'a>(pattern: &'a str, directory: &str) -> Vec<&'a str> {
+    // Where in the pattern one may be, and whether within a segment that `**/` passes over.
+    let mut places = with_skipped(pattern, vec![(0, false)]);
+    for c in directory.chars().chain(['/']) {
+        let mut next = Vec::new();
+        for (at, _) in places {
+            let rest = pattern.get(at..).unwrap_or_default();
+            match tokens(rest).first() {
+                Some(Token::One(literal)) if c == *literal => next.push((at + literal.len_utf8(), false)),
+                Some(Token::AnyOne) if c != '/' => next.push((at + 1, false)),
+                Some(Token::AnyInSegment) if c != '/' => next.push((at, false)),
+                Some(Token::Any) => next.push((at, false)),
+                Some(Token::AnySegments) => next.push((at, c != '/')),
+                Some(Token::One(_) | Token::AnyOne | Token::AnyInSegment) | None => {}
+            }
+        }
+        places = with_skipped(pattern, next);
+    }
+    let rests = places.into_iter().filter(|(_, is_within)| !is_within).filter_map(|(at, _)| pattern.get(at..));
+    rests.filter(|rest| !rest.is_empty()).collect()
+}
+
+/// These places, and those behind stars that match nothing.
+fn with_skipped(pattern: &str, mut places: Vec<(usize, bool)>) -> Vec<(usize, bool)> {
+    let mut looked_at = 0;
+    while let Some(&(at, is_within)) = places.get(looked_at) {
+        looked_at += 1;
+        let rest = pattern.get(at..).unwrap_or_default();
+        let width = match tokens(rest).first() {
+            Some(Token::AnyInSegment) => 1,
+            Some(Token::Any) => 2,
+            Some(Token::AnySegments) if !is_within => 3,
+            Some(Token::One(_) | Token::AnyOne | Token::AnySegments) | None => continue,
+        };
+        if !places.contains(&(at + width, false)) {
+            places.push((at + width, false));
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
 enum Token {
     One(char),
     AnyOne,

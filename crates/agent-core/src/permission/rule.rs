@@ -3,6 +3,8 @@
 use super::glob;
 use crate::tool::Subject;
 use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 use serde::de::Error as _;
@@ -101,6 +103,34 @@ impl Rule {
         } else {
             None
         }
+    }
+
+    /// A deny rule that was written in a folder, for a reader in a directory below it (`sub/dir`, as paths are written): rules that together cover
+    /// there what it covers from the folder. The rule itself is among them, so that nothing is loosened.
+    #[must_use]
+    pub fn from_above(&self, directory: &str) -> Vec<Self> {
+        let mut rules = vec![self.clone()];
+        if let Some(pattern) = self.pattern.as_deref().filter(|_| !directory.is_empty()) {
+            let mut add = |pattern: &str| {
+                let rule = Self { pattern: Some(pattern.to_string()), ..self.clone() };
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
+            };
+            if self.names_way_to(directory) {
+                add("**");
+            }
+            glob::below(of_files(pattern), directory).into_iter().for_each(&mut add);
+        }
+        rules
+    }
+
+    /// Whether it ends in a plain name and names this directory or one that it lies in: then it covers all of it.
+    fn names_way_to(&self, directory: &str) -> bool {
+        let pattern = of_files(self.pattern.as_deref().unwrap_or_default());
+        let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
+        let ends = directory.match_indices('/').map(|(end, _)| end).chain([directory.len()]);
+        is_plain && ends.into_iter().any(|end| directory.get(..end).is_some_and(|way| glob::matches(pattern, way)))
     }
 
     /// Whether it names some calls of its tool only.

@@ -189,3 +189,35 @@ fn a_reason_does_not_end_in_words_that_nobody_said() {
     assert_eq!(by_hook(" \n"), "a hook allowed it");
     assert_eq!(by_hook("known"), "a hook allowed it: known");
 }
+
+#[test]
+fn a_rule_from_above_covers_the_same_files_below() {
+    let from_above = |rule: &str, directory: &str| {
+        let rules = rule.parse::<Rule>().unwrap().from_above(directory);
+        rules.iter().skip(1).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("edit(sub/in/**)", "sub", &["edit(in/**)"]),
+        ("edit(sub/in/**)", "sub/in", &["edit(**)"]),
+        ("edit(sub/in/**)", "other", &[]),
+        ("edit(sub/in/**)", "su", &[]),
+        ("edit(sub)", "sub/deep", &["edit(**)"]),
+        ("edit(./sub/)", "sub", &["edit(**)"]),
+        ("edit(*/in/f)", "sub", &["edit(in/f)"]),
+        ("edit(s?b/in/f)", "sub", &["edit(in/f)"]),
+        ("edit(*)", "sub", &[]),
+        ("edit(sub/*)", "sub", &["edit(*)"]),
+        ("edit(sub/*)", "sub/in", &[]),
+        ("edit(**/f)", "sub/in", &["edit(f)"]),
+        ("edit(a/**/f)", "a/b", &["edit(**/f)", "edit(f)"]),
+        ("edit(**)", "sub", &[]),
+        ("edit(a**z)", "ab/c", &["edit(**z)", "edit(z)"]),
+        ("edit", "sub", &[]),
+        ("edit(sub/f)", "", &[]),
+    ];
+    for (rule, directory, expected) in cases {
+        let mut found = from_above(rule, directory);
+        found.sort();
+        assert_eq!(found, *expected, "{rule} in {directory}");
+    }
+}
