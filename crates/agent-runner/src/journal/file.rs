@@ -12,6 +12,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A journal in a file that this process alone writes.
 ///
@@ -236,6 +237,17 @@ impl OpenError {
     }
 }
 
+/// Takes a lock that may be held for a moment more: a program that another thread starts has this process's descriptors until its `exec`.
+fn try_lock(lock: &File) -> Result<(), TryLockError> {
+    for _ in 0..LOCK_TRIES {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            taken_or_failed => return taken_or_failed,
+        }
+    }
+    lock.try_lock()
+}
+
 /// Takes the lock beside the journal. The lock's file says who holds it.
 pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = path.with_extension("lock");
@@ -249,7 +261,7 @@ pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     let mut options = OpenOptions::new();
     let options = private(options.read(true).write(true).create(true).truncate(false));
     let mut lock = open_regular(&lock_path, options).map_err(|source| OpenError::io(&lock_path, source))?;
-    match lock.try_lock() {
+    match try_lock(&lock) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut pid = String::new();
@@ -331,3 +343,6 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
 pub(super) fn sync_folder_of(_path: &Path) -> io::Result<()> {
     Ok(())
 }
+
+const LOCK_TRIES: u32 = 25;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
