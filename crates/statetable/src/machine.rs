@@ -4,6 +4,7 @@ use crate::table::{Label, Proved, Row};
 use crate::trace::{Rejected, Trace, Transition};
 use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 
 /// A state machine on a [`Proved`] table.
 ///
@@ -63,21 +64,21 @@ pub trait Machine {
         trigger: Self::Trigger,
         event: Self::Event,
         notes: &mut Self::Notes,
-        stepping: Stepping,
+        stepping: Stepping<Self>,
     );
 
     /// What changes when a row fires.
-    fn seat(&mut self, stepping: Stepping) -> Seat<'_, Self::State, Self::Trigger>;
+    fn seat(&mut self, stepping: Stepping<Self>) -> Seat<'_, Self::State, Self::Trigger>;
 
     /// Notes that a row led to another state. Its actions are rendered afterwards.
-    fn entered(&mut self, _state: Self::State, _stepping: Stepping) {}
+    fn entered(&mut self, _state: Self::State, _stepping: Stepping<Self>) {}
 
     /// The action that a label of the row stands for now, or nothing when there is nothing to do it with.
-    fn render(&mut self, kind: Self::ActionKind, stepping: Stepping) -> Option<Self::Action>;
+    fn render(&mut self, kind: Self::ActionKind, stepping: Stepping<Self>) -> Option<Self::Action>;
 
     /// What [`render`](Self::render) changes in the machine, without the action: for a journal that is read, whose actions are not
     /// performed.
-    fn render_nothing(&mut self, kind: Self::ActionKind, stepping: Stepping) {
+    fn render_nothing(&mut self, kind: Self::ActionKind, stepping: Stepping<Self>) {
         drop(self.render(kind, stepping));
     }
 
@@ -85,7 +86,7 @@ pub trait Machine {
     fn holds(&self, trigger: Self::Trigger) -> bool;
 
     /// Moves data before an automatic row fires.
-    fn settle(&mut self, _trigger: Self::Trigger, _stepping: Stepping) {}
+    fn settle(&mut self, _trigger: Self::Trigger, _stepping: Stepping<Self>) {}
 
     /// Whether the event only passes through: it has a row, which keeps the state, and leaves no trace.
     fn is_transient(_event: &Self::Event) -> bool {
@@ -123,9 +124,23 @@ pub trait Machine {
     }
 }
 
-/// That a step is going on. Only a step has one, so that a machine's data changes by its steps alone, whoever holds the machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Stepping(());
+/// That a step of this kind of machine is going on. Only its step has one, so that a machine's data changes by its own steps alone. One of
+/// another machine is of another type:
+///
+/// ```compile_fail,E0308
+/// # use statetable::{Machine, Stepping};
+/// fn meddle<M: Machine, Other: Machine>(machine: &mut M, stepping: Stepping<Other>) {
+///     machine.seat(stepping); // Expected `Stepping<M>`, found `Stepping<Other>`.
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Stepping<M: ?Sized>(PhantomData<fn() -> M>);
+
+impl<M: ?Sized> Stepping<M> {
+    const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
 
 /// A row of a machine's table.
 pub type RowOf<M> = Row<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::ActionKind>;
@@ -256,10 +271,10 @@ fn advance<M: Machine + ?Sized>(
         machine.relay(row, event, &mut step.actions);
         return Ok(());
     }
-    machine.absorb(at_ms, trigger, event, &mut step.notes, Stepping(()));
+    machine.absorb(at_ms, trigger, event, &mut step.notes, Stepping::new());
     fire(machine, row, step, rendering);
     while let Some(row) = automatic_row(machine) {
-        machine.settle(row.on, Stepping(()));
+        machine.settle(row.on, Stepping::new());
         fire(machine, row, step, rendering);
     }
     Ok(())
@@ -267,16 +282,16 @@ fn advance<M: Machine + ?Sized>(
 
 /// The only place where a state changes.
 fn fire<M: Machine + ?Sized>(machine: &mut M, row: &RowOf<M>, step: &mut StepOf<M>, rendering: Rendering) {
-    let seat = machine.seat(Stepping(()));
+    let seat = machine.seat(Stepping::new());
     step.transitions.push(seat.trace.enter(seat.now_ms, row.from, row.on, row.to));
     *seat.state = row.to;
     if row.from != row.to {
-        machine.entered(row.to, Stepping(()));
+        machine.entered(row.to, Stepping::new());
     }
     for kind in row.actions {
         match rendering {
-            Rendering::Actions => step.actions.extend(machine.render(*kind, Stepping(()))),
-            Rendering::Nothing => machine.render_nothing(*kind, Stepping(())),
+            Rendering::Actions => step.actions.extend(machine.render(*kind, Stepping::new())),
+            Rendering::Nothing => machine.render_nothing(*kind, Stepping::new()),
         }
     }
 }

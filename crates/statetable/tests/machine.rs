@@ -152,7 +152,7 @@ impl Machine for Lift {
         }
     }
 
-    fn absorb(&mut self, at_ms: u64, _: Trigger, event: Event, notes: &mut Vec<&'static str>, _: Stepping) {
+    fn absorb(&mut self, at_ms: u64, _: Trigger, event: Event, notes: &mut Vec<&'static str>, _: Stepping<Self>) {
         self.now_ms = self.now_ms.max(at_ms);
         match event {
             Event::Pressed { floor } => self.wanted = floor,
@@ -164,15 +164,15 @@ impl Machine for Lift {
         }
     }
 
-    fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
+    fn seat(&mut self, _: Stepping<Self>) -> Seat<'_, State, Trigger> {
         Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
     }
 
-    fn entered(&mut self, state: State, _: Stepping) {
+    fn entered(&mut self, state: State, _: Stepping<Self>) {
         self.visited.push(state);
     }
 
-    fn render(&mut self, kind: Kind, _: Stepping) -> Option<Action> {
+    fn render(&mut self, kind: Kind, _: Stepping<Self>) -> Option<Action> {
         match kind {
             Kind::Drive => {
                 self.tickets += 1;

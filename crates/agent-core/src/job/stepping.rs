@@ -34,22 +34,22 @@ impl Machine for Job {
         self.trigger(event)
     }
 
-    fn absorb(&mut self, at_ms: u64, _trigger: Trigger, event: Event, (): &mut (), _: Stepping) {
+    fn absorb(&mut self, at_ms: u64, _trigger: Trigger, event: Event, (): &mut (), _: Stepping<Self>) {
         self.now_ms = self.now_ms.max(at_ms);
         self.take_in(event);
     }
 
-    fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
+    fn seat(&mut self, _: Stepping<Self>) -> Seat<'_, State, Trigger> {
         Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
     }
 
-    fn entered(&mut self, state: State, _: Stepping) {
+    fn entered(&mut self, state: State, _: Stepping<Self>) {
         if is_in_history(state) {
             self.state_history.push(state);
         }
     }
 
-    fn render(&mut self, kind: ActionKind, _: Stepping) -> Option<Action> {
+    fn render(&mut self, kind: ActionKind, _: Stepping<Self>) -> Option<Action> {
         self.action(kind)
     }
 

@@ -33,16 +33,16 @@ impl Machine for Lifecycle {
         self.trigger(event)
     }
 
-    fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, (): &mut (), _: Stepping) {
+    fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, (): &mut (), _: Stepping<Self>) {
         self.now_ms = self.now_ms.max(at_ms);
         self.take_in(trigger, event);
     }
 
-    fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
+    fn seat(&mut self, _: Stepping<Self>) -> Seat<'_, State, Trigger> {
         Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
     }
 
-    fn render(&mut self, kind: ActionKind, _: Stepping) -> Option<Action> {
+    fn render(&mut self, kind: ActionKind, _: Stepping<Self>) -> Option<Action> {
         self.action(kind)
     }
 

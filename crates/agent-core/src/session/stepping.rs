@@ -39,23 +39,23 @@ impl Machine for Session {
     }
 
     #[inline]
-    fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, notes: &mut Notes, _: Stepping) {
+    fn absorb(&mut self, at_ms: u64, trigger: Trigger, event: Event, notes: &mut Notes, _: Stepping<Self>) {
         self.pass_time(at_ms, &event);
         self.take_in(trigger, event, &mut notes.rulings);
         self.note_rulings(&notes.rulings);
     }
 
     #[inline]
-    fn seat(&mut self, _: Stepping) -> Seat<'_, State, Trigger> {
+    fn seat(&mut self, _: Stepping<Self>) -> Seat<'_, State, Trigger> {
         Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
     }
 
     #[inline]
-    fn render(&mut self, kind: ActionKind, _: Stepping) -> Option<Action> {
+    fn render(&mut self, kind: ActionKind, _: Stepping<Self>) -> Option<Action> {
         self.action(kind)
     }
 
-    fn render_nothing(&mut self, kind: ActionKind, _: Stepping) {
+    fn render_nothing(&mut self, kind: ActionKind, _: Stepping<Self>) {
         self.skip_action(kind);
     }
 
@@ -65,7 +65,7 @@ impl Machine for Session {
     }
 
     #[inline]
-    fn settle(&mut self, trigger: Trigger, _: Stepping) {
+    fn settle(&mut self, trigger: Trigger, _: Stepping<Self>) {
         self.take_up(trigger);
     }
 
