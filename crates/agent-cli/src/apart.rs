@@ -5,10 +5,9 @@ use crate::failure::Failure;
 use crate::provider::Chosen;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
-use crate::signals::{self, Signal};
+use crate::signals::Signals;
 use agent_core::ports::Approver;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 /// Does it on another thread. Whoever stops waiting leaves it behind: it ends with the program.
 pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
@@ -18,7 +17,7 @@ pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
 
 /// Waits for what has to be done before a session begins, or for a signal.
 pub(crate) async fn unless_signalled<T>(
-    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    signals: &mut Signals,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     tokio::select! {
@@ -48,9 +47,4 @@ pub(crate) async fn opened(
     let options = options.clone();
     let (opened, settings) = apart(move || (setup::open(&settings, &options, chosen, approver), settings)).await?;
     Ok((opened?, settings))
-}
-
-/// Listens for signals from now on.
-pub(crate) fn listen() -> Result<mpsc::UnboundedReceiver<Signal>, Failure> {
-    signals::listen().map_err(|error| Failure::internal(format!("listen for signals: {error}")))
 }

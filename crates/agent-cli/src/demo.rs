@@ -4,13 +4,15 @@
 use crate::args::Options;
 use crate::config_file::UserConfig;
 use crate::failure::Failure;
+use crate::paced::Unread;
 use crate::provider::{Chosen, known_model};
 use crate::sandbox;
 use crate::search_path;
 use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal};
-use crate::terminal::print;
+use crate::terminal::{self, all_written, print};
+use crate::unread;
 use crate::view::{Level, View};
 use agent_core::permission::{PermissionMode, Permissions};
 use agent_core::session::OutcomeKind;
@@ -48,6 +50,7 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
 }
 
 async fn show(directory: &Path, is_quiet: bool) -> Result<u8, Failure> {
+    terminal::queue()?;
     let mut view = View::new(!is_quiet, Level::of(is_quiet, false));
     let repository = demo::create_repository(directory).map_err(Failure::internal)?;
     view.tell(&format!("a repository with a failing test: {}", repository.path.display()));
@@ -72,15 +75,14 @@ async fn show(directory: &Path, is_quiet: bool) -> Result<u8, Failure> {
         show_changes(&repository)?;
     }
     let fixed = judge(&repository, &mut view)?;
-    if view.output_failed() {
-        return Err(Failure::internal("write what happened: some of it could not be written"));
-    }
     let is_good = code == OutcomeKind::Success.exit_code() && fixed && violations.is_empty();
-    Ok(match (is_good, code) {
+    let code = match (is_good, code) {
         (true, _) => 0,
         (false, 0) => 1,
         (false, code) => code,
-    })
+    };
+    let code = unread::wait(code, false).await;
+    all_written().map(|()| code).map_err(unwritten)
 }
 
 /// The agent's part: a session like any other, which grants itself its tools.
@@ -88,10 +90,10 @@ async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Fai
     let config = ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() };
     let provider = AnthropicProvider::new(config).map_err(Failure::internal)?;
     let models = vec![known_model("claude-sonnet-4-5")];
-    let chosen = Chosen { provider: Arc::new(provider), models, secrets: Vec::new() };
+    let chosen = Chosen { provider: Arc::new(provider), models, secrets: Vec::new() }.paced(Unread::GoesOn);
     let opened = setup::open(settings, &Options::default(), chosen, None)?;
     let Opened { runner, handle, mut notices, id, .. } = opened;
-    let mut signals = signals::listen().map_err(Failure::internal)?;
+    let mut signals = signals::listen()?;
     let task = tokio::spawn(runner.run());
     let mut signalled = None;
     handle.input(demo::PROMPT);

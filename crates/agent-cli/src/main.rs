@@ -29,6 +29,7 @@ mod keys;
 mod limits;
 mod lines;
 mod own_git;
+mod paced;
 mod printer;
 mod programs;
 mod project;
@@ -53,6 +54,7 @@ mod tools;
 mod trust;
 mod undo;
 mod units;
+mod unread;
 mod view;
 mod whole_home;
 mod wire;
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         return code;
     }
     agent_exec::keep_to_itself();
+    let _last_words = terminal::LastWords;
     terminal::take_over_panics();
     terminal::keep_secret(secrets::redactor());
     let runtime = match threads::runtime() {
@@ -86,11 +89,14 @@ fn main() -> ExitCode {
         agent_exec::leftovers::keep_notes_in(&home.join(LEFTOVERS));
     }
     let thread = threads::keep_one(&runtime);
-    let result = runtime.block_on(dispatch(cli, thread));
+    let code = runtime.block_on(async {
+        let code = told(dispatch(cli, thread).await);
+        unread::end(code).await
+    });
     // A thread that reads the terminal cannot be stopped, and leaving does not wait for it.
     runtime.shutdown_background();
     agent_exec::leftovers::forget_notes();
-    end(result)
+    ExitCode::from(code)
 }
 
 /// Where notes of temporary files are kept, in the state directory.
@@ -164,11 +170,13 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn end(result: Result<u8, Failure>) -> ExitCode {
-    match result {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            terminal::say(&format!("agent: {}", failure.message));
-            ExitCode::from(failure.code)
-        }
-    }
+    ExitCode::from(told(result))
+}
+
+/// Says what went wrong, and gives the exit code.
+fn told(result: Result<u8, Failure>) -> u8 {
+    result.unwrap_or_else(|failure| {
+        terminal::say(&format!("agent: {}", failure.message));
+        failure.code
+    })
 }

@@ -5,12 +5,13 @@ use crate::hint::resume_command;
 use crate::limits::Raise;
 use crate::settings::working_directory;
 use crate::terminal::{is_watched, put, put_json};
+use crate::unread;
 use crate::view::{Level, View, lost};
 use crate::wire::{Line, RunResult, SandboxReport};
 use agent_core::budget::Limits;
 use agent_core::permission::PermissionMode;
+use agent_core::session::OutcomeKind;
 use agent_runner::Notice;
-use std::io;
 use std::path::PathBuf;
 
 /// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
@@ -22,8 +23,8 @@ pub(crate) struct Printer {
     has_begun: bool,
     /// An error that ends the run is told once, with the result; until the next notice nobody knows whether this one does.
     held_error: Option<Notice>,
-    /// Why a line could not be written: nothing more is.
-    lost_output: Option<io::ErrorKind>,
+    /// How long the run may take.
+    max_wall_time_ms: Option<u64>,
 }
 
 /// What the first line of `stream-json` tells.
@@ -48,12 +49,13 @@ impl Printer {
             view: View::new(is_live, Level::of(options.quiet, options.verbose)),
             has_begun: false,
             held_error: None,
-            lost_output: None,
+            max_wall_time_ms: None,
         }
     }
 
     pub(crate) fn init(&mut self, init: Init) {
         self.has_begun = true;
+        self.max_wall_time_ms = init.limits.max_wall_time_ms;
         self.view.watch(init.limits);
         self.session_id.clone_from(&init.session_id);
         if self.format == OutputFormat::StreamJson {
@@ -66,26 +68,16 @@ impl Printer {
                 permission_mode: init.mode,
                 sandbox: init.sandbox,
             };
-            self.put_line(&line);
+            // That it is lost is seen where the run is watched.
+            let _ = put_json(&line.text());
         }
-    }
-
-    fn put_line(&mut self, line: &Line) {
-        if self.lost_output.is_none() {
-            self.lost_output = put_json(&line.text()).err().map(|error| error.kind());
-        }
-    }
-
-    /// Why some of the output was lost, if it was: nobody is going to see what more is spent on.
-    pub(crate) fn lost_output(&self) -> Option<String> {
-        self.lost_output.map(lost).or_else(|| self.view.lost_output())
     }
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
         if self.format == OutputFormat::StreamJson
             && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
         {
-            self.put_line(&line);
+            let _ = put_json(&line.text());
         }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
@@ -103,7 +95,7 @@ impl Printer {
     }
 
     /// Writes the result and returns the exit code.
-    pub(crate) fn finish(mut self, result: RunResult, options: &Options) -> u8 {
+    pub(crate) async fn finish(mut self, result: RunResult, options: &Options) -> u8 {
         if !self.has_begun {
             // It ended before there was a session: the first line tells what was known.
             self.init(Init {
@@ -117,21 +109,23 @@ impl Printer {
             });
         }
         self.tell(&result, options);
-        let code = result.exit_code;
-        let written = match self.format {
-            // It was told, and ends with it.
-            _ if self.lost_output().is_some() => Ok(()),
+        let is_out_of_time = result.is_out_of_time(self.max_wall_time_ms);
+        let (code, told) = (result.exit_code, result.error.clone());
+        let _ = match self.format {
             OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
             OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
             OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
         };
-        match written {
-            // An answer that nobody has is a failure.
-            Err(error) => {
-                self.view.error(&lost(error.kind()));
-                if code == 0 { 1 } else { code }
+        let code = unread::wait(code, is_out_of_time).await;
+        match lost() {
+            Some(why) => {
+                if told.as_ref() != Some(&why) {
+                    self.view.error(&why);
+                }
+                // An answer that nobody has is a failure.
+                if code == 0 { OutcomeKind::Failed.exit_code() } else { code }
             }
-            Ok(()) => code,
+            None => code,
         }
     }
 

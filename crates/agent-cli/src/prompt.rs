@@ -5,19 +5,20 @@
 
 mod question;
 
-use crate::apart::{listen, opened, settings, unless_signalled};
+use crate::apart::{opened, settings, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
 use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::hint::resume_command;
 use crate::limits::{Raise, next_notice, next_raise, raised};
 use crate::lines::{self, Line};
+use crate::paced::Unread;
 use crate::provider;
 use crate::settings::Seat;
 use crate::setup::Opened;
-use crate::signals::{self, Signal};
-use crate::terminal::{PasteMarks, Style, inline, one_line};
-use crate::view::{Level, View};
+use crate::signals::{self, Signal, Signals};
+use crate::terminal::{self, PasteMarks, Style, inline, one_line};
+use crate::view::{Level, View, lost};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::link::Turns;
@@ -37,11 +38,11 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
         return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
     }
-    let mut signals = listen()?;
+    let mut signals = signals::listen()?;
     let (approver, questions) = ScreenApprover::new();
     let begin = async {
         let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
-        let chosen = provider::choose(&settings).await?;
+        let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
         opened(settings, &options, chosen, Some(approver)).await
     };
     let (opened, settings) = unless_signalled(&mut signals, begin).await?;
@@ -138,10 +139,11 @@ impl Screen {
     async fn run(
         &mut self,
         notices: &mut agent_runner::Notices,
-        signals: &mut mpsc::UnboundedReceiver<Signal>,
+        signals: &mut Signals,
         mut lines: mpsc::UnboundedReceiver<Line>,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
+        let mut next_question = None;
         loop {
             tokio::select! {
                 Some(signal) = signals.recv() => match signal {
@@ -153,7 +155,7 @@ impl Screen {
                     Some(notice) => self.notice(&notice),
                     None => return 1,
                 },
-                Some(question) = questions.recv() => {
+                Some(question) = put_next(&mut questions, &mut next_question) => {
                     // What was typed before the question is no answer to it.
                     while let Ok(line) = lines.try_recv() {
                         if self.typed(&line) {
@@ -168,14 +170,15 @@ impl Screen {
                         return self.exit_code();
                     }
                 }
-                line = lines.recv(), if !self.has_input_ended => match line {
+                line = next_line(&mut lines), if !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
                     None if self.end_input() => return self.exit_code(),
                     None => {}
                 },
+                () = terminal::lost() => {}
             }
-            if let Some(why) = self.view.lost_output() {
+            if let Some(why) = lost() {
                 self.view.error(&why);
                 return OutcomeKind::Failed.exit_code();
             }
@@ -382,6 +385,22 @@ impl Screen {
             self.view.end_line();
         }
     }
+}
+
+/// The next line, where there is room for what is said to it.
+async fn next_line(lines: &mut mpsc::UnboundedReceiver<Line>) -> Option<Line> {
+    terminal::room().await;
+    lines.recv().await
+}
+
+/// The next question, once everything is written that came before it: what is typed until then cannot be meant for it.
+async fn put_next(questions: &mut mpsc::UnboundedReceiver<Question>, next: &mut Option<Question>) -> Option<Question> {
+    if next.is_none() {
+        *next = questions.recv().await;
+    }
+    terminal::written().await;
+    // One that was withdrawn meanwhile is not put.
+    next.take().filter(|(_, answer)| !answer.is_closed())
 }
 
 /// Whether a line can only be meant as a command. A path is none.

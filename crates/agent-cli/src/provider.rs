@@ -3,6 +3,7 @@
 use crate::args::ProviderName;
 use crate::failure::Failure;
 use crate::keys;
+use crate::paced::{Paced, Unread};
 use crate::secrets;
 use crate::settings::Settings;
 use crate::tape::Tape;
@@ -23,6 +24,13 @@ pub(crate) struct Chosen {
     pub(crate) models: Vec<ModelConfig>,
     /// Values that must not be shown anywhere.
     pub(crate) secrets: Vec<String>,
+}
+
+impl Chosen {
+    /// The same, asked only when everything that came before is written.
+    pub(crate) fn paced(self, unread: Unread) -> Self {
+        Self { provider: Arc::new(Paced::new(self.provider, unread)), ..self }
+    }
 }
 
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.

@@ -1,15 +1,18 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
-use crate::apart::{self, apart, listen, unless_signalled};
+use crate::apart::{self, apart, unless_signalled};
 use crate::args::{Options, OutputFormat, Run};
 use crate::failure::Failure;
 use crate::limits::Raise;
+use crate::paced::Unread;
 use crate::printer::{Init, Printer};
 use crate::provider;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
-use crate::signals::{self, Signal};
-use crate::terminal::say;
+use crate::signals::{self, Signal, Signals};
+use crate::terminal::{self, say};
+use crate::unread;
+use crate::view::lost;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::session::{Outcome, OutcomeKind, Session};
@@ -17,7 +20,6 @@ use agent_runner::{End, Notice, Notices, REDACTED, Supervised, Supervisor, Super
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::mpsc;
 
 /// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
 pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
@@ -34,14 +36,14 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
-    let result = match thread.and_then(|()| listen()) {
+    let result = match thread.and_then(|()| signals::listen()) {
         Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verify, &options)).await {
             Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
             Err(failure) => RunResult::of_failure(&failure, started),
         },
         Err(failure) => RunResult::of_failure(&failure, started),
     };
-    printer.finish(result, &options)
+    printer.finish(result, &options).await
 }
 
 /// Everything before the first model call.
@@ -69,7 +71,7 @@ async fn begin(
         Err(failure) if !is_kept => return Err(failure),
         prompt => prompt,
     };
-    let chosen = provider::choose(&settings).await?;
+    let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
     let (opened, settings) = apart::opened(settings, options, chosen, None).await?;
     if let Some(left) = opened.unfinished.as_ref().filter(|_| verify.is_empty()) {
         check_commands(left.lifecycle())?;
@@ -102,7 +104,7 @@ async fn drive(
     (opened, prompt, settings): (Opened, Option<String>, Settings),
     commitments: Vec<Commitment>,
     printer: &mut Printer,
-    mut signals: mpsc::UnboundedReceiver<Signal>,
+    mut signals: Signals,
     started: Instant,
 ) -> RunResult {
     let Opened { runner, handle, notices, id, model, tool_names, before, processes, unfinished, .. } = opened;
@@ -115,7 +117,9 @@ async fn drive(
         mode: settings.permissions.mode,
         sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
     });
-    if let Some(why) = printer.lost_output() {
+    // A reader that is gone already is noticed before anything begins.
+    unread::a_moment().await;
+    if let Some(why) = lost() {
         return RunResult::of_failure(&Failure::internal(why), started);
     }
     let session = (runner, handle, notices);
@@ -147,7 +151,7 @@ async fn drive(
             }
             guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
             let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
-            match (cut_short, printer.lost_output().filter(|_| signalled.is_none())) {
+            match (cut_short, lost().filter(|_| signalled.is_none())) {
                 (Some(signal), _) => result.cut_short(signal),
                 (None, Some(why)) => result.unread(why),
                 (None, None) => result,
@@ -164,7 +168,7 @@ async fn drive(
 async fn watch(
     agent: &SupervisorHandle,
     printer: &mut Printer,
-    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    signals: &mut Signals,
     notices: &mut Notices,
 ) -> Option<Signal> {
     let mut signalled = None;
@@ -184,16 +188,16 @@ async fn watch(
                     break;
                 }
             },
+            // What nobody is going to see is not to be paid for.
+            () = terminal::lost(), if !is_unread => {
+                is_unread = true;
+                agent.cancel();
+            }
             notice = notices.recv() => {
                 let Some(notice) = notice else { break };
                 printer.notice(&notice);
                 if let Notice::Rested { .. } = notice {
                     break;
-                }
-                // What nobody is going to see is not to be paid for.
-                if !is_unread && printer.lost_output().is_some() {
-                    is_unread = true;
-                    agent.cancel();
                 }
             }
         }

@@ -1,7 +1,8 @@
 //! Signals as the program understands them.
 
 use crate::failure::Failure;
-use crate::terminal::say;
+use crate::terminal::{self, say};
+use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
@@ -12,6 +13,45 @@ pub(crate) enum Signal {
     Interrupt,
     /// The system or a supervisor wants the program to end, Ctrl-\ was pressed, the terminal is gone, or an alarm or a limit ran out.
     Terminate,
+}
+
+/// The signals that come, in their order. What nobody took of them is there for the next one who listens.
+pub(crate) struct Signals {
+    /// Nothing where nobody listens: then signals do to the program what they do to any.
+    coming: Option<mpsc::UnboundedReceiver<Signal>>,
+}
+
+impl Signals {
+    /// Goes on listening, where it was begun.
+    pub(crate) fn again() -> Self {
+        Self { coming: LEFT.lock().unwrap_or_else(PoisonError::into_inner).take() }
+    }
+
+    /// The next one.
+    pub(crate) async fn recv(&mut self) -> Option<Signal> {
+        match &mut self.coming {
+            Some(coming) => coming.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        if let Some(coming) = self.coming.take() {
+            *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(coming);
+        }
+    }
+}
+
+static LEFT: Mutex<Option<mpsc::UnboundedReceiver<Signal>>> = Mutex::new(None);
+
+/// Listens from now on. Signals that come while nobody looks are kept. From now on they no longer end the program by themselves, so nothing
+/// that is written may hold up the thread that answers them.
+pub(crate) fn listen() -> Result<Signals, Failure> {
+    terminal::queue()?;
+    let coming = streams().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
+    Ok(Signals { coming: Some(coming) })
 }
 
 /// Has the system refuse a write beyond the limit on file size (`ulimit -f`), as it does with a full disk, instead of ending the program with
@@ -34,10 +74,9 @@ pub(crate) fn outlive_large_files() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Listens from now on. Signals that come while nobody looks are kept. What whoever started the program wants to be ignored (`nohup`, a script's
-/// `agent run … &`) stays ignored, where the system says what that is.
+/// What was to be ignored when the program was started (`nohup`, a script's `agent run … &`) stays ignored, where the system says what that is.
 #[cfg(unix)]
-pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
+fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
     use rustix::process::Signal as System;
     use tokio::signal::unix::{SignalKind, signal};
     let (sender, receiver) = mpsc::unbounded_channel();
@@ -101,7 +140,7 @@ fn ignored() -> u64 {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
+fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
     let (sender, receiver) = mpsc::unbounded_channel();
     tokio::spawn(
         async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(Signal::Interrupt).is_ok() {} },
@@ -113,7 +152,7 @@ pub(crate) fn listen() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
 /// is no end to tell. The signal is the last one.
 pub(crate) async fn ended<T>(
     mut task: JoinHandle<T>,
-    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    signals: &mut Signals,
     mut cut_short: impl FnMut(),
 ) -> (Option<Result<T, JoinError>>, Option<Signal>) {
     let mut signalled = None;

@@ -5,11 +5,18 @@
 //! 2. JSON is written with the same characters as `\u…`, which is the same JSON.
 //! 3. Secrets that are known are replaced before that.
 //! 4. The program's own styles are added behind that, and are the only escape sequences.
+//! 5. Once the program answers signals itself, nothing here waits for a reader: a queue takes what is written. Until then the caller waits, and
+//!    signals end the program as they end any other.
+
+mod queue;
 
 use agent_core::redact::Redactor;
+use queue::{Kind, write};
 use std::borrow::Cow;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
+
+pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, unread_bytes, written};
 
 /// Says, once, what must not be written.
 pub(crate) fn keep_secret(redactor: Redactor) {
@@ -186,32 +193,31 @@ pub(crate) fn say(text: &str) {
     write_line(&escaped(&clean(text)));
 }
 
-/// A terminal that is gone is no reason to stop. Standard error is not buffered, so the line is made whole first: it costs one write, and
-/// another program's output does not come between it and its end.
+/// A terminal that is gone is no reason to stop. The line is made whole first: it costs one write, and another program's output does not come
+/// between it and its end.
 fn write_line(text: &str) {
-    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let _ = write(Kind::Remark, &format!("{text}\n"));
 }
 
 /// Writes text to standard output at once.
 ///
 /// # Errors
-/// When nobody reads it any more.
+/// When nobody reads it any more; with a queue, when that was so of what was written before.
 pub(crate) fn put(text: &str) -> io::Result<()> {
-    write_out(&escaped(&clean(text)))
+    write(Kind::Answer, &escaped(&clean(text)))
 }
 
 /// Writes JSON to standard output at once.
 ///
 /// # Errors
-/// When nobody reads it any more.
+/// As [`put`].
 pub(crate) fn put_json(json: &str) -> io::Result<()> {
-    write_out(&escaped_json(&clean(json)))
+    write(Kind::Answer, &escaped_json(&clean(json)))
 }
 
-fn write_out(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+/// Writes text to standard output that nobody misses: a prompt, the end of a line.
+pub(crate) fn put_aside(text: &str) {
+    let _ = write(Kind::Aside, &escaped(&clean(text)));
 }
 
 /// Writes a document to standard output.
@@ -228,6 +234,14 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// When it cannot be written.
 pub(crate) fn print_json(json: &str) -> io::Result<()> {
     unless_gone(put_json(json))
+}
+
+/// Whether standard output took everything that was written so far.
+///
+/// # Errors
+/// When it could not be written.
+pub(crate) fn all_written() -> io::Result<()> {
+    unless_gone(queue::written_so_far())
 }
 
 /// A reader that went away has read what it wanted.
@@ -261,7 +275,7 @@ impl PasteMarks {
         unshown.local_modes.remove(LocalModes::ECHOCTL);
         tcsetattr(&stdin, OptionalActions::Now, &unshown).ok()?;
         let marks = Self { before };
-        write_out("\x1b[?2004h").ok()?;
+        write(Kind::Aside, "\x1b[?2004h").ok()?;
         Some(marks)
     }
 }
@@ -270,7 +284,7 @@ impl Drop for PasteMarks {
     fn drop(&mut self) {
         use rustix::termios::{OptionalActions, tcsetattr};
         // Of a terminal that is gone nothing has to be put right.
-        let _ = write_out("\x1b[?2004l");
+        let _ = write(Kind::Aside, "\x1b[?2004l");
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

@@ -1,7 +1,7 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
 use crate::limits::Near;
-use crate::terminal::{Style, Tint, inline, last_line, one_line, put};
+use crate::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
@@ -28,8 +28,6 @@ pub(crate) struct View {
     last_started: Option<CallId>,
     /// Whether the next round was begun before this program was.
     is_resumed: bool,
-    /// Why text for standard output could not be written.
-    lost_output: Option<io::ErrorKind>,
     /// Limits that are said to come near.
     near: Near,
 }
@@ -74,7 +72,6 @@ impl View {
             started: BTreeMap::new(),
             last_started: None,
             is_resumed: false,
-            lost_output: None,
             near: Near::default(),
         }
     }
@@ -103,6 +100,8 @@ impl View {
                 self.started.clear();
                 self.is_resumed = false;
             }
+            // What a long call prints would fill the memory where nobody reads it; its result holds what matters.
+            Notice::ToolProgress { .. } if is_behind() => {}
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
             Notice::ToolProgress { call, text } => self.still_running(call, text),
             Notice::ToolFinished { call, outcome } => self.finished(call, outcome),
@@ -181,16 +180,6 @@ impl View {
         self.style.say(Tint::Red, &format!("agent: {message}"));
     }
 
-    /// Why some of the answer was lost on its way out, if it was: whoever pays for it may not want more of it.
-    pub(crate) fn lost_output(&self) -> Option<String> {
-        self.lost_output.map(lost)
-    }
-
-    /// Whether some of the answer was lost other than because its reader went away.
-    pub(crate) fn output_failed(&self) -> bool {
-        self.lost_output.is_some_and(|kind| kind != io::ErrorKind::BrokenPipe)
-    }
-
     /// Whether the model's text is shown while it comes.
     pub(crate) const fn is_live(&self) -> bool {
         self.is_live
@@ -233,7 +222,7 @@ impl View {
     /// A prompt: the cursor stays behind it, and what is shown next begins a line of its own.
     pub(crate) fn prompt(&mut self, text: &str) {
         self.end_line();
-        let _ = put(text);
+        put_aside(text);
         self.in_line = true;
     }
 
@@ -245,7 +234,7 @@ impl View {
     /// Ends the line that streamed text left open.
     pub(crate) fn end_line(&mut self) {
         if self.in_line {
-            let _ = put("\n");
+            put_aside("\n");
             self.in_line = false;
         }
     }
@@ -253,9 +242,8 @@ impl View {
     fn piece(&mut self, text: &str) {
         self.in_line = !text.ends_with('\n');
         self.showed_pieces = true;
-        if let Err(error) = put(text) {
-            self.lost_output.get_or_insert(error.kind());
-        }
+        // That it is lost is seen where the work is watched.
+        let _ = put(text);
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -358,8 +346,12 @@ pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
     ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
 }
 
-/// Why output is lost, for people.
-pub(crate) fn lost(kind: io::ErrorKind) -> String {
+/// Why some of the output was lost on its way out, if it was: whoever pays for it may not want more of it.
+pub(crate) fn lost() -> Option<String> {
+    lost_output().map(why_lost)
+}
+
+fn why_lost(kind: io::ErrorKind) -> String {
     match kind {
         io::ErrorKind::BrokenPipe => String::from("write the output: nobody reads it any more"),
         kind => format!("write the output: {kind}"),

@@ -7,7 +7,7 @@ use agent_core::conversation::{Block, Item};
 use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::{Basis, PermissionMode};
-use agent_core::session::{Denial, Session, Transition};
+use agent_core::session::{Denial, OutcomeKind, Session, Transition};
 use agent_exec::{Access, Sandbox};
 use agent_runner::Notice;
 use serde::Serialize;
@@ -341,6 +341,12 @@ impl Line {
 }
 
 impl RunResult {
+    /// Whether the limit on time ended it.
+    pub(crate) fn is_out_of_time(&self, max_wall_time_ms: Option<u64>) -> bool {
+        let is_up = max_wall_time_ms.is_some_and(|most| self.duration_ms >= most);
+        is_up && self.exit_code == OutcomeKind::Budget.exit_code()
+    }
+
     /// The object as text, with its line end, as `json` prints it.
     pub(crate) fn text(self) -> String {
         as_line(&Line::Result(self))
@@ -437,7 +443,6 @@ const SUBTYPES: [&str; 11] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_core::session::OutcomeKind;
     use std::path::Path;
 
     /// `UPDATE=1` rewrites the published file.

@@ -3,6 +3,7 @@
 use crate::apart::apart;
 use crate::args::Options;
 use crate::failure::Failure;
+use crate::paced::Unread;
 use crate::provider;
 use crate::settings::Settings;
 use crate::setup;
@@ -136,7 +137,7 @@ impl Inputs {
         self.options.append_system_prompt = Some(appended.join("\n\n")).filter(|text| !text.is_empty());
         let settings = self.settings()?;
         settings.model = Some(attempt.agent.model.clone());
-        let chosen = provider::choose(settings).await?;
+        let chosen = provider::choose(settings).await?.paced(Unread::GoesOn);
         let taken = Err(Failure::internal("set up the session: it is being set up"));
         let settings = std::mem::replace(&mut self.settings, taken)?;
         let options = self.options.clone();

@@ -4,13 +4,12 @@ use crate::args::OutputFormat;
 use crate::job::host::Shown;
 use crate::limits::Raise;
 use crate::signals::Signal;
-use crate::terminal::{put, put_json};
+use crate::terminal::{all_written, put, put_json};
 use crate::view::View;
 use crate::wire::{DenialReport, RunResult, UsageReport};
 use agent_core::job::{FailureKind, Job, JobStatus, Verdict};
 use agent_core::link;
 use agent_core::session::{Outcome, OutcomeKind};
-use std::io::ErrorKind;
 use std::time::Instant;
 
 /// The one outcome. A signal that left at once stands above what the job says.
@@ -83,7 +82,7 @@ fn failed_for(outcome: &Outcome) -> Option<FailureKind> {
     }
 }
 
-/// Writes the result, data to standard output and the rest to standard error, and returns the exit code.
+/// Has the result written, data to standard output and the rest to standard error, and returns the exit code.
 pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view: &mut View) -> u8 {
     if let Some(error) = &result.error {
         view.error(error);
@@ -95,19 +94,24 @@ pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view
         view.error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
     }
     let code = result.exit_code;
-    let written = match format {
+    // Whether it is lost is known when it is written.
+    let _ = match format {
         OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
         OutputFormat::Text if is_live || result.result.is_empty() => Ok(()),
         OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
     };
     view.end_line();
-    match written {
-        // A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+    code
+}
+
+/// The exit code, now that the result is written. A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
+pub(crate) fn unless_lost(code: u8, view: &mut View) -> u8 {
+    match all_written() {
+        Err(error) => {
             view.error(&format!("write the result: {error}"));
-            if code == 0 { 1 } else { code }
+            if code == 0 { OutcomeKind::Failed.exit_code() } else { code }
         }
-        Ok(()) | Err(_) => code,
+        Ok(()) => code,
     }
 }
 

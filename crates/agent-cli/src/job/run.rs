@@ -7,8 +7,9 @@ use crate::job::host::Host;
 use crate::job::{records, result};
 use crate::secrets;
 use crate::settings::{Seat, Settings, working_directory};
-use crate::signals::{self, Signal};
-use crate::terminal::{is_watched, say};
+use crate::signals::{self, Signal, Signals};
+use crate::terminal::{self, is_watched, say};
+use crate::unread;
 use crate::view::{Level, View};
 use agent_core::job::{Job, JobConfig};
 use agent_runner::SystemClock;
@@ -23,6 +24,8 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
     let started = Instant::now();
     arguments.committed.refuse_for_job()?;
     usable(&arguments.options)?;
+    // What is said of the settings must not wait for its reader, either: until there is a session, signals end the program.
+    terminal::queue()?;
     let mut config = JobConfig::new(&SessionStore::new_id(), &arguments.words.join(" "));
     let settings = settle(&arguments, &mut config);
     let options = arguments.options;
@@ -32,13 +35,18 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
     let (format, is_quiet) = (options.output_format.unwrap_or_default(), options.quiet);
     let is_live = format == OutputFormat::Text && is_watched();
     let view = View::new(is_live, Level::of(is_quiet, options.verbose));
+    let max_wall_time_ms = config.limits.max_wall_time_ms;
+    let signals = signals::listen()?;
     if !is_quiet {
         say(&format!("agent: job {}", config.id));
     }
     let host = Arc::new(Host::new(options, settings, records::log(&directory), view));
-    let (job, signalled) = drive(config, &host).await?;
+    let (job, signalled) = drive(config, &host, signals).await;
     let result = result::conclude(&job, &host.shown(), signalled, started);
-    Ok(result::write(result, format, is_live, &mut host.shown().view))
+    let is_out_of_time = result.is_out_of_time(max_wall_time_ms);
+    let code = result::write(result, format, is_live, &mut host.shown().view);
+    let code = unread::wait(code, is_out_of_time).await;
+    Ok(result::unless_lost(code, &mut host.shown().view))
 }
 
 /// Options of `run` that make no sense for a job: an attempt is a session of its own.
@@ -63,9 +71,7 @@ fn settle(arguments: &JobRun, config: &mut JobConfig) -> Result<Settings, Failur
     Ok(settings)
 }
 
-async fn drive(config: JobConfig, host: &Arc<Host>) -> Result<(Job, Option<Signal>), Failure> {
-    let listening = |error| Failure::internal(format!("listen for signals: {error}"));
-    let mut signals = signals::listen().map_err(listening)?;
+async fn drive(config: JobConfig, host: &Arc<Host>, mut signals: Signals) -> (Job, Option<Signal>) {
     let (runner, handle) = JobRunner::new(config, host.clone(), Arc::new(SystemClock::new()));
     // The keys of all providers, as for a session: the job may fail before there is one.
     let running = secrets::of_environment().into_iter().fold(runner, JobRunner::secret).run();
@@ -85,7 +91,7 @@ async fn drive(config: JobConfig, host: &Arc<Host>) -> Result<(Job, Option<Signa
                 }
                 signalled = Some(signal);
             }
-            job = &mut running => return Ok((job, signalled)),
+            job = &mut running => return (job, signalled),
         }
     }
 }

@@ -40,6 +40,7 @@ mod tls;
 mod tools;
 mod trust;
 mod undo;
+mod unread;
 mod verify;
 mod walls;
 mod walls_links;

@@ -29,8 +29,12 @@ pub(crate) struct Ended {
 impl Running {
     /// Starts it. Standard input stays open until [`close_stdin`](Self::close_stdin) or [`end`](Self::end).
     pub(crate) fn start(command: &mut Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        Self::start_with(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+    }
+
+    /// Starts it with its outputs as they are set; those that are piped are read.
+    pub(crate) fn start_with(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let out = child.stdout.take().map(Reader::start);
         let err = child.stderr.take().map(Reader::start);
         Self { stdin: child.stdin.take(), child, out, err }
