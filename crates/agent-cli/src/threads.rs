@@ -5,9 +5,10 @@ use crate::terminal;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// One thread is enough: the work is waiting, and what computes runs on threads of its own.
+/// One thread is enough: the work is waiting, and what computes runs on threads of its own. What is shown gets its turn as often as what makes
+/// it: by itself the runtime would let sixty other turns pass, and an answer pile up that comes quickly.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
-    let built = Builder::new_current_thread().thread_keep_alive(FOR_EVER).enable_all().build();
+    let built = Builder::new_current_thread().event_interval(TURNS).thread_keep_alive(FOR_EVER).enable_all().build();
     built.map_err(|error| Failure::internal(format!("start the runtime: {error}")))
 }
 
@@ -33,4 +34,6 @@ fn none_left(what: &str, error: &str) -> Failure {
     ))
 }
 
+/// The call of the model, the session and the agent over it.
+const TURNS: u32 = 3;
 const FOR_EVER: Duration = Duration::from_secs(u64::MAX / 4);

@@ -72,4 +72,4 @@ async fn end_of_patience() {
 /// When the wait ends, once that is settled: what is waited for behind a result does not begin anew.
 static END: Mutex<Option<Instant>> = Mutex::new(None);
 const PATIENCE: Duration = Duration::from_secs(2);
-const A_MOMENT: Duration = Duration::from_millis(100);
+const A_MOMENT: Duration = Duration::from_millis(250);

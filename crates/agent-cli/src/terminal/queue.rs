@@ -208,6 +208,8 @@ struct State {
     waiting: Vec<(Kind, Vec<u8>)>,
     /// What waits and what is being written.
     open_bytes: usize,
+    /// Whether the thread has to be woken for more.
+    is_asleep: bool,
 }
 
 impl Queue {
@@ -225,21 +227,27 @@ impl Queue {
             Some((last, bytes)) if *last == kind => bytes.extend_from_slice(text.as_bytes()),
             _ => state.waiting.push((kind, text.as_bytes().to_vec())),
         }
+        let is_asleep = mem::take(&mut state.is_asleep);
         drop(state);
-        self.has_work.notify_one();
+        if is_asleep {
+            self.has_work.notify_one();
+        }
     }
 
     /// The thread's work. All that waits is taken at once: the more slowly it is read, the fewer and larger the writes.
     fn write(&self) {
         loop {
-            let state = self.lock();
-            let idle = |state: &mut State| state.waiting.is_empty();
-            let mut state = self.has_work.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.lock();
+            while state.waiting.is_empty() {
+                state.is_asleep = true;
+                state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
             let taken = mem::take(&mut state.waiting);
             drop(state);
             for (kind, bytes) in taken {
                 self.write_piece(kind, &bytes);
             }
+            std::thread::sleep(BETWEEN_WRITES);
         }
     }
 
@@ -337,5 +345,7 @@ static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// A longer write may wait for its reader in the middle, and nobody knows how much of it is written until it returns.
 const PIECE_BYTES: usize = 64 * 1024;
+/// Nobody sees it, and an answer that comes quickly costs fewer writes.
+const BETWEEN_WRITES: Duration = Duration::from_millis(1);
 /// More than most answers have: whoever looks at one page of an answer does not keep the server waiting for the reader.
 const ROOM_BYTES: usize = 1024 * 1024;

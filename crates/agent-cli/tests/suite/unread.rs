@@ -325,6 +325,41 @@ fn a_slow_reader() {
     assert!(order.len() > 20, "{}", order.len());
 }
 
+/// Of an answer that is not read a little is taken and no more.
+#[test]
+fn what_nobody_reads_does_not_fill_the_memory() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::answer(Reply::new().text("word ".repeat(1_500_000)).pieces_of(100))]);
+    let (reader, writer) = pipe().unwrap();
+    let arguments = ["-p", "x", "--output-format", "stream-json", "--include-partial-messages"];
+    let running = Running::start_with(scratch.run_command(&model, &arguments).stdout(writer).stderr(Stdio::piped()));
+    eventually("the answer", || rustix::io::ioctl_fionread(&reader).unwrap() > 4_000);
+    // Long enough for all of it, where nothing holds it up.
+    std::thread::sleep(Duration::from_secs(4));
+    running.signal("TERM");
+    let ended = running.end();
+    let lost = ended.assert_code(143).err.split("the output: ").nth(1).and_then(|rest| rest.split(' ').next());
+    let lost: u64 = lost.unwrap().parse().unwrap();
+    // A megabyte waits; the whole answer has more than fifteen.
+    assert!((1..4_000_000).contains(&lost), "{lost}");
+}
+
+/// A pipe that another program has made one that refuses what it cannot take at once.
+#[test]
+fn an_output_that_does_not_block() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text(long_answer())]);
+    let (mut reader, writer) = pipe().unwrap();
+    rustix::io::ioctl_fionbio(&writer, true).unwrap();
+    let running = Running::start_with(scratch.run_command(&model, &["-p", "x"]).stdout(writer).stderr(Stdio::piped()));
+    model.wait_for_requests(1);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut read = String::new();
+    reader.read_to_string(&mut read).unwrap();
+    running.end().assert_code(0);
+    assert!(read == long_answer(), "{} bytes", read.len());
+}
+
 /// A prompt whose terminal is stopped with Ctrl-S, in the middle of an answer; and the agent's process.
 #[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 fn at_a_stopped_terminal(scratch: &Scratch, model: &Model) -> Option<(Running, String)> {
