@@ -18,6 +18,7 @@ use crate::settings::Seat;
 use crate::setup::Opened;
 use crate::signals::{self, Signal, Signals};
 use crate::terminal::{self, PasteMarks, Style, inline, one_line};
+use crate::unread;
 use crate::view::{Level, View, lost};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
@@ -148,7 +149,10 @@ impl Screen {
             tokio::select! {
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
-                    Signal::Interrupt if self.interrupt() => return 130,
+                    Signal::Interrupt if self.interrupt() => {
+                        unread::leave_at_once();
+                        return 130;
+                    }
                     Signal::Interrupt => {}
                 },
                 notice = notices.recv() => match notice {

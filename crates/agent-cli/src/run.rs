@@ -183,7 +183,10 @@ async fn watch(
                     signalled = Some(Signal::Interrupt);
                     agent.cancel();
                 }
-                (signal, _) => {
+                (signal, before) => {
+                    if before.is_some() {
+                        unread::leave_at_once();
+                    }
                     signalled = Some(signal);
                     break;
                 }

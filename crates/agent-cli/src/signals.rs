@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::terminal::{self, say};
+use crate::unread;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
@@ -162,6 +163,7 @@ pub(crate) async fn ended<T>(
             ended = &mut task => return (Some(ended), signalled),
             Some(signal) = signals.recv() => {
                 if signalled.replace(signal).is_some() {
+                    unread::leave_at_once();
                     task.abort();
                     return (None, signalled);
                 }

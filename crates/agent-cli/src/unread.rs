@@ -1,10 +1,12 @@
 //! The program's last wait: for the reader to take what is still to be written.
 //!
-//! It lasts as long as the reader takes; after a signal, or where the run's time is up, [`PATIENCE`] at most; after a second signal no longer.
+//! It lasts as long as the reader takes; after a signal, or where the run's time is up, [`PATIENCE`] at most; after a second signal no longer
+//! than a reader needs who is there.
 
 use crate::failure::Failure;
 use crate::signals::{Signal, Signals};
 use crate::terminal;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -13,7 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 pub(crate) async fn wait(code: u8, is_time_up: bool) -> u8 {
     let is_hurried = is_time_up || [Signal::Interrupt, Signal::Terminate].map(code_of).contains(&code);
     if is_hurried {
-        no_longer_than(PATIENCE);
+        no_longer_than(if AT_ONCE.load(Relaxed) { A_MOMENT } else { PATIENCE });
     }
     let mut signals = Signals::again();
     let mut left_by = None;
@@ -35,12 +37,18 @@ pub(crate) async fn wait(code: u8, is_time_up: bool) -> u8 {
     }
 }
 
+/// From now on the program is to be left at once: two signals said so.
+pub(crate) fn leave_at_once() {
+    AT_ONCE.store(true, Relaxed);
+}
+
 /// The same, last of all: what is lost then is said, since standard error may have a reader where standard output has none.
 pub(crate) async fn end(code: u8) -> u8 {
     let code = wait(code, false).await;
+    // Of what is being written nobody knows how much was taken.
     let bytes = terminal::unread_bytes();
     if bytes > 0 {
-        terminal::say(&format!("agent: nobody read the rest of the output: {bytes} bytes are lost"));
+        terminal::say(&format!("agent: nobody read the rest of the output: up to {bytes} bytes are lost"));
         a_moment().await;
     }
     code
@@ -69,7 +77,8 @@ async fn end_of_patience() {
     }
 }
 
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
 /// When the wait ends, once that is settled: what is waited for behind a result does not begin anew.
 static END: Mutex<Option<Instant>> = Mutex::new(None);
 const PATIENCE: Duration = Duration::from_secs(2);
-const A_MOMENT: Duration = Duration::from_millis(250);
+const A_MOMENT: Duration = Duration::from_millis(300);

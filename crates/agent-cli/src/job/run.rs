@@ -87,7 +87,12 @@ async fn drive(config: JobConfig, host: &Arc<Host>, mut signals: Signals) -> (Jo
                         say("agent: stopping (Ctrl-C again to leave at once)");
                         handle.cancel();
                     }
-                    _ => handle.leave(),
+                    (_, before) => {
+                        if before.is_some() {
+                            unread::leave_at_once();
+                        }
+                        handle.leave();
+                    }
                 }
                 signalled = Some(signal);
             }
