@@ -43,4 +43,5 @@ mod undo;
 mod verify;
 mod walls;
 mod walls_links;
+mod walls_own;
 mod whose;
