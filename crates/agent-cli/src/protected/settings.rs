@@ -19,6 +19,7 @@ use crate::config_file::{config_home, read_capped, state_home};
 use crate::project;
 use crate::search_path::{Answer, ask_with};
 use crate::terminal::{escaped, say};
+use agent_core::protected;
 use agent_exec::SearchPath;
 use std::collections::BTreeSet;
 use std::fs;
@@ -247,6 +248,22 @@ impl<'a> Collected<'a> {
             self.follow(&home);
             let mut left = MOST_OWN_ENTRIES;
             self.take_links_below(&home, OWN_DEPTH, &mut left);
+        }
+        std::env::home_dir().iter().for_each(|home| self.take_names_in(home));
+    }
+
+    /// What has a protected name in the home directory, and other files are: `~/.bashrc` may be `bashrc` of a repository of dotfiles.
+    fn take_names_in(&mut self, home: &Path) {
+        let home = &links::follow(home).real;
+        let is_link = |path: &Path| !links::follow(path).links.is_empty();
+        for entry in fs::read_dir(home).into_iter().flatten().flatten().take(MOST_OWN_ENTRIES) {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if protected::is_protected_name(&name) && is_link(&path) {
+                self.add_file(&path);
+            }
+            let within = protected::names_in(&name).map(|child| path.join(child));
+            within.filter(|path| is_link(path)).for_each(|path| self.add_file(&path));
         }
     }
 

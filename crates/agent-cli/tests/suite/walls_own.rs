@@ -22,7 +22,7 @@ struct Case {
     free: &'static str,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 9] = [
     Case {
         name: "the directory of the configuration is a link",
         prepare: |scratch| {
@@ -95,6 +95,26 @@ const CASES: [Case; 7] = [
         environment: &[],
         path: "dot/hooks/pre-commit",
         free: "dot/pre-commit",
+    },
+    Case {
+        name: "a start-up file of the shell",
+        prepare: |scratch| {
+            scratch.write("rc/bashrc", "good\n");
+            symlink(scratch.work("rc/bashrc"), scratch.path("home/.bashrc")).unwrap();
+        },
+        environment: &[],
+        path: "rc/bashrc",
+        free: "rc/bash",
+    },
+    Case {
+        name: "a pair of names behind a link",
+        prepare: |scratch| {
+            scratch.write("rust/config.toml", "good = true\n");
+            symlink(scratch.work("rust"), scratch.path("home/.cargo")).unwrap();
+        },
+        environment: &[],
+        path: "rust/config.toml",
+        free: "rust/Cargo.toml",
     },
 ];
 

@@ -8,6 +8,7 @@
 //! 4. A workspace that lies in a place is a part of it.
 //! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which name it has elsewhere.
 
+use super::closed;
 use super::descend::Identity;
 use agent_exec::{Location, MountTable};
 use std::collections::{BTreeMap, VecDeque};
@@ -100,7 +101,9 @@ impl Judge<'_> {
     pub(crate) fn closes(&self, real: &Path, directory: Identity) -> bool {
         let is_closed = |(place, what): &(PathBuf, What)| place.as_os_str().is_empty() && *what == What::Closed;
         let known = [self.at_first, &self.now].into_iter().filter_map(|known| known.within.get(&directory)).flatten();
-        known.into_iter().any(is_closed) || self.by_mount(real).contains(&What::Closed)
+        known.into_iter().any(is_closed)
+            || self.by_mount(real).contains(&What::Closed)
+            || self.other_name(real).is_some_and(|name| closed::is_closed(&name, &[]))
     }
 
     /// The name that something has where it was mounted from: in the workspace, or else in its file system.
