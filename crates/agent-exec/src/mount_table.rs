@@ -82,7 +82,7 @@ impl MountTable {
             mounts.min_by_key(|mount| mount.at.components().count()).map(|mount| mount.id)
         };
         let is_first = |mount: &&Mounted| !self.0.iter().any(|above| above.id == mount.parent && above != *mount);
-        let mut at = nearest(&mut self.0.iter().filter(is_first).filter(is_on_the_way))?;
+        let mut at = nearest(&mut self.0.iter().filter(is_on_the_way).filter(is_first))?;
         // What is mounted on a mount hides what lies there, so the way goes from mount to mount.
         for _ in &self.0 {
             let next = |mount: &&Mounted| mount.parent == at && mount.id != at;

@@ -3,7 +3,7 @@
 //!
 //! 1. Each path is followed link by link. At every step device and number of the directory are noted, with what of the path is left: so a place is
 //!    known that is not there yet, and one that is reached from any directory above it.
-//! 2. The same is done again at every look, because a link can be made while a session goes on; what was found at first stays.
+//! 2. The same is done again at every look, because a link can be made while a session goes on; the directories that were found at first stay.
 //! 3. What a tool passes is compared, directory by directory as they were entered.
 //! 4. A workspace that lies in a place is a part of it.
 //! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which name it has elsewhere.
@@ -42,6 +42,13 @@ pub(super) enum What {
     Closed,
 }
 
+/// Of what device and number are noted. Those of a file that is replaced are given to another one soon, so they hold for one look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Directories,
+    All,
+}
+
 /// What is known of all places.
 #[derive(Debug, Default)]
 struct Found {
@@ -54,7 +61,7 @@ struct Found {
 impl Places {
     pub(super) fn add(&mut self, path: &Path, what: What, is_again: bool) {
         if path.is_absolute() {
-            self.at_first.add(path, what);
+            self.at_first.add(path, what, Of::Directories);
             self.named.push(Named { path: path.to_path_buf(), what, is_again });
         }
     }
@@ -63,7 +70,7 @@ impl Places {
     pub(super) fn now(&self, root: &Path) -> Judge<'_> {
         let mut now = Found::default();
         for named in self.named.iter().filter(|named| named.is_again) {
-            now.add(&named.path, named.what);
+            now.add(&named.path, named.what, Of::All);
         }
         let mounts = MountTable::now().ok().filter(|mounts| mounts.has_mount_in(root));
         Judge { at_first: &self.at_first, now, mounts, root: root.to_path_buf() }
@@ -130,12 +137,14 @@ impl Judge<'_> {
 
 impl Found {
     /// Follows a path as the system does.
-    fn add(&mut self, path: &Path, what: What) {
+    fn add(&mut self, path: &Path, what: What, of: Of) {
         let mut left: VecDeque<OsString> = parts(path).collect();
         let (mut at, mut links) = (PathBuf::from("/"), 0);
         loop {
             // A link that leads on is a place itself: whoever replaces it says what is to be there.
-            if let Ok(status) = at.symlink_metadata() {
+            if let Ok(status) = at.symlink_metadata()
+                && (of == Of::All || status.is_dir())
+            {
                 let rest: PathBuf = left.iter().collect();
                 let within = self.within.entry((status.dev(), status.ino())).or_default();
                 if !left.iter().any(|part| part == "..") && !within.contains(&(rest.clone(), what)) {
