@@ -307,7 +307,7 @@ pub(crate) struct Options {
     /// What commands may touch. Default: `workspace-write`. Where that cannot be enforced, a run is an error; at the prompt it is said, and commands run as you.
     #[arg(long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
-    /// Work in the home directory, or in a directory that holds it. Without this a run is an error there, and the prompt asks.
+    /// Work in the home directory, in a directory that holds it, or in the agent's own. Without this a run is an error there, and the prompt asks.
     #[arg(long)]
     pub(crate) allow_home: bool,
     /// Commit what the agent changed after every batch of changes.

@@ -5,12 +5,12 @@ use crate::config_file::{UserConfig, config_home, make_state_home, state_home};
 use crate::failure::Failure;
 use crate::hard_links;
 use crate::hidden::{self, Hidden};
-use crate::protected::{GitSettings, Protection, git_settings, other_names};
+use crate::protected::{GitSettings, Protection, git_settings, other_names, real_place};
 use crate::repository_config::RepositoryConfig;
 use crate::settings::Seat;
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
-    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, Policy, Report, Sandbox, SearchPath,
+    Access, CheckError, Environment, Finding, Held, Helper, Mechanism, MountTable, Policy, Report, Sandbox, SearchPath,
     Unavailable, leads_into,
 };
 use serde::Serialize;
@@ -158,6 +158,10 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
     protected.extend(place.git.paths().cloned());
     protected.extend(other_names(directory, place.git.paths()));
     protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
+    // Elsewhere commands write nothing, but for what of that is mounted here.
+    if MountTable::now().is_ok_and(|mounts| mounts.has_mount_in(directory)) {
+        protected.extend(place.git.elsewhere.iter().cloned());
+    }
     let copies = hidden::copies(directory, &place.protection.folders());
     Policy {
         access,
@@ -175,12 +179,14 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
 /// Whether a folder of this program's own lies in a directory. It is made there: commands could make one that is not there, and say in it what
 /// the next session is to allow.
 fn is_kept_in(home: &Path, directory: &Path) -> bool {
-    let there = home.ancestors().find_map(|folder| folder.canonicalize().ok());
+    // A link on the way may lead to what is not there yet.
+    let real = real_place(home);
+    let there = real.ancestors().find_map(|folder| folder.canonicalize().ok());
     if !there.is_some_and(|there| leads_into(&there, &[directory])) {
         return false;
     }
     // Where it cannot be made, commands cannot make it either.
-    let _ = std::fs::create_dir_all(home);
+    let _ = std::fs::create_dir_all(&real);
     home.canonicalize().is_ok_and(|home| leads_into(&home, &[directory]) && home != directory)
 }
 

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
 use crate::own_git::OwnGit;
+use crate::protected::own_places;
 use crate::provider::Chosen;
 use crate::rule_patterns;
 use crate::sandbox;
@@ -186,13 +187,14 @@ fn make(
     with_signal: bool,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say), no tool writes them.
+    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the records.
     let own = [config_home(), state_home()].into_iter().flatten();
     let workspace = Arc::new(
         workspace
             .protecting(own)
+            .closing(state_home())
             .closing(agent_hooks::kept_in(&settings.directory))
-            .protecting_repositories(&settings.protected)
+            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
             .protecting_linked(&settings.linked)
             .protecting_hooks(&settings.git_settings.hooks),
     );
@@ -275,9 +277,8 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
 
 /// What is not restored or formatted besides protected names.
 fn protected_of(settings: &Settings) -> Vec<PathBuf> {
-    let own = [config_home(), state_home()].into_iter().flatten();
     let named = settings.protected.iter().chain(&settings.linked).cloned();
-    own.chain(settings.git_settings.kept().cloned()).chain(named).collect()
+    own_places().into_iter().chain(settings.git_settings.kept().cloned()).chain(named).collect()
 }
 
 /// Where the session is kept.

@@ -1,10 +1,10 @@
 //! `agent undo`: takes back the agent's changes of the last turns.
 
 use crate::args::Undo;
-use crate::config_file::{config_home, record_key, state_home};
+use crate::config_file::record_key;
 use crate::failure::Failure;
 use crate::own_git::OwnGit;
-use crate::protected::{Protection, git_settings};
+use crate::protected::{Protection, git_settings, own_places};
 use crate::search_path;
 use crate::settings::users_config;
 use crate::terminal::{inline, print, say};
@@ -51,10 +51,10 @@ pub(crate) async fn begun(
 fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let user = users_config()?;
     let programs = search_path::of(&directory, &user);
-    let own = [config_home(), state_home()].into_iter().flatten();
     let found = Protection::find(&directory, &programs);
     let (git, repositories) = (git_settings(&directory, &programs, &found.folders()), found.repositories());
-    let protected = own.chain(git.kept().cloned()).chain(repositories).chain(found.linked()).collect();
+    let protected =
+        own_places().into_iter().chain(git.kept().cloned()).chain(repositories).chain(found.linked()).collect();
     let git = OwnGit::new(&directory, search_path::own_processes(&programs));
     Ok((HooksConfig { protected, record_key: record_key(), ..HooksConfig::new(directory) }, git))
 }

@@ -52,6 +52,7 @@ pub use fence::Fence;
 pub use harden::keep_to_itself;
 pub use helper::{Helper, help, help_with};
 pub use leads::leads_into;
+pub use mount_table::{Location, MountTable};
 pub use pump::OnOutput;
 pub use run::{Finished, Processes, Streams, SystemRunner};
 pub use sandbox::{Access, Mechanism, Policy, Sandbox, Unavailable, Watch};

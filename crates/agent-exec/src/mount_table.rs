@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The mounts that this process sees.
 #[derive(Debug, Default)]
-pub(crate) struct MountTable(Vec<Mounted>);
+pub struct MountTable(Vec<Mounted>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Mounted {
@@ -26,15 +26,35 @@ struct Mounted {
 
 /// Where a path lies in its file system.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Location<'a> {
+pub struct Location<'a> {
     mount: &'a Mounted,
     path: PathBuf,
 }
 
 impl Location<'_> {
     /// Whether it is, or lies in, what lies at another location.
-    pub(crate) fn is_within(&self, other: &Self) -> bool {
-        self.mount.device == other.mount.device && self.path.starts_with(&other.path)
+    #[must_use]
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.within(other).is_some()
+    }
+
+    /// Where in what lies at another location it lies.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Option<&Path> {
+        let is_one_system = self.mount.device == other.mount.device;
+        self.path.strip_prefix(&other.path).ok().filter(|_| is_one_system)
+    }
+
+    /// Whether both are reached by the same mount.
+    #[must_use]
+    pub fn is_by_mount_of(&self, other: &Self) -> bool {
+        self.mount.id == other.mount.id
+    }
+
+    /// Its path in the file system, whatever of that is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 }
 
@@ -43,7 +63,7 @@ impl MountTable {
     ///
     /// # Errors
     /// The table cannot be read.
-    pub(crate) fn now() -> io::Result<Self> {
+    pub fn now() -> io::Result<Self> {
         if cfg!(not(target_os = "linux")) {
             return Ok(Self::default());
         }
@@ -54,14 +74,15 @@ impl MountTable {
         Self(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
     }
 
-    /// Where an absolute path without links lies.
-    pub(crate) fn location(&self, path: &Path) -> Option<Location<'_>> {
+    /// Where an absolute path without links lies. Nothing has to be there.
+    #[must_use]
+    pub fn location(&self, path: &Path) -> Option<Location<'_>> {
         let is_on_the_way = |mount: &&Mounted| path.starts_with(&mount.at);
         let nearest = |mounts: &mut dyn Iterator<Item = &'_ Mounted>| -> Option<u64> {
             mounts.min_by_key(|mount| mount.at.components().count()).map(|mount| mount.id)
         };
         let is_first = |mount: &&Mounted| !self.0.iter().any(|above| above.id == mount.parent && above != *mount);
-        let mut at = nearest(&mut self.0.iter().filter(is_first).filter(is_on_the_way))?;
+        let mut at = nearest(&mut self.0.iter().filter(is_on_the_way).filter(is_first))?;
         // What is mounted on a mount hides what lies there, so the way goes from mount to mount.
         for _ in &self.0 {
             let next = |mount: &&Mounted| mount.parent == at && mount.id != at;
@@ -72,13 +93,40 @@ impl MountTable {
         Some(Location { mount, path: joined(&mount.root, path.strip_prefix(&mount.at).ok()?) })
     }
 
+    /// Whether something is mounted in a directory, at whatever depth. The path has no links.
+    #[must_use]
+    pub fn has_mount_in(&self, directory: &Path) -> bool {
+        self.0.iter().any(|mount| mount.at != directory && mount.at.starts_with(directory))
+    }
+
     /// Whether something is mounted there.
     pub(crate) fn has_mount_at(&self, path: &Path) -> bool {
         self.0.iter().any(|mount| mount.at == path)
     }
 
-    /// The other paths at which what lies at a path, or a part of it, is mounted. The path has no links.
+    /// The other paths at which what lies at a path, or a part of it, is mounted; also what is mounted in it and somewhere else. The path has no
+    /// links.
     pub(crate) fn aliases(&self, path: &Path) -> Vec<PathBuf> {
+        let mut found = self.aliases_of(path);
+        let within = self.0.iter().filter(|mount| mount.at != path && mount.at.starts_with(path));
+        let others = within.filter(|mount| self.is_seen(mount, &mount.at)).flat_map(|mount| self.aliases_of(&mount.at));
+        found.extend(others.filter(|alias| !alias.starts_with(path)));
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// The other paths at which all that lies at a path is mounted.
+    pub(crate) fn other_names(&self, path: &Path) -> Vec<PathBuf> {
+        let Some(location) = self.location(path) else { return Vec::new() };
+        let name = |mount: &Mounted| {
+            let name = joined(&mount.at, location.path.strip_prefix(&mount.root).ok()?);
+            (self.is_seen(mount, &name) && name != path).then_some(name)
+        };
+        self.0.iter().filter(|mount| mount.device == location.mount.device).filter_map(name).collect()
+    }
+
+    fn aliases_of(&self, path: &Path) -> Vec<PathBuf> {
         let Some(location) = self.location(path) else { return Vec::new() };
         let same = self.0.iter().filter(|mount| mount.device == location.mount.device);
         let alias = |mount: &Mounted| {
@@ -87,11 +135,14 @@ impl MountTable {
                 Err(_) if mount.root.starts_with(&location.path) => mount.at.clone(),
                 Err(_) => return None,
             };
-            // Another mount may lie over it.
-            let is_seen = self.location(&alias).is_some_and(|found| found.mount.id == mount.id);
-            (is_seen && !alias.starts_with(path)).then_some(alias)
+            (self.is_seen(mount, &alias) && !alias.starts_with(path)).then_some(alias)
         };
         same.filter_map(alias).collect()
+    }
+
+    /// Whether a path leads to a mount. Another one may lie over it.
+    fn is_seen(&self, mount: &Mounted, path: &Path) -> bool {
+        self.location(path).is_some_and(|found| found.mount.id == mount.id)
     }
 }
 
@@ -161,6 +212,21 @@ mod tests {
         assert_eq!(aliases("/etc/shadow"), Vec::<String>::new());
         assert_eq!(aliases("/home/you"), Vec::<String>::new());
         assert_eq!(aliases("/home"), ["/mnt/top/@home", "/srv/old keys"]);
+        let table = MountTable::read(MOUNTS.as_bytes());
+        assert_eq!(table.other_names(Path::new("/home/me/keys")), [Path::new("/mnt/top/@home/me/keys")]);
+    }
+
+    #[test]
+    fn what_is_mounted_in_a_directory_is_found_where_else_it_is_mounted() {
+        let mounts = "\
+1 1 8:1 / / rw
+2 1 0:50 / /home/me/.keys/vault rw
+3 1 0:50 /in /srv/v rw
+4 1 0:51 / /home/me/.keys/tmp rw
+";
+        let table = MountTable::read(mounts.as_bytes());
+        assert_eq!(table.aliases(Path::new("/home/me/.keys")), [Path::new("/srv/v")]);
+        assert!(table.other_names(Path::new("/home/me/.keys")).is_empty());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod settings;
 pub(crate) use hard_names::other_names;
 pub(crate) use settings::{GitSettings, git_settings};
 
+use crate::config_file::{config_home, state_home};
 use crate::terminal::{escaped, say};
 use agent_core::protected::{is_instructions, names_in};
 use agent_exec::{SearchPath, Watch};
@@ -252,6 +253,17 @@ fn not_searched(workspace: &Path, unsearched: &[PathBuf]) -> Option<String> {
 
 fn is_named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|found| found.eq_ignore_ascii_case(name))
+}
+
+/// The directories of this program's own, by name and by where they really are.
+pub(crate) fn own_places() -> Vec<PathBuf> {
+    let own = [config_home(), state_home()].into_iter().flatten();
+    own.flat_map(|home| [real_place(&home), home]).collect()
+}
+
+/// Where a path leads, whether something is there or not.
+pub(crate) fn real_place(path: &Path) -> PathBuf {
+    links::follow(path).real
 }
 
 const HEAD: &str = "HEAD";

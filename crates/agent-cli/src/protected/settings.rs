@@ -19,6 +19,7 @@ use crate::config_file::{config_home, read_capped, state_home};
 use crate::project;
 use crate::search_path::{Answer, ask_with};
 use crate::terminal::{escaped, say};
+use agent_core::protected;
 use agent_exec::SearchPath;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,6 +36,8 @@ pub(crate) struct GitSettings {
     pub(crate) files: Vec<PathBuf>,
     /// Links of the workspace on the way to all of these.
     pub(crate) links: Vec<PathBuf>,
+    /// All of these by names that lie outside: a link made later may lead them into the workspace, and they may be mounted there.
+    pub(crate) elsewhere: Vec<PathBuf>,
 }
 
 impl GitSettings {
@@ -86,6 +89,7 @@ struct Collected<'a> {
     hooks: BTreeSet<PathBuf>,
     files: BTreeSet<PathBuf>,
     links: BTreeSet<PathBuf>,
+    elsewhere: BTreeSet<PathBuf>,
     /// Configuration files that were read by themselves.
     read: BTreeSet<PathBuf>,
     /// Repositories within, where git may run what is said for submodules.
@@ -110,6 +114,7 @@ impl<'a> Collected<'a> {
             hooks: BTreeSet::new(),
             files: BTreeSet::new(),
             links: BTreeSet::new(),
+            elsewhere: BTreeSet::new(),
             read: BTreeSet::new(),
             others: Vec::new(),
             whole: BTreeSet::new(),
@@ -143,6 +148,7 @@ impl<'a> Collected<'a> {
         if !is_gits && real.starts_with(self.workspace) && real != self.workspace && !is_part_of_repository(&real) {
             self.hooks.insert(real);
         }
+        self.add_elsewhere(directory);
         self.take_links_in(directory);
     }
 
@@ -240,8 +246,38 @@ impl<'a> Collected<'a> {
     fn take_own(&mut self) {
         for home in [config_home(), state_home()].into_iter().flatten() {
             self.follow(&home);
-            self.take_links_in(&home);
-            self.take_links_in(&home.join("hooks"));
+            let mut left = MOST_OWN_ENTRIES;
+            self.take_links_below(&home, OWN_DEPTH, &mut left);
+        }
+        std::env::home_dir().iter().for_each(|home| self.take_names_in(home));
+    }
+
+    /// What has a protected name in the home directory, and other files are: `~/.bashrc` may be `bashrc` of a repository of dotfiles.
+    fn take_names_in(&mut self, home: &Path) {
+        let home = &links::follow(home).real;
+        let is_link = |path: &Path| !links::follow(path).links.is_empty();
+        for entry in fs::read_dir(home).into_iter().flatten().flatten().take(MOST_OWN_ENTRIES) {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if protected::is_protected_name(&name) && is_link(&path) {
+                self.add_file(&path);
+            }
+            let within = protected::names_in(&name).map(|child| path.join(child));
+            within.filter(|path| is_link(path)).for_each(|path| self.add_file(&path));
+        }
+    }
+
+    /// Sessions are many, and are files.
+    fn take_links_below(&mut self, directory: &Path, depth: usize, left: &mut usize) {
+        self.take_links_in(directory);
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let folders = entries.take(*left).filter(|entry| {
+            *left = left.saturating_sub(1);
+            entry.file_type().is_ok_and(|kind| kind.is_dir())
+        });
+        let folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+        for folder in folders.iter().filter(|_| depth > 1) {
+            self.take_links_below(folder, depth - 1, left);
         }
     }
 
@@ -250,6 +286,15 @@ impl<'a> Collected<'a> {
         let real = self.follow(path);
         if !is_gits(&real) && real.starts_with(self.workspace) && real != self.workspace {
             self.files.insert(real);
+        }
+        self.add_elsewhere(path);
+    }
+
+    /// What holds the workspace would be all of it.
+    fn add_elsewhere(&mut self, path: &Path) {
+        let real = links::follow(path).real;
+        if path.is_absolute() && !path.starts_with(self.workspace) && !self.workspace.starts_with(real) {
+            self.elsewhere.insert(path.to_path_buf());
         }
     }
 
@@ -307,7 +352,8 @@ impl<'a> Collected<'a> {
         // All of them: where those are too many for mounts, no command is started.
         let hooks = self.hooks.into_iter().collect();
         let (files, links) = (self.files.into_iter().collect(), self.links.into_iter().collect());
-        (GitSettings { hooks, files, links }, self.notes)
+        let elsewhere = self.elsewhere.into_iter().collect();
+        (GitSettings { hooks, files, links, elsewhere }, self.notes)
     }
 }
 
@@ -354,6 +400,9 @@ fn is_part_of_repository(hooks: &Path) -> bool {
 
 /// Of those within, asking costs a process each.
 const MOST_REPOSITORIES: usize = 30;
+/// How deep this program's own folders lie in each other, and how much is looked at.
+const OWN_DEPTH: usize = 4;
+const MOST_OWN_ENTRIES: usize = 20_000;
 const MOST_PLACES: usize = 50;
 const MOST_INCLUDES: usize = 20;
 const MOST_SHOWN: usize = 3;

@@ -44,4 +44,5 @@ mod unread;
 mod verify;
 mod walls;
 mod walls_links;
+mod walls_own;
 mod whose;

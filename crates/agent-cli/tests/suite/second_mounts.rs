@@ -10,9 +10,13 @@ use std::process::Command;
 
 /// A command that runs where these directories are mounted in two places.
 fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
+    with_kind_of_mounts("--bind", mounts, command)
+}
+
+fn with_kind_of_mounts(kind: &str, mounts: &[(&Path, &Path)], command: &Command) -> Command {
     let mut script = String::new();
     for (from, to) in mounts {
-        script.push_str(&format!("mount --bind '{}' '{}' || exit 99; ", from.display(), to.display()));
+        script.push_str(&format!("mount {kind} '{}' '{}' || exit 99; ", from.display(), to.display()));
     }
     let kind = if rustix::process::geteuid().is_root() { "-m" } else { "-rm" };
     let mut wrapped = Command::new("unshare");
@@ -90,6 +94,101 @@ fn what_is_hidden_is_hidden_by_every_name() {
             assert_eq!(!reads(&model, canary), is_hidden, "{canary}, {arguments:?}, {without_namespaces}");
         }
         assert!(reads(&model, "alias"), "the command ran");
+    }
+}
+
+/// Of the whole system: there is a second `/`, in a directory of which the second one is a part again.
+#[test]
+fn a_second_mount_of_everything_shows_nothing_that_is_hidden() {
+    if !can_try() {
+        return;
+    }
+    let is_root = rustix::process::geteuid().is_root();
+    let nothing = Path::new("/usr/bin/false");
+    let bwrap = Path::new("/usr/bin/bwrap");
+    // An ordinary user may not take apart what others have mounted.
+    let kinds: &[&str] = if is_root { &["--bind", "--rbind"] } else { &["--rbind"] };
+    for (kind, at) in kinds.iter().flat_map(|kind| ["alias", "deep/er", "deep/er/still"].map(|at| (*kind, at))) {
+        for (arguments, without_namespaces, is_hidden) in
+            [(&[][..], false, true), (&[], true, true), (&["--sandbox", "off"], false, false)]
+        {
+            let scratch = with_keys();
+            fs::create_dir_all(scratch.path(at)).unwrap();
+            fs::write(scratch.path("plain"), "PLAIN-CANARY").unwrap();
+            let (at, root) = (scratch.path(at), Path::new("/"));
+            let mut mounts = vec![(root, at.as_path())];
+            if without_namespaces && bwrap.exists() {
+                mounts.insert(0, (nothing, bwrap));
+            }
+            let second = format!("{}{}", at.display(), scratch.path("").display());
+            let command = format!("cd '{second}'; cat plain home/.ssh/id home/.ssh/deep/id home/.netrc; true");
+            let model = Model::script(bash(&command));
+            let arguments = [&["-p", "x", "--permission-mode", "bypass"], arguments].concat();
+            let run = scratch.run_command(&model, &arguments);
+            let ended = Running::start(&mut with_kind_of_mounts(kind, &mounts, &run)).end();
+            ended.assert_code(0);
+            if without_namespaces {
+                ended.assert_says("(Landlock)");
+            }
+            for canary in ["SSH-CANARY", "DEEP-CANARY", "NETRC-CANARY"] {
+                let what = (canary, kind, &at, without_namespaces, &ended);
+                assert_eq!(!reads(&model, canary), is_hidden, "{what:?}");
+            }
+            assert!(reads(&model, "PLAIN-CANARY"), "the control: {kind} {at:?} {ended:?}");
+        }
+    }
+}
+
+/// What is mounted in the workspace from where tools do not write.
+#[test]
+fn tools_do_not_write_protected_places_by_a_second_mount() {
+    if !can_try() {
+        return;
+    }
+    let cases = [
+        ("work/.git/hooks", "m", "m/pre-commit", Some("work/.git/hooks/pre-commit")),
+        ("work/.git", "m", "m/hooks/pre-commit", Some("work/.git/hooks/pre-commit")),
+        ("work/.git/config", "f", "f", Some("work/.git/config")),
+        ("other/.git/hooks", "m", "m/pre-commit", Some("other/.git/hooks/pre-commit")),
+        ("work/.envrc", "f", "f", Some("work/.envrc")),
+        ("config", "m", "m/config.toml", Some("config/config.toml")),
+        ("config/hooks", "m", "m/deep/new", Some("config/hooks/deep/new")),
+        ("config/hooks/one", "f", "f", Some("config/hooks/one")),
+        ("state", "m", "m/trust/new", Some("state/trust/new")),
+        ("state/trust", "m", "m/new", Some("state/trust/new")),
+        (".", "m", "m/config/config.toml", Some("config/config.toml")),
+        ("home/.config", "m", "m/git/config", Some("home/.config/git/config")),
+        ("home/hooks", "m", "m/pre-commit", Some("home/hooks/pre-commit")),
+        ("free", "m", "m/new", None),
+        ("home/free", "m", "m/git/config", None),
+    ];
+    for (from, at, path, is_protected) in cases {
+        let scratch = Scratch::repository_in("/var/tmp");
+        for folder in ["work/m", "other/.git/hooks", "config/hooks", "state/trust", "home/.config/git", "home/hooks"] {
+            fs::create_dir_all(scratch.path(folder)).unwrap();
+        }
+        for folder in ["free", "home/free"] {
+            fs::create_dir_all(scratch.path(folder)).unwrap();
+        }
+        for file in ["work/f", "work/.envrc", "config/hooks/one"] {
+            fs::write(scratch.path(file), "good\n").unwrap();
+        }
+        fs::write(scratch.path("home/.gitconfig"), "[core]\n\thooksPath = ~/hooks\n").unwrap();
+        let model = Model::script([
+            Step::call("read_file", json!({ "path": path })),
+            Step::call("write_file", json!({ "path": path, "content": "EVIL" })),
+            Step::text("Done."),
+        ]);
+        let command = scratch.run_command(&model, &["-p", "x", "--permission-mode", "bypass"]);
+        let mounts = [(scratch.path(from), scratch.work(at))];
+        let ended = Running::start(&mut with_mounts(&[(&mounts[0].0, &mounts[0].1)], &command)).end();
+        ended.assert_code(0);
+        let written = is_protected
+            .map_or_else(|| scratch.path(from).join(path.strip_prefix("m/").unwrap()), |path| scratch.path(path));
+        let content = fs::read_to_string(&written).unwrap_or_default();
+        assert_eq!(content.contains("EVIL"), is_protected.is_none(), "{from} at {at}: {ended:?}");
+        let said = reads(&model, "no tool changes it");
+        assert_eq!(said, is_protected.is_some(), "{from} at {at}: {}", model.last_body());
     }
 }
 

@@ -25,12 +25,12 @@ fn the_walls_with_no_sandbox() {
 
 #[test]
 fn the_walls_of_an_ordinary_user() {
-    in_surroundings(Means::All, User::Ordinary, &["walls::", "sandbox::"]);
+    in_surroundings(Means::All, User::Ordinary, &["walls::", "walls_own::tools_", "second_mounts::", "sandbox::"]);
 }
 
 #[test]
 fn the_walls_of_an_ordinary_user_with_landlock_alone() {
-    in_surroundings(Means::Landlock, User::Ordinary, &["walls::", "sandbox::commands_"]);
+    in_surroundings(Means::Landlock, User::Ordinary, &["walls::", "walls_own::tools_", "sandbox::commands_"]);
 }
 
 #[test]

@@ -2,59 +2,113 @@
 //!
 //! Landlock adds rights and takes none away. So reading is granted to what lies beside the hidden paths: the entries of every directory on the
 //! way to them, without those that lead there. What comes into being in such a directory later has no right until the next command.
+//!
+//! A right is one of a directory itself, by whatever path it is reached. Where `/` is mounted a second time at `/mnt/a`, `/mnt/a/mnt` is `/mnt`, and
+//! a right to it is one to all of `/mnt/a`. So what is on the way to something hidden is known by device and number, and never granted.
 
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::collections::BTreeSet;
+use std::fs::{File, Metadata};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Opens everything beneath `/` that does not lead to something hidden, and calls `grant` with it.
-pub(super) fn around<E>(hidden: &[PathBuf], mut grant: impl FnMut(File) -> Result<(), E>) -> Result<(), E> {
-    beneath(Path::new("/"), hidden, &mut grant)
+/// What is granted, and what never is.
+#[derive(Debug)]
+pub(super) struct Carving<'a> {
+    /// Without links, by every path at which it is mounted.
+    hidden: &'a [PathBuf],
+    /// What is hidden, and every directory on the way to it.
+    ways: BTreeSet<Identity>,
 }
 
-/// The same beneath a directory. What is hidden above it does not count: it is named, so it is shown.
-pub(super) fn within<E>(
-    directory: &Path,
-    hidden: &[PathBuf],
-    mut grant: impl FnMut(File) -> Result<(), E>,
-) -> Result<(), E> {
-    let deeper: Vec<PathBuf> = hidden.iter().filter(|hidden| hidden.starts_with(directory)).cloned().collect();
-    match deeper.as_slice() {
-        [] => open(directory).map_or(Ok(()), grant),
-        deeper if deeper.iter().any(|hidden| hidden == directory) => Ok(()),
-        deeper => beneath(directory, deeper, &mut grant),
+/// Device and number.
+type Identity = (u64, u64);
+
+impl<'a> Carving<'a> {
+    /// Carves these out: without links, by every path at which they are mounted.
+    pub(super) fn out_of(hidden: &'a [PathBuf]) -> Self {
+        let ways = hidden.iter().flat_map(|hidden| hidden.ancestors());
+        let ways: BTreeSet<&Path> = ways.collect();
+        Self {
+            hidden,
+            ways: ways.into_iter().filter_map(|way| Some(identity(&way.symlink_metadata().ok()?))).collect(),
+        }
+    }
+
+    /// Opens everything beneath `/` that does not lead to something hidden, and calls `grant` with it.
+    pub(super) fn around<E>(&self, mut grant: impl FnMut(File) -> Result<(), E>) -> Result<(), E> {
+        let hidden: Vec<&Path> = self.hidden.iter().map(PathBuf::as_path).collect();
+        self.beneath(Path::new("/"), &hidden, &mut grant)
+    }
+
+    /// The same beneath a directory. What is hidden above it does not count: it is named, so it is shown.
+    pub(super) fn within<E>(&self, directory: &Path, mut grant: impl FnMut(File) -> Result<(), E>) -> Result<(), E> {
+        let deeper = self.hidden.iter().map(PathBuf::as_path).filter(|hidden| hidden.starts_with(directory));
+        let deeper: Vec<&Path> = deeper.collect();
+        if deeper.contains(&directory) {
+            return Ok(());
+        }
+        match open(directory).filter(|_| deeper.is_empty()) {
+            // It is the way to something hidden by another path. What is hidden itself has this name that is shown.
+            Some(file) if self.is_on_the_way(&file) && !self.is_hidden(&file) => {
+                self.beneath(directory, &deeper, &mut grant)
+            }
+            Some(file) => grant(file),
+            None => self.beneath(directory, &deeper, &mut grant),
+        }
+    }
+
+    fn beneath<E>(
+        &self,
+        directory: &Path,
+        hidden: &[&Path],
+        grant: &mut impl FnMut(File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut entered = Vec::new();
+        // What cannot be listed has no entries that could be named; those that lead to something hidden are known.
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if leads_to_hidden(&path, hidden) {
+                continue;
+            }
+            // A link needs no right. What it leads to has its own, or none.
+            if entry.file_type().is_ok_and(|kind| !kind.is_symlink())
+                && let Some(file) = open(&path).filter(|file| !self.is_on_the_way(file))
+            {
+                grant(file)?;
+            }
+        }
+        for path in hidden {
+            let Some(name) = path.strip_prefix(directory).ok().and_then(|within| within.iter().next()) else {
+                continue;
+            };
+            let next = directory.join(name);
+            let is_hidden = hidden.iter().any(|hidden| next.starts_with(hidden));
+            if !is_hidden && !entered.contains(&next) {
+                self.beneath(&next, hidden, grant)?;
+                entered.push(next);
+            }
+        }
+        Ok(())
+    }
+
+    /// What cannot be compared is not granted.
+    fn is_on_the_way(&self, file: &File) -> bool {
+        file.metadata().map_or(true, |status| self.ways.contains(&identity(&status)))
+    }
+
+    fn is_hidden(&self, file: &File) -> bool {
+        let of = |status: Metadata| identity(&status);
+        let found = file.metadata().ok().map(of);
+        found.is_some() && self.hidden.iter().any(|hidden| hidden.symlink_metadata().ok().map(of) == found)
     }
 }
 
-fn beneath<E>(directory: &Path, hidden: &[PathBuf], grant: &mut impl FnMut(File) -> Result<(), E>) -> Result<(), E> {
-    let mut entered = Vec::new();
-    // What cannot be listed has no entries that could be named; those that lead to something hidden are known.
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if leads_to_hidden(&path, hidden) {
-            continue;
-        }
-        // A link needs no right. What it leads to has its own, or none.
-        if entry.file_type().is_ok_and(|kind| !kind.is_symlink())
-            && let Some(file) = open(&path)
-        {
-            grant(file)?;
-        }
-    }
-    for path in hidden {
-        let Some(name) = path.strip_prefix(directory).ok().and_then(|within| within.iter().next()) else { continue };
-        let next = directory.join(name);
-        let is_hidden = hidden.iter().any(|hidden| next.starts_with(hidden));
-        if !is_hidden && !entered.contains(&next) {
-            beneath(&next, hidden, grant)?;
-            entered.push(next);
-        }
-    }
-    Ok(())
-}
-
-fn leads_to_hidden(path: &Path, hidden: &[PathBuf]) -> bool {
+fn leads_to_hidden(path: &Path, hidden: &[&Path]) -> bool {
     hidden.iter().any(|hidden| hidden.starts_with(path))
+}
+
+fn identity(status: &Metadata) -> Identity {
+    (status.dev(), status.ino())
 }
 
 /// Without following a link that took its place, and without opening what waits for somebody.
@@ -75,7 +129,7 @@ mod tests {
             found.insert(std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap());
             Ok::<_, std::convert::Infallible>(())
         };
-        let Ok(()) = around(hidden, grant);
+        let Ok(()) = Carving::out_of(hidden).around(grant);
         found
     }
 
@@ -93,6 +147,7 @@ mod tests {
         let within: Vec<_> = granted.iter().filter_map(|path| path.strip_prefix(&root).ok()).collect();
         assert_eq!(within, ["home/.config/git", "home/file", "home/free"].map(Path::new));
         assert!(granted.contains(Path::new("/usr")) && !granted.contains(Path::new("/var")));
+        let hidden: Vec<&Path> = hidden.iter().map(PathBuf::as_path).collect();
         assert!(granted.iter().all(|path| !leads_to_hidden(path, &hidden)));
     }
 }

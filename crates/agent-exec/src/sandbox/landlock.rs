@@ -4,8 +4,9 @@
 //! permissions, owners and times of files. What it does hold is the opening for writing of what is not a file: a named pipe outside can be
 //! written in spite of a mount that is read only, because nothing on the disk is written then.
 
-use super::carve;
+use super::carve::Carving;
 use super::place::Place;
+use crate::mount_table::MountTable;
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
@@ -13,7 +14,7 @@ use landlock::{
 use rustix::fs::FileType;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a process may open.
 #[derive(Debug)]
@@ -116,12 +117,23 @@ fn alone(writable: &[Place], readable: &[Place], hidden: &[OsString]) -> Result<
     let content: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
     let mut grant = |file| (&mut ruleset).add_rule(PathBeneath::new(file, content)).map(drop);
     let hidden: Vec<PathBuf> = hidden.iter().map(PathBuf::from).collect();
+    let named = Carving::out_of(&hidden);
     for place in readable.iter().filter(|place| place.is_there()) {
-        carve::within(&place.path, &hidden, &mut grant)?;
+        named.within(&place.path, &mut grant)?;
     }
-    let elsewhere = ELSEWHERE.iter().map(PathBuf::from);
-    carve::around(&hidden.iter().cloned().chain(elsewhere).collect::<Vec<_>>(), &mut grant)?;
+    Carving::out_of(&[hidden.clone(), elsewhere()].concat()).around(&mut grant)?;
     Ok(ruleset.restrict_self()?.ruleset)
+}
+
+/// What nobody asked to be hidden, by all mounts. A part of it that is mounted outside (`/etc/resolv.conf`, for one) is meant to be read there, but
+/// no device is.
+fn elsewhere() -> Vec<PathBuf> {
+    // The host asked for the table as well, so it can be read.
+    let mounts = MountTable::now().unwrap_or_default();
+    let mut found = mounts.aliases(Path::new("/dev"));
+    found.extend(ELSEWHERE.iter().flat_map(|path| mounts.other_names(Path::new(path))));
+    found.extend(ELSEWHERE.iter().map(PathBuf::from));
+    found
 }
 
 /// What holds a process besides Landlock.

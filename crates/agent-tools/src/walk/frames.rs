@@ -3,7 +3,7 @@
 use super::directory::{Kind, read_names};
 use super::ignores::Ignores;
 use super::{Entry, below};
-use crate::workspace::{For, Workspace, descend, open_directory};
+use crate::workspace::{For, Judge, Workspace, descend, open_directory};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::fstat;
 use rustix::io::{Errno, Result};
@@ -64,6 +64,8 @@ impl Stepped {
 pub(super) struct Frames<'w> {
     workspace: &'w Workspace,
     start: &'w Path,
+    /// What the places of the user's are while it goes on.
+    judge: Judge<'w>,
     frames: Vec<Frame>,
     /// Where the walk stands: every frame has a part of it.
     path: String,
@@ -71,7 +73,7 @@ pub(super) struct Frames<'w> {
 
 impl<'w> Frames<'w> {
     pub(super) fn new(workspace: &'w Workspace, start: &'w Path, first: Frame, path: &str) -> Self {
-        Self { workspace, start, frames: vec![first], path: path.to_owned() }
+        Self { workspace, start, judge: workspace.judge(), frames: vec![first], path: path.to_owned() }
     }
 
     /// The next entry that is not ignored; an error is a directory that cannot be read any more.
@@ -111,6 +113,10 @@ impl<'w> Frames<'w> {
             return Err(Errno::NOENT);
         };
         let frame = Frame { name: found.name.clone(), ..Frame::new(directory, names, &found.path, &above.ignores)? };
+        // As if it were not there.
+        if self.judge.closes(Path::new(&found.path), frame.identity) {
+            return Ok(());
+        }
         if self.frames.iter().any(|above| above.identity == frame.identity) {
             return Err(Errno::LOOP);
         }

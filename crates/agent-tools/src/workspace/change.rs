@@ -6,7 +6,7 @@
 //! drop     a change that was committed is final: the old content goes.   undo: it comes back
 //! ```
 
-use super::descend::{MadeDirectories, descend_making};
+use super::descend::{Entered, MadeDirectories, descend_making};
 use super::record::Stamp;
 use super::temporary::{FillError, Swap, Temporary};
 use super::{FileError, OpenedFile, RelativePath, Workspace};
@@ -77,7 +77,10 @@ impl Workspace {
         let wrong = |error: Errno| FileError::new(path, error.into());
         // Judged again as the path that is really entered: the links may have changed.
         self.must_be_writable(&real)?;
-        let (directory, made) = descend_making(self.descriptor(), Path::new(parent)).map_err(wrong)?;
+        let entered = descend_making(self.descriptor(), Path::new(parent)).map_err(wrong)?;
+        let Entered { directory, passed, made } = entered;
+        // And by what was entered. Directories that were made go again.
+        self.must_lead_past(path, &real, &passed)?;
         let mut temporary = Temporary::named(directory);
         temporary.fill(content, like.map(|like| &like.status)).map_err(|error| not_filled(path, error))?;
         Ok(Staged { made, ..self.staged(path, real.clone(), temporary, Kind::Create) })

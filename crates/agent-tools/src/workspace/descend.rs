@@ -1,7 +1,7 @@
 //! Directories beneath the root, entered one name at a time: no link is followed on the way, whoever puts one there.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 use std::ffi::{OsStr, OsString};
@@ -27,22 +27,42 @@ pub(crate) enum For {
 
 /// Enters a path that has no links, from the root.
 pub(crate) fn descend(root: BorrowedFd<'_>, path: &Path, for_what: For) -> Result<OwnedFd> {
+    descend_noting(root, path, for_what).map(|(directory, _)| directory)
+}
+
+/// The same, and tells what was passed: the root first, the directory itself last.
+pub(crate) fn descend_noting(root: BorrowedFd<'_>, path: &Path, for_what: For) -> Result<(OwnedFd, Vec<Identity>)> {
     let mut names = names(path).peekable();
-    let Some(first) = names.next() else {
-        return open_directory(root, ".", for_what);
-    };
     let purpose = |is_last: bool| if is_last { for_what } else { For::Entering };
-    let mut directory = open_directory(root, first, purpose(names.peek().is_none()))?;
+    let mut directory = open_directory(root, ".", purpose(names.peek().is_none()))?;
+    let mut passed = vec![identity(&fstat(&directory)?)];
     while let Some(name) = names.next() {
         directory = open_directory(directory.as_fd(), name, purpose(names.peek().is_none()))?;
+        passed.push(identity(&fstat(&directory)?));
     }
-    Ok(directory)
+    Ok((directory, passed))
+}
+
+/// Device and number.
+pub(crate) type Identity = (u64, u64);
+
+pub(crate) fn identity(status: &Stat) -> Identity {
+    (status.st_dev, status.st_ino)
+}
+
+/// A directory that was entered, or made.
+pub(crate) struct Entered {
+    pub(crate) directory: OwnedFd,
+    /// What was passed: the root first, the directory itself last.
+    pub(crate) passed: Vec<Identity>,
+    pub(crate) made: MadeDirectories,
 }
 
 /// The same, but what is missing on the way is made.
-pub(crate) fn descend_making(root: BorrowedFd<'_>, path: &Path) -> Result<(OwnedFd, MadeDirectories)> {
+pub(crate) fn descend_making(root: BorrowedFd<'_>, path: &Path) -> Result<Entered> {
     let mut made = MadeDirectories::default();
     let mut directory = open_directory(root, ".", For::Entering)?;
+    let mut passed = vec![identity(&fstat(&directory)?)];
     for name in names(path) {
         let entered = match open_directory(directory.as_fd(), name, For::Entering) {
             Err(Errno::NOENT) => {
@@ -56,9 +76,10 @@ pub(crate) fn descend_making(root: BorrowedFd<'_>, path: &Path) -> Result<(Owned
             }
             opened => opened?,
         };
+        passed.push(identity(&fstat(&entered)?));
         directory = entered;
     }
-    Ok((directory, made))
+    Ok(Entered { directory, passed, made })
 }
 
 /// Directories that were made for a file. They go again when this is dropped, unless they are kept.

@@ -24,7 +24,7 @@ pub(crate) enum FileError {
     #[error("`{path}` {reason}, so no tool changes it: leave it as it is, or ask the user to change it")]
     Protected { path: String, reason: &'static str },
     #[error(
-        "`{path}` is where the agent keeps copies of files for undo, and no tool reads it: read the files themselves"
+        "`{path}` is where the agent keeps its own records, copies of files for undo among them, and no tool reads it: read the files themselves"
     )]
     Closed { path: String },
     #[error("the real name of `{path}` is not Unicode: use a command")]

@@ -10,21 +10,26 @@ mod descend;
 mod error;
 mod open;
 mod path;
+mod places;
 mod protected;
 mod record;
 mod temporary;
 
 pub(crate) use change::{Done, Staged};
-pub(crate) use descend::{For, descend, open_directory};
+pub(crate) use descend::{For, Identity, descend, open_directory};
 pub(crate) use error::FileError;
 pub(crate) use open::{OpenedFile, open_regular};
 pub(crate) use path::RelativePath;
+pub(crate) use places::Judge;
+use places::{Places, What};
 use protected::Protected;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use descend::identity;
 use record::Record;
 use rustix::fd::{AsFd as _, BorrowedFd};
+use rustix::fs::{AtFlags, statat};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +42,7 @@ pub struct Workspace {
     directory: Dir,
     protected: Vec<Protected>,
     closed: Vec<RelativePath>,
+    places: Places,
     record: Record,
 }
 
@@ -60,40 +66,41 @@ impl Workspace {
             directory,
             protected: Vec::new(),
             closed: Vec::new(),
+            places: Places::default(),
             record: Record::default(),
         })
     }
 
-    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. Paths outside of the
-    /// workspace, which no tool reaches anyway, are passed over; a path that is there is meant by its real place, too.
+    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they are,
+    /// wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
     #[must_use]
     pub fn protecting<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
-        self.protecting_as(paths, "belongs to the agent's own configuration")
+        self.protecting_as(paths, "belongs to the agent's own configuration", true)
     }
 
     /// Protects directories in the same way whose files git runs as hooks (`core.hooksPath`).
     #[must_use]
     pub fn protecting_hooks<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
-        self.protecting_as(paths, "can make git run commands (`core.hooksPath` names it)")
+        self.protecting_as(paths, "can make git run commands (`core.hooksPath` names it)", false)
     }
 
     /// Protects repositories in the same way that have other names than `.git`, and files that git's configuration names.
     #[must_use]
     pub fn protecting_repositories<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
-        self.protecting_as(paths, "belongs to a git repository or its configuration")
+        self.protecting_as(paths, "belongs to a git repository or its configuration", false)
     }
 
     /// Protects in the same way what links with protected names lead to.
     #[must_use]
     pub fn protecting_linked<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
-        self.protecting_as(paths, "has a protected name by a link")
+        self.protecting_as(paths, "has a protected name by a link", false)
     }
 
-    /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them. Paths outside of the workspace
-    /// are passed over.
+    /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them, by whatever path.
     #[must_use]
     pub fn closing<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
         for path in paths {
+            self.places.add(path.as_ref(), What::Closed, true);
             let Some(path) = path.as_ref().to_str().and_then(|path| self.relative(path).ok()) else { continue };
             let real = self.real_path(&path).filter(|real| *real != path);
             self.closed.extend(real.into_iter().chain([path]));
@@ -106,16 +113,35 @@ impl Workspace {
         closed::is_closed(real.as_ref(), &self.closed)
     }
 
+    /// The same by what was passed on the way there: the root first.
+    fn is_closed_place(&self, real: &Path, passed: &[Identity]) -> bool {
+        let judge = self.judge();
+        judge.of(real, passed).contains(&What::Closed)
+            || judge.other_name(real).is_some_and(|name| closed::is_closed(&name, &self.closed))
+    }
+
     /// The same for an entry of a directory that is walked.
     pub(crate) fn is_closed_entry(&self, path: &str, name: &[u8]) -> bool {
         closed::begins_here(Path::new(path), name, &self.closed)
     }
 
-    fn protecting_as<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>, reason: &'static str) -> Self {
+    /// What judges the directories of a walk, or one path.
+    pub(crate) fn judge(&self) -> Judge<'_> {
+        self.places.now(&self.root)
+    }
+
+    fn protecting_as<P: AsRef<Path>>(
+        mut self,
+        paths: impl IntoIterator<Item = P>,
+        reason: &'static str,
+        is_own: bool,
+    ) -> Self {
         for path in paths {
-            let Some(path) = path.as_ref().to_str().and_then(|path| self.relative(path).ok()) else {
-                continue;
-            };
+            let path = path.as_ref();
+            let relative = path.to_str().and_then(|path| self.relative(path).ok());
+            // There may be very many in the workspace, and those have their names.
+            self.places.add(path, What::Protected(reason), is_own || relative.is_none());
+            let Some(path) = relative else { continue };
             let real = self.real_path(&path).filter(|real| *real != path);
             self.protected.extend(real.into_iter().chain([path]).map(|path| Protected { path, reason }));
         }
@@ -153,7 +179,10 @@ impl Workspace {
         {
             paths.push(real.to_string());
         }
-        match paths.iter().any(|path| self.is_closed(path)) {
+        let is_closed = |path: &String| {
+            self.is_closed(path) || self.is_closed_place(Path::new(path), &self.passed_by(Path::new(path)))
+        };
+        match paths.iter().any(is_closed) {
             true => Err(FileError::Closed { path: path.to_string() }),
             false => Ok(paths),
         }
@@ -165,10 +194,36 @@ impl Workspace {
         if let Some(reason) = protected::reason(path, &self.protected) {
             return refuse(reason);
         }
-        match self.real_path(path).and_then(|real| protected::reason(&real, &self.protected)) {
-            Some(reason) => refuse(reason),
+        let Some(real) = self.real_path(path) else { return Ok(()) };
+        if let Some(reason) = protected::reason(&real, &self.protected) {
+            return refuse(reason);
+        }
+        self.must_lead_past(path, &real, &self.passed_by(real.as_path()))
+    }
+
+    /// Refuses a path without links by what was passed on the way there: the root first, perhaps the file last.
+    fn must_lead_past(&self, path: &RelativePath, real: &RelativePath, passed: &[Identity]) -> Result<(), FileError> {
+        let judge = self.judge();
+        let host = judge.of(real.as_path(), passed).into_iter().find_map(|what| match what {
+            What::Protected(reason) => Some(reason),
+            What::Closed => None,
+        });
+        let by_name = || {
+            let name = judge.other_name(real.as_path())?;
+            protected::reason(&RelativePath::from_real(&name)?, &self.protected)
+        };
+        match host.or_else(by_name) {
+            Some(reason) => Err(FileError::Protected { path: path.to_string(), reason }),
             None => Ok(()),
         }
+    }
+
+    /// What is passed on the way to a path without links, as far as something is there.
+    fn passed_by(&self, real: &Path) -> Vec<Identity> {
+        let mut ways: Vec<&Path> = real.ancestors().filter(|way| !way.as_os_str().is_empty() && *way != ".").collect();
+        ways.push(Path::new("."));
+        let status = |way: &Path| statat(&self.directory, way, AtFlags::SYMLINK_NOFOLLOW).ok();
+        ways.into_iter().rev().map_while(|way| status(way).as_ref().map(identity)).collect()
     }
 
     /// The root itself, to enter other directories from.

@@ -1,6 +1,6 @@
 //! Opening files: regular ones only, never blocking, and exactly the one that was checked.
 
-use super::descend::{For, descend};
+use super::descend::{For, Identity, descend_noting, identity};
 use super::record::Stamp;
 use super::{FileError, RelativePath, Workspace};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,6 +19,8 @@ pub(crate) struct OpenedFile {
     pub(crate) real: RelativePath,
     /// The directory that it is in.
     pub(crate) directory: OwnedFd,
+    /// What was passed: the root first, the file itself last.
+    passed: Vec<Identity>,
 }
 
 impl OpenedFile {
@@ -42,9 +44,14 @@ impl Workspace {
             return Err(FileError::Directory { path: path.to_string() });
         };
         let wrong = |error: rustix::io::Errno| FileError::new(path, error.into());
-        let directory = descend(self.directory.as_fd(), Path::new(parent), For::Entering).map_err(wrong)?;
+        let entered = descend_noting(self.directory.as_fd(), Path::new(parent), For::Entering);
+        let (directory, mut passed) = entered.map_err(wrong)?;
         let (file, status) = open_regular(directory.as_fd(), name).map_err(|refusal| refusal.about(path))?;
-        Ok(OpenedFile { file, status, real, directory })
+        passed.push(identity(&status));
+        if self.is_closed_place(real.as_path(), &passed) {
+            return Err(FileError::Closed { path: path.to_string() });
+        }
+        Ok(OpenedFile { file, status, real, directory, passed })
     }
 
     /// Opens a file that is to be replaced or removed: it must be writable, as the model last saw it, and not protected.
@@ -53,6 +60,7 @@ impl Workspace {
         let opened = self.open_file(path)?;
         // Again, for the path that was really entered.
         self.must_be_writable(&opened.real)?;
+        self.must_lead_past(path, &opened.real, &opened.passed)?;
         let name = opened.real.split().map_or("", |(_, name)| name);
         // Replacing a file does not ask for its own permission; its owner may have taken it away on purpose.
         let writable = openat(&opened.directory, name, OFlags::WRONLY | flags(), Mode::empty());
@@ -66,7 +74,7 @@ impl Workspace {
     /// Where an existing file or directory really is.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<RelativePath, FileError> {
         let real = self.directory.canonicalize(path.as_path()).map_err(|error| self.say(path, error))?;
-        if self.is_closed(&real) {
+        if self.is_closed(&real) || self.is_closed_place(&real, &self.passed_by(&real)) {
             return Err(FileError::Closed { path: path.to_string() });
         }
         RelativePath::from_real(&real).ok_or_else(|| FileError::NotUnicode { path: path.to_string() })

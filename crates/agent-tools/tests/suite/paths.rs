@@ -211,6 +211,87 @@ async fn what_is_kept_for_undo_is_not_shown() {
     assert_eq!(bench.ok("read_file", json!({"path": ".git/other/1-1"})).await, "1\tTOPSECRET\n");
 }
 
+/// What a host protects is meant by what it is: a link above it, made before or later, leads to it, and it need not be there yet.
+#[tokio::test]
+async fn a_protected_place_is_known_behind_links_above_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let (root, home) = (outside.path().join("repo"), outside.path().join("home"));
+    fs::create_dir_all(root.join("dot/agent")).unwrap();
+    fs::create_dir(&home).unwrap();
+    symlink("../repo/dot", home.join(".config")).unwrap();
+    symlink(root.join("absent"), home.join(".local")).unwrap();
+    let places =
+        [".config/agent", ".local/state/agent", ".cache/agent", ".config/x/../agent2"].map(|name| home.join(name));
+    let workspace = Workspace::open(&root).unwrap().protecting(places);
+    let bench = Bench::of(outside, root, workspace);
+    bench.write("dot/agent/config.toml", "old\n");
+    bench.write("dot/other/config.toml", "old\n");
+    symlink(bench.path("later"), home.join(".cache")).unwrap();
+    symlink("dot/agent", bench.path("innocent")).unwrap();
+    for path in ["dot/agent/new", "dot/agent/a/b", "absent/state/agent/x", "later/agent/x", "innocent/x"] {
+        let add = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+        bench.fails("write_file", json!({"path": path, "content": "x"}), "no tool changes it").await;
+        bench.fails("apply_patch", json!({"patch": add}), "no tool changes it").await;
+        assert!(
+            bench.inspect("write_file", &json!({"path": path, "content": "x"})).is_err(),
+            "{path}: nobody is asked"
+        );
+    }
+    assert!(!bench.path("absent").exists() && !bench.path("later").exists(), "directories are left");
+    for tool_path in ["dot/agent/config.toml", "innocent/config.toml"] {
+        bench.ok("read_file", json!({"path": tool_path})).await;
+        let edit = json!({"path": tool_path, "old_string": "old", "new_string": "new"});
+        bench.fails("edit_file", edit, "no tool changes it").await;
+    }
+    let delete = "*** Begin Patch\n*** Delete File: dot/agent/config.toml\n*** End Patch\n";
+    bench.fails("apply_patch", json!({"patch": delete}), "no tool changes it").await;
+    for path in ["dot/agents", "dot/x/agent", "absent/state/x", "later/other", "agent/x"] {
+        bench.ok("write_file", json!({"path": path, "content": "x"})).await;
+    }
+    bench.ok("read_file", json!({"path": "dot/other/config.toml"})).await;
+    bench.ok("edit_file", json!({"path": "dot/other/config.toml", "old_string": "old", "new_string": "new"})).await;
+}
+
+/// What lies above the workspace is a place in which all of it lies.
+#[tokio::test]
+async fn a_workspace_in_a_protected_place_is_not_written() {
+    for (place, is_written) in [("home/own", false), ("home/own/repo", false), ("home/own/repo/x", true), ("ho", true)]
+    {
+        let outside = tempfile::tempdir().unwrap();
+        let root = outside.path().join("home/own/repo");
+        fs::create_dir_all(&root).unwrap();
+        let workspace = Workspace::open(&root).unwrap().protecting([outside.path().join(place)]);
+        let bench = Bench::of(outside, root, workspace);
+        let outcome = bench.call("write_file", json!({"path": "a", "content": "x"})).await;
+        assert_eq!(bench.path("a").exists(), is_written, "{place}: {outcome:?}");
+    }
+}
+
+/// By a link above it, and by what a walk comes across.
+#[tokio::test]
+async fn a_closed_place_is_not_shown_behind_links_above_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let (root, home) = (outside.path().join("repo"), outside.path().join("home"));
+    fs::create_dir(&home).unwrap();
+    fs::create_dir_all(root.join("st/agent/deep")).unwrap();
+    symlink("../repo/st", home.join("state")).unwrap();
+    let workspace = Workspace::open(&root).unwrap().closing([home.join("state/agent")]);
+    let bench = Bench::of(outside, root, workspace);
+    bench.write("st/agent/deep/key", "TOPSECRET\n");
+    bench.write("st/other/deep/key", "TOPSECRET\n");
+    bench.fails("read_file", json!({"path": "st/agent/deep/key"}), "no tool reads it").await;
+    for folder in ["st/agent", "st/agent/deep"] {
+        bench.fails("list_files", json!({"path": folder}), "no tool reads it").await;
+        bench.fails("grep", json!({"pattern": "TOPSECRET", "path": folder}), "no tool reads it").await;
+        bench.fails("glob", json!({"pattern": "*", "path": folder}), "no tool reads it").await;
+    }
+    for folder in [".", "st"] {
+        let found = bench.ok("grep", json!({"pattern": "TOPSECRET", "path": folder})).await;
+        assert!(found.contains("st/other/deep/key") && !found.contains("st/agent"), "{folder}: {found}");
+    }
+    bench.ok("read_file", json!({"path": "st/other/deep/key"})).await;
+}
+
 /// A repository below the root is one like the root's, and hooks are programs wherever they lie.
 #[tokio::test]
 async fn what_git_runs_is_not_written_wherever_it_is() {

@@ -41,6 +41,8 @@ fn inside_a_namespace() {
         Row { name: "a file that is a mount of its own", check: mounted_file },
         Row { name: "a directory that contains itself", check: contains_itself },
         Row { name: "the kernel's own files, mounted inside", check: mounted_proc },
+        Row { name: "git's own data, mounted inside", check: mounted_git },
+        Row { name: "copies for undo, mounted inside", check: mounted_copies },
     ]);
 }
 
@@ -171,4 +173,33 @@ fn mounted_proc(world: &World) -> Result<(), String> {
     mount(&["--rbind", "/proc", world.path("p").to_str().unwrap()]);
     world.read("p/self/environ").must_fail("the system's own")?;
     world.read("p/version").must_fail("the system's own")
+}
+
+fn bind(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).unwrap();
+    mount(&["--bind", from.to_str().unwrap(), to.to_str().unwrap()]);
+}
+
+fn mounted_git(world: &World) -> Result<(), String> {
+    for folder in [".git/hooks", "free"] {
+        fs::create_dir_all(world.path(folder)).unwrap();
+    }
+    bind(&world.path(".git/hooks"), &world.path("m"));
+    bind(&world.path("free"), &world.path("f"));
+    world.write("f/pre-commit", "x\n").must_be_ok()?;
+    world.write("m/pre-commit", "x\n").must_fail("git's own data")?;
+    world.write("m/new/pre-commit", "x\n").must_fail("git's own data")?;
+    must(fs::read_dir(world.path(".git/hooks")).unwrap().count() == 0, "something is there")
+}
+
+fn mounted_copies(world: &World) -> Result<(), String> {
+    for folder in [".git/agent/deep", ".git/other/deep"] {
+        world.bench.write(format!("{folder}/copy"), "needle\n");
+    }
+    bind(&world.path(".git/agent/deep"), &world.path("m"));
+    bind(&world.path(".git/other/deep"), &world.path("f"));
+    world.read("f/copy").must_be("1\tneedle\n")?;
+    world.read("m/copy").must_fail("no tool reads it")?;
+    let found = world.call("grep", json!({"pattern": "needle"}));
+    must(found.text().contains("f/copy") && !found.text().contains("m/copy"), &format!("{found:?}"))
 }

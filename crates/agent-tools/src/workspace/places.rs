@@ -1,0 +1,184 @@
+//! Places of the user's that no tool writes or reads, by what they are. Their paths do not tell it: `~/.config` may be a link into the workspace, and
+//! any directory can be mounted there.
+//!
+//! 1. Each path is followed link by link. At every step device and number of the directory are noted, with what of the path is left: so a place is
+//!    known that is not there yet, and one that is reached from any directory above it.
+//! 2. The same is done again at every look, because a link can be made while a session goes on; the directories that were found at first stay.
+//! 3. What a tool passes is compared, directory by directory as they were entered.
+//! 4. A workspace that lies in a place is a part of it.
+//! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which name it has elsewhere.
+
+use super::closed;
+use super::descend::Identity;
+use agent_exec::{Location, MountTable};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// What a host named, and what was found of it.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    named: Vec<Named>,
+    at_first: Found,
+}
+
+/// A path that a host named.
+#[derive(Debug)]
+struct Named {
+    path: PathBuf,
+    what: What,
+    /// Whether it is looked at again. What is named in the workspace is judged by its name, too.
+    is_again: bool,
+}
+
+/// What holds for a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// No tool writes it, for this reason.
+    Protected(&'static str),
+    /// No tool reads it.
+    Closed,
+}
+
+/// Of what device and number are noted. Those of a file that is replaced are given to another one soon, so they hold for one look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Directories,
+    All,
+}
+
+/// What is known of all places.
+#[derive(Debug, Default)]
+struct Found {
+    /// For a directory, what in it is a place: nothing where it is one itself.
+    within: BTreeMap<Identity, Vec<(PathBuf, What)>>,
+    /// Without links, whether something is there or not.
+    real: Vec<(PathBuf, What)>,
+}
+
+impl Places {
+    pub(super) fn add(&mut self, path: &Path, what: What, is_again: bool) {
+        if path.is_absolute() {
+            self.at_first.add(path, what, Of::Directories);
+            self.named.push(Named { path: path.to_path_buf(), what, is_again });
+        }
+    }
+
+    /// Looks once more, for one judgement.
+    pub(super) fn now(&self, root: &Path) -> Judge<'_> {
+        let mut now = Found::default();
+        for named in self.named.iter().filter(|named| named.is_again) {
+            now.add(&named.path, named.what, Of::All);
+        }
+        let mounts = MountTable::now().ok().filter(|mounts| mounts.has_mount_in(root));
+        Judge { at_first: &self.at_first, now, mounts, root: root.to_path_buf() }
+    }
+}
+
+/// Judges paths by the places as they are now.
+pub(crate) struct Judge<'a> {
+    at_first: &'a Found,
+    now: Found,
+    /// Nothing where all of the workspace is in one mount.
+    mounts: Option<MountTable>,
+    root: PathBuf,
+}
+
+impl Judge<'_> {
+    /// What holds for a path without links below the root, of which these directories were passed: the root first, perhaps the file itself last.
+    pub(super) fn of(&self, real: &Path, passed: &[Identity]) -> Vec<What> {
+        let names: Vec<&std::ffi::OsStr> = real.iter().filter(|name| *name != ".").collect();
+        let mut found = Vec::new();
+        let places = self.at_first.real.iter().chain(&self.now.real);
+        found.extend(places.filter(|(place, _)| self.root.starts_with(place)).map(|(_, what)| *what));
+        for (at, identity) in passed.iter().enumerate() {
+            let rest: PathBuf = names.iter().skip(at).collect();
+            for known in [self.at_first, &self.now] {
+                let within = known.within.get(identity).into_iter().flatten();
+                found.extend(within.filter(|(place, _)| rest.starts_with(place)).map(|(_, what)| *what));
+            }
+        }
+        found.extend(self.by_mount(real));
+        found
+    }
+
+    /// Whether a directory that a walk is about to enter is closed.
+    pub(crate) fn closes(&self, real: &Path, directory: Identity) -> bool {
+        let is_closed = |(place, what): &(PathBuf, What)| place.as_os_str().is_empty() && *what == What::Closed;
+        let known = [self.at_first, &self.now].into_iter().filter_map(|known| known.within.get(&directory)).flatten();
+        known.into_iter().any(is_closed)
+            || self.by_mount(real).contains(&What::Closed)
+            || self.other_name(real).is_some_and(|name| closed::is_closed(&name, &[]))
+    }
+
+    /// The name that something has where it was mounted from: in the workspace, or else in its file system.
+    pub(super) fn other_name(&self, real: &Path) -> Option<PathBuf> {
+        let (there, root) = self.mounted(real)?;
+        let name = there.within(&root).or_else(|| there.path().strip_prefix("/").ok())?;
+        Some(name.to_path_buf())
+    }
+
+    fn by_mount(&self, real: &Path) -> Vec<What> {
+        let Some(((there, _), mounts)) = self.mounted(real).zip(self.mounts.as_ref()) else { return Vec::new() };
+        let places = self.at_first.real.iter().chain(&self.now.real);
+        let is_in = |place: &Path| mounts.location(place).is_some_and(|place| there.is_within(&place));
+        places.filter(|(place, _)| is_in(place)).map(|(_, what)| *what).collect()
+    }
+
+    /// Where it and the root lie, if it is reached by another mount than the root.
+    fn mounted(&self, real: &Path) -> Option<(Location<'_>, Location<'_>)> {
+        let mounts = self.mounts.as_ref()?;
+        let (there, root) = (mounts.location(&self.root.join(real))?, mounts.location(&self.root)?);
+        (!there.is_by_mount_of(&root)).then_some((there, root))
+    }
+}
+
+impl Found {
+    /// Follows a path as the system does.
+    fn add(&mut self, path: &Path, what: What, of: Of) {
+        let mut left: VecDeque<OsString> = parts(path).collect();
+        let (mut at, mut links) = (PathBuf::from("/"), 0);
+        loop {
+            // A link that leads on is a place itself: whoever replaces it says what is to be there.
+            if let Ok(status) = at.symlink_metadata()
+                && (of == Of::All || status.is_dir())
+            {
+                let rest: PathBuf = left.iter().collect();
+                let within = self.within.entry((status.dev(), status.ino())).or_default();
+                if !left.iter().any(|part| part == "..") && !within.contains(&(rest.clone(), what)) {
+                    within.push((rest, what));
+                }
+            }
+            let Some(part) = left.pop_front() else { break };
+            if part == ".." {
+                at.pop();
+                continue;
+            }
+            let next = at.join(&part);
+            match fs::read_link(&next) {
+                Ok(target) if links < MOST_LINKS => {
+                    links += 1;
+                    if target.is_absolute() {
+                        at = PathBuf::from("/");
+                    }
+                    parts(&target).collect::<Vec<_>>().into_iter().rev().for_each(|part| left.push_front(part));
+                }
+                _ => at = next,
+            }
+        }
+        self.real.push((at, what));
+    }
+}
+
+fn parts(path: &Path) -> impl Iterator<Item = OsString> {
+    path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    })
+}
+
+/// As many as Linux follows.
+const MOST_LINKS: u32 = 40;
