@@ -326,7 +326,9 @@ fn look(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Image> {
     let executable = fstat(&file)?.st_mode & 0o100 != 0;
     match read_at_most(file, FILE_LIMIT_BYTES) {
         Ok(bytes) => Ok(Image::File { bytes: bytes.into(), executable }),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Image::Opaque("it is too large")),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            Ok(Image::Opaque("it is too large (more than 8 MiB)"))
+        }
         Err(error) => Err(error),
     }
 }
