@@ -286,6 +286,10 @@ pub(crate) fn open_path(path: &Path) -> Option<File> {
 }
 
 fn read_at_most(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    // It may be full of holes, and as long as anybody likes: that is known without reading up to the limit.
+    if file.metadata()?.len() > limit_bytes {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let mut bytes = Vec::new();
     file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit_bytes {
