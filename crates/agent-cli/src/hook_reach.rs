@@ -105,6 +105,10 @@ impl Reach {
         if !file.starts_with('/') {
             return Err(names(file));
         }
+        // What a hook is given and writes, where it is used as a file: links of procfs, but pipes of the agent's, or what a redirect named.
+        if STREAMS.contains(&file) {
+            return Ok(());
+        }
         self.check_path(Path::new(file), file)
     }
 
@@ -177,6 +181,8 @@ fn is_version_of(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-'))
 }
 
+/// A hook's own streams.
+const STREAMS: &[&str] = &["/dev/stdin", "/dev/stdout", "/dev/stderr"];
 /// A shell has them itself, and they run nothing.
 const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "test"];
 /// Programs that are told by their name which one they are.
@@ -233,6 +239,7 @@ mod tests {
             symlink(to, root.join("bin").join(link)).unwrap();
         }
         symlink("/bin/sh", root.join("bin/other-sh")).unwrap();
+        symlink("/proc/self/cwd", root.join("bin/cwd")).unwrap();
         symlink("/usr/bin/tee", root.join("bin/named-echo")).unwrap();
         let search_path = format!("/usr/bin:/bin:{}/bin", root.display());
         let mut reach = Reach::new(&root.join("ws"), [root.join("ws"), root.join("cache")], search_path.into());
@@ -324,6 +331,15 @@ mod tests {
             "~/bin/invoke lint",
             "busybox sh later",
             "/bin/busybox sh later",
+            "cat >> /proc/self/cwd/log",
+            "tee /proc/thread-self/cwd/log",
+            "/proc/self/cwd/run",
+            "sh /dev/fd/../cwd/run",
+            "python3 /proc/self/root/s.py",
+            "~/bin/guard --rules=/proc/self/cwd/f",
+            "~/bin/guard /dev/fd/3",
+            "curl -d @/proc/self/cwd/x http://127.0.0.1:9/",
+            "~/bin/cwd/run",
         ] {
             assert!(reach.check(command).is_err(), "{command}");
         }
@@ -386,6 +402,9 @@ mod tests {
             "~/bin/other-sh ~/bin/guard",
             &absolute,
             "cat >> /elsewhere/told",
+            "echo no > /dev/stderr",
+            "cat /dev/stdin >> ~/log",
+            "cat /proc/loadavg",
             "cat | ~/bin/guard && echo 'all is well.' >&2; exit 2",
             "~/bin/guard 2>/dev/null",
             "/nowhere/guard",

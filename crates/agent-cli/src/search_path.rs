@@ -6,6 +6,7 @@ use crate::project;
 use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
 use agent_exec::{Environment, Helper, Processes, SearchPath};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The directories of `PATH` in which neither the repository nor a command in the sandbox can have put a program. To be taken once, when a session
 /// begins.
@@ -18,14 +19,11 @@ pub(crate) fn of(directory: &Path, user: &UserConfig) -> SearchPath {
     SearchPath::outside(std::env::var_os("PATH").as_deref(), untrusted)
 }
 
-/// For the agent's own programs: they find others there, too.
+/// For the agent's own programs: they find others there, too, and end with the agent, however it ends.
 pub(crate) fn own_processes(programs: &SearchPath) -> Processes {
-    unwatched(programs).watched_by(Helper::own_program())
-}
-
-fn unwatched(programs: &SearchPath) -> Processes {
     let environment = Environment::inherited().with_programs(programs);
-    Processes::with_environment(environment).finding_programs(programs.clone())
+    let processes = Processes::with_environment(environment).finding_programs(programs.clone());
+    processes.watched_by(Helper::own_program())
 }
 
 /// Runs one of the agent's own programs in a directory, and not for long; what it wrote, if it ended well, or why there is nothing.
@@ -35,30 +33,32 @@ pub(crate) fn ask(
     arguments: &[&str],
     directory: &Path,
 ) -> Result<Answer, String> {
-    ask_with(programs, program, arguments, directory, Vec::new())
+    ask_with(programs, program, arguments, directory, Vec::new(), PATIENCE)
 }
 
-/// The same with more in its environment.
+/// The same with more in its environment, and perhaps with less time.
 pub(crate) fn ask_with(
     programs: &SearchPath,
     program: &str,
     arguments: &[&str],
     directory: &Path,
     environment: Vec<(String, String)>,
+    patience: Duration,
 ) -> Result<Answer, String> {
+    let timeout_ms = u64::try_from(patience.min(PATIENCE).as_millis()).unwrap_or(u64::MAX);
     let command = Command {
         program: program.to_owned(),
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
         directory: directory.to_string_lossy().into_owned(),
         environment,
         stdin: Vec::new(),
-        timeout_ms: PATIENCE_MS,
+        timeout_ms,
         output_limit_bytes: OUTPUT_LIMIT_BYTES,
     };
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let output = runtime.block_on(unwatched(programs).run(&command, &NeverCancelled));
+        let output = runtime.block_on(own_processes(programs).run(&command, &NeverCancelled));
         output.map_err(|error| error.to_string())
     };
     // The caller may be in a runtime of its own, which must not be blocked by another one.
@@ -71,7 +71,7 @@ pub(crate) fn ask_with(
         Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
         Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
         Exit::Code(_) => Ok(Answer::Refused),
-        Exit::TimedOut => Err(format!("`{program}` did not answer within {} s", PATIENCE_MS / 1_000)),
+        Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
         _ => Err(format!("`{program}` was ended")),
     }
 }
@@ -90,5 +90,5 @@ pub(crate) fn processes_of_commands(programs: &SearchPath) -> Processes {
 }
 
 /// A repository's file may be a pipe on which git waits.
-const PATIENCE_MS: u64 = 5_000;
+const PATIENCE: Duration = Duration::from_secs(5);
 const OUTPUT_LIMIT_BYTES: usize = 64 * 1024 * 1024;

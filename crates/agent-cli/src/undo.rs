@@ -97,6 +97,16 @@ fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
         (turns, asked) if turns < asked => format!("{turns} turns, all that are kept,"),
         (turns, _) => format!("{turns} turns"),
     };
-    say(&format!("agent: {number} taken back; commits stay; `agent undo` again takes the undo back"));
+    let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
+    let kept = match left {
+        1 => "1 file stays as it is, for the reason above".to_owned(),
+        left => format!("{left} files stay as they are, for the reasons above"),
+    };
+    let again = "commits stay; `agent undo` again takes the undo back";
+    say(&match (changed, left) {
+        (0, 1..) => format!("agent: nothing is taken back: {kept}"),
+        (_, 1..) => format!("agent: {number} taken back in part: {kept}; {again}"),
+        (_, 0) => format!("agent: {number} taken back; {again}"),
+    });
     Ok(())
 }

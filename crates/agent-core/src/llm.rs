@@ -119,6 +119,23 @@ pub enum StopReason {
     Other(String),
 }
 
+impl StopReason {
+    /// What the provider said in words of its own, where there is no variant for it.
+    #[must_use]
+    pub const fn other_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Other(words) => Some(words),
+            Self::EndTurn
+            | Self::ToolUse
+            | Self::MaxTokens
+            | Self::StopSequence
+            | Self::Paused
+            | Self::Refusal
+            | Self::ContextWindow => None,
+        }
+    }
+}
+
 /// Tokens used by one model call. The four parts do not overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {

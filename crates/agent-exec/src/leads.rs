@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// as they are given, so each should be given by its name and by where it really is; and by what they are, so a second mount of a place, or of a
 /// directory in it, is that place.
 ///
-/// A path that is not absolute, goes round in a circle or cannot be looked at counts as one that does. What is not there leads nowhere.
+/// A path that is not absolute, goes round in a circle or cannot be looked at counts as one that does. So does one through a link of procfs
+/// (`/proc/self/cwd`, `/dev/fd/3`), which leads each process elsewhere, or through a process that is not there yet. What else is not there leads nowhere.
 #[must_use]
 pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
     let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
@@ -34,12 +35,14 @@ pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
         match at.read_link() {
             Ok(target) => {
                 links += 1;
-                if links > MOST_LINKS {
+                if links > MOST_LINKS || is_in_procfs(&at) {
                     return true;
                 }
                 at.pop();
                 parts(&target).into_iter().rev().for_each(|part| to_go.push_front(part));
             }
+            // A process or a descriptor may be there by then.
+            Err(error) if error.kind() == ErrorKind::NotFound && is_in_procfs(&at) => return true,
             // It is no link, or there is nothing.
             Err(error)
                 if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -48,6 +51,18 @@ pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
         }
     }
     false
+}
+
+/// Whether the directory of an entry is one of procfs, wherever that is mounted.
+#[cfg(target_os = "linux")]
+fn is_in_procfs(entry: &Path) -> bool {
+    let system = entry.parent().map(rustix::fs::statfs);
+    system.is_some_and(|system| system.is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_in_procfs(entry: &Path) -> bool {
+    entry.starts_with("/proc") || entry.starts_with("/dev/fd")
 }
 
 /// Places, by all that tells them.
@@ -137,5 +152,33 @@ mod tests {
             assert!(!leads_into(&root.join(path), &places), "the control {path}");
         }
         assert!(leads_into("bin/fine".as_ref(), &places), "a relative path is one of any directory");
+    }
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_leads_each_process_elsewhere_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        symlink("/proc/self/cwd", root.join("here")).unwrap();
+        let places = [root.join("ws")];
+        let own = std::process::id();
+        for path in [
+            "/proc/self/cwd/x".to_owned(),
+            "/proc/thread-self/cwd/x".to_owned(),
+            "/proc/self/root/x".to_owned(),
+            "/proc/self/fd/0".to_owned(),
+            "/proc/self/../self/cwd".to_owned(),
+            "/dev/fd/3/x".to_owned(),
+            "/dev/fd/../cwd/x".to_owned(),
+            format!("/proc/{own}/cwd/x"),
+            format!("/proc/{own}/task/{own}/cwd/x"),
+            // No process has a number as large as this.
+            "/proc/4194305/cwd/x".to_owned(),
+            root.join("here/x").display().to_string(),
+        ] {
+            assert!(leads_into(path.as_ref(), &places), "{path}");
+        }
+        for path in ["/proc/uptime", "/proc/sys/kernel/ostype", "/proc/..", "/dev/null"] {
+            assert!(!leads_into(path.as_ref(), &places), "the control {path}");
+        }
     }
 }

@@ -215,6 +215,7 @@ impl RepositoryHooks {
                 Ok(record) => memory.unstored.extend(record),
                 Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
             }
+            notes.extend(memory.turn.take_lost());
         }
         if !commit_due {
             notes.extend(self.store(repository, cancel).await);

@@ -286,6 +286,10 @@ pub(crate) fn open_path(path: &Path) -> Option<File> {
 }
 
 fn read_at_most(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    // It may be full of holes, and as long as anybody likes: that is known without reading up to the limit.
+    if file.metadata()?.len() > limit_bytes {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let mut bytes = Vec::new();
     file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit_bytes {
@@ -326,7 +330,9 @@ fn look(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Image> {
     let executable = fstat(&file)?.st_mode & 0o100 != 0;
     match read_at_most(file, FILE_LIMIT_BYTES) {
         Ok(bytes) => Ok(Image::File { bytes: bytes.into(), executable }),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Image::Opaque("it is too large")),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            Ok(Image::Opaque("it is too large (more than 8 MiB)"))
+        }
         Err(error) => Err(error),
     }
 }

@@ -324,7 +324,8 @@ async fn citations_keep_the_nulls_that_a_request_must_have() {
     stream.extend(citations.as_array().unwrap().iter().map(|citation| {
         json!({"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": citation}})
     }));
-    stream.extend([json!({"type": "content_block_stop", "index": 0}), json!({"type": "message_stop"})]);
+    let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
+    stream.extend([json!({"type": "content_block_stop", "index": 0}), end, json!({"type": "message_stop"})]);
     let whole = json!({"type": "message", "content": [{"type": "text", "text": "Green.", "citations": citations}], "stop_reason": "end_turn"});
     let outcomes = [
         streamed(Format::Anthropic, &events(&stream)).await.unwrap().1,
@@ -351,6 +352,7 @@ async fn blanks_between_texts_are_said_and_left_out_where_they_are_refused() {
             json!({"type": "content_block_stop", "index": index}),
         ]);
     }
+    stream.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}));
     stream.push(json!({"type": "message_stop"}));
     let (shown, answer) = streamed(Format::Anthropic, &events(&stream)).await.unwrap();
     assert_eq!(shown, whole);
@@ -608,7 +610,11 @@ async fn halves_of_a_character_in_two_pieces_are_joined() {
             json!({"type": "content_block_start", "index": 0, "content_block": block}),
         ])
     };
-    let end = events(&[json!({"type": "content_block_stop", "index": 0}), json!({"type": "message_stop"})]);
+    let end = events(&[
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        json!({"type": "message_stop"}),
+    ]);
     let delta =
         |member: &str| halves(&format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{{member}}}}}"));
     let pieces = delta("\"type\":\"text_delta\",\"text\":\"PIECE\"");

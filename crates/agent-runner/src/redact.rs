@@ -1,13 +1,13 @@
 //! Takes known secrets out of text where it enters, so that journal, machine and screen see the same.
 
 use agent_core::conversation::Arguments;
-use agent_core::hook::HookReport;
+use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::journal::LifecycleEntry;
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, LifecycleConfig};
-use agent_core::llm::{Delta, RawCall, ResponseBlock};
-use agent_core::permission::ApprovalAnswer;
+use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, RawCall, ResponseBlock};
+use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::session::{Event, SessionConfig};
-use agent_core::tool::{CallFacts, Finding, HookVerdict, Subject};
+use agent_core::tool::{CallFacts, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// Replaces known secrets in what the machines take and tell.
 #[derive(Clone, Default)]
@@ -24,43 +24,78 @@ impl Redactor {
             return event;
         }
         match &mut event {
-            Event::UserInput { text } | Event::ToolProgress { text, .. } => self.text(text),
+            Event::UserInput { text } | Event::ToolProgress { ticket: _, call: _, text } => self.text(text),
             Event::Reconfigured { config } => self.config(config),
-            Event::LlmDelta { delta: Delta::Text(text) | Delta::Thinking(text), .. } => self.text(text),
-            Event::LlmCompleted { response, .. } => {
-                response.blocks.iter_mut().for_each(|block| self.block(block));
-                self.text(&mut response.model);
-            }
-            Event::LlmFailed { error, .. } => self.text(&mut error.message),
-            Event::LlmAborted { partial_text, .. } => self.text(partial_text),
-            Event::ToolsPrepared { facts, .. } => facts.iter_mut().for_each(|fact| self.fact(fact)),
-            Event::ApprovalAnswered { answer, changed, .. } => {
+            Event::LlmDelta { ticket: _, delta: Delta::Text(text) | Delta::Thinking(text) } => self.text(text),
+            Event::LlmCompleted { ticket: _, response } => self.response(response),
+            Event::LlmFailed { ticket: _, error, chance_permille: _ } => self.error(error),
+            Event::LlmAborted { ticket: _, partial_text } => self.text(partial_text),
+            Event::ToolsPrepared { ticket: _, facts } => facts.iter_mut().for_each(|fact| self.fact(fact)),
+            Event::ApprovalAnswered { ticket: _, call: _, answer, changed } => {
                 self.answer(answer);
                 changed.iter_mut().for_each(|fact| self.fact(fact));
             }
-            Event::ToolCompleted { outcome, .. } => self.text(&mut outcome.content),
-            Event::GitChecked { report, .. } => {
-                report.commits.iter_mut().for_each(|commit| self.text(&mut commit.subject));
-                self.texts(&mut report.notes);
+            Event::ToolCompleted { ticket: _, call: _, outcome } => {
+                let ToolOutcome { status: _, content, changed_paths } = outcome;
+                self.text(content);
+                self.texts(changed_paths);
             }
-            Event::FormattersFinished { report, .. } => self.texts(&mut report.notes),
-            Event::ChangesCommitted { report, .. } => {
-                report.commit.iter_mut().for_each(|commit| self.text(&mut commit.subject));
-                self.texts(&mut report.notes);
+            Event::GitChecked { ticket: _, report } => {
+                let GitReport { commits, formatting_due: _, commit_due: _, notes } = report;
+                commits.iter_mut().for_each(|commit| self.commit(commit));
+                self.texts(notes);
             }
-            Event::HooksFinished { report, .. } => self.report(report),
-            Event::HookFailed { message: text, .. } | Event::HooksStoppedTurn { reason: text, .. } => self.text(text),
-            Event::Started
-            | Event::BudgetRaised { .. }
+            Event::FormattersFinished { ticket: _, report } => {
+                let FormatReport { changed_paths, commit_due: _, notes } = report;
+                self.texts(changed_paths);
+                self.texts(notes);
+            }
+            Event::ChangesCommitted { ticket: _, report: CommitReport { commit, notes } } => {
+                commit.iter_mut().for_each(|commit| self.commit(commit));
+                self.texts(notes);
+            }
+            Event::HooksFinished { ticket: _, report } => self.report(report),
+            Event::HookFailed { ticket: _, message: text } | Event::HooksStoppedTurn { ticket: _, reason: text } => {
+                self.text(text);
+            }
+            Event::BudgetRaised { limits: _ }
+            | Event::LlmInterrupted { ticket: _ }
+            | Event::RetryTimeout { ticket: _ }
+            | Event::DeadlineReached { ticket: _ }
+            | Event::Started
             | Event::CompactionRequested
             | Event::CancelRequested
             | Event::LeaveRequested
-            | Event::ShutdownRequested
-            | Event::LlmInterrupted { .. }
-            | Event::RetryTimeout { .. }
-            | Event::DeadlineReached { .. } => {}
+            | Event::ShutdownRequested => {}
         }
         event
+    }
+
+    fn response(&self, response: &mut LlmResponse) {
+        let LlmResponse { blocks, stop, usage: _, model } = response;
+        blocks.iter_mut().for_each(|block| self.block(block));
+        if let Some(reason) = stop.other_mut() {
+            self.text(reason);
+        }
+        self.text(model);
+    }
+
+    fn error(&self, error: &mut LlmError) {
+        let LlmError { kind: _, message, status: _, retry_after_ms: _, facts, partial: _ } = error;
+        self.text(message);
+        for LlmErrorFacts { wait: _, requested_tokens: _, limit_tokens: _, rate_limits } in
+            facts.iter_mut().map(|facts| &mut **facts)
+        {
+            for RateLimit { name, limit: _, remaining: _, reset_ms: _ } in rate_limits {
+                self.text(name);
+            }
+        }
+    }
+
+    fn commit(&self, commit: &mut CommitInfo) {
+        let CommitInfo { id, subject, stat: _ } = commit;
+        self.text(id);
+        self.text(subject);
     }
 
     /// The event of a lifecycle without secrets.
@@ -69,25 +104,26 @@ impl Redactor {
             return event;
         }
         match &mut event {
-            lifecycle::Event::InputReceived { text } | lifecycle::Event::Signalled { summary: text, .. } => {
+            lifecycle::Event::InputReceived { text } | lifecycle::Event::Signalled { signal: _, summary: text } => {
                 self.text(text);
             }
-            lifecycle::Event::CheckCompleted { report: CheckReport { end, output }, .. } => {
+            lifecycle::Event::CheckCompleted { ticket: _, commitment: _, report: CheckReport { end, output } } => {
                 self.text(output);
-                if let CheckEnd::Broke { found } | CheckEnd::NotStarted { found } = end {
-                    self.text(found);
+                match end {
+                    CheckEnd::Broke { found } | CheckEnd::NotStarted { found } => self.text(found),
+                    CheckEnd::Exited { code: _ } | CheckEnd::Killed { signal: _ } | CheckEnd::TimedOut => {}
                 }
             }
             // The command has to run as it is; what is recorded and told of it is redacted there.
             lifecycle::Event::CommitmentAdded { commitment } => self.text(&mut commitment.promise),
-            lifecycle::Event::ModeChanged { .. }
-            | lifecycle::Event::TurnEnded { .. }
+            lifecycle::Event::ModeChanged { mode: _ }
+            | lifecycle::Event::TurnEnded { end: _, inputs_taken: _ }
             | lifecycle::Event::CancelRequested
-            | lifecycle::Event::TimedOut { .. }
+            | lifecycle::Event::TimedOut { ticket: _ }
             | lifecycle::Event::BudgetExceeded
             | lifecycle::Event::SessionEnded
             | lifecycle::Event::Dismissed
-            | lifecycle::Event::CleanupCompleted { .. } => {}
+            | lifecycle::Event::CleanupCompleted { ticket: _ } => {}
         }
         event
     }
@@ -113,22 +149,33 @@ impl Redactor {
         self.text(&mut commitment.assertion.command);
     }
 
-    /// A system prompt is made of files that may hold anything.
+    /// A system prompt is made of files that may hold anything. Models, tools and rules are the host's own words: a call needs them as they are, and
+    /// another rule would allow or deny something else.
     pub(crate) fn config(&self, config: &mut SessionConfig) {
-        let mut system = config.system.to_string();
-        self.text(&mut system);
-        config.system = system.into();
+        let SessionConfig {
+            models: _,
+            system,
+            tools: _,
+            limits: _,
+            retry: _,
+            permissions: _,
+            compact_at_permille: _,
+            max_result_bytes: _,
+            hooks: _,
+        } = config;
+        let mut text = system.to_string();
+        self.text(&mut text);
+        *system = text.into();
     }
 
     fn fact(&self, fact: &mut CallFacts) {
-        match &mut fact.finding {
-            Finding::Runnable(inspection) => self.subject(&mut inspection.subject),
+        let CallFacts { call: _, finding, verdict, hooks } = fact;
+        match finding {
+            Finding::Runnable(Inspection { effect: _, subject }) => self.subject(subject),
             Finding::UnknownTool { message } | Finding::InvalidArguments { message } => self.text(message),
         }
-        self.verdict(&mut fact.verdict);
-        if let Some(report) = &mut fact.hooks {
-            self.report(report);
-        }
+        self.verdict(verdict);
+        hooks.iter_mut().for_each(|report| self.report(report));
     }
 
     fn verdict(&self, verdict: &mut HookVerdict) {
@@ -142,9 +189,9 @@ impl Redactor {
 
     fn report(&self, report: &mut HookReport) {
         let HookReport { runs, context, block, stop, verdict, arguments } = report;
-        for run in runs {
-            self.text(&mut run.command);
-            self.text(&mut run.message);
+        for HookRun { point: _, command, call: _, took_ms: _, end: _, message } in runs {
+            self.text(command);
+            self.text(message);
         }
         self.texts(context);
         block.iter_mut().chain(stop).for_each(|reason| self.text(reason));
@@ -156,11 +203,16 @@ impl Redactor {
 
     fn subject(&self, subject: &mut Subject) {
         match subject {
-            Subject::Command { text, plain, .. } => {
+            Subject::Command { text, plain, carries_over: _ } => {
                 self.text(text);
                 plain.iter_mut().for_each(|commands| self.texts(commands));
             }
-            Subject::Paths(paths) | Subject::Files { paths, .. } => self.texts(paths),
+            Subject::Paths(paths) => self.texts(paths),
+            Subject::Files { paths, families, akin } => {
+                self.texts(paths);
+                self.texts(families);
+                self.texts(akin);
+            }
             // Nothing, or something that is not known here yet.
             _ => {}
         }
@@ -169,8 +221,16 @@ impl Redactor {
     fn answer(&self, answer: &mut ApprovalAnswer) {
         match answer {
             ApprovalAnswer::Deny { reason } => self.text(reason),
-            ApprovalAnswer::Allow { arguments: Some(arguments), .. } => self.arguments(arguments),
-            ApprovalAnswer::Allow { arguments: None, .. } | ApprovalAnswer::Nobody => {}
+            ApprovalAnswer::Allow { scope, arguments } => {
+                // Calls are compared without their secrets, so a rule with one would never fit another call.
+                if let ApprovalScope::Session(rule) = scope
+                    && self.0.finds(&rule.to_string())
+                {
+                    *scope = ApprovalScope::Once;
+                }
+                arguments.iter_mut().for_each(|arguments| self.arguments(arguments));
+            }
+            ApprovalAnswer::Nobody => {}
         }
     }
 
@@ -200,7 +260,10 @@ impl Redactor {
                 self.text(text);
             }
             ResponseBlock::RedactedThinking { data } => self.text(data),
-            ResponseBlock::Opaque { dialect: _, json } => self.0.json(json),
+            ResponseBlock::Opaque { dialect, json } => {
+                self.text(dialect);
+                self.0.json(json);
+            }
         }
     }
 
@@ -224,3 +287,6 @@ impl Redactor {
         self.0.text(text);
     }
 }
+
+#[cfg(test)]
+mod tests;

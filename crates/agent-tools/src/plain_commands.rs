@@ -13,6 +13,7 @@
 
 mod programs;
 mod tree;
+mod written;
 
 pub(crate) use programs::runs_another;
 

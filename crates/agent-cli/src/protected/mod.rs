@@ -274,4 +274,6 @@ const MOST_MOUNTS: usize = 400;
 #[cfg(test)]
 mod link_tests;
 #[cfg(test)]
+mod patience_tests;
+#[cfg(test)]
 mod tests;

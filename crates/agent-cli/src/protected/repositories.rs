@@ -53,6 +53,20 @@ pub(super) fn is_cache(directory: &Path) -> bool {
     read_small(&directory.join(CACHE_TAG)).is_some_and(|text| text.starts_with(CACHE_SIGNATURE))
 }
 
+/// What git would wait for, or read without end, in a directory with its own data; as a sentence. Pipes, devices, and files larger than any that git writes.
+pub(super) fn odd_part(git_dir: &Path) -> Option<String> {
+    READ_BY_GIT.iter().find_map(|(name, most_bytes)| {
+        let file = git_dir.join(name);
+        let found = file.metadata().ok()?;
+        let why = match found.is_file() {
+            true if found.len() <= *most_bytes => return None,
+            true => format!("has {} bytes, and at most {most_bytes} are read", found.len()),
+            false => "is no plain file".to_owned(),
+        };
+        Some(format!("`{}` {why}", file.display()))
+    })
+}
+
 /// A short text; nothing when it is none.
 fn read_small(path: &Path) -> Option<String> {
     read_capped(path).ok().flatten()
@@ -72,6 +86,11 @@ pub(super) fn submodules(workspace: &Path, programs: &SearchPath) -> Result<Vec<
 
 /// `160000 SP <id> SP <stage> TAB <path> NUL`
 fn listed_by_git(workspace: &Path, programs: &SearchPath) -> Result<Vec<PathBuf>, String> {
+    let dot_git = workspace.ancestors().map(|top| top.join(".git")).find(|path| path.symlink_metadata().is_ok());
+    let dot_git = dot_git.unwrap_or_else(|| workspace.to_path_buf());
+    if let Some(why) = led_to(&dot_git).iter().chain([&dot_git]).find_map(|git_dir| odd_part(git_dir)) {
+        return Err(why);
+    }
     // The files themselves are not looked at, so no filter and no monitor of files is started.
     let arguments = ["-c", "core.fsmonitor=false", "ls-files", "--stage", "-z"];
     let Answer::Said(said) = ask(programs, "git", &arguments, workspace)? else { return Ok(Vec::new()) };
@@ -80,5 +99,15 @@ fn listed_by_git(workspace: &Path, programs: &SearchPath) -> Result<Vec<PathBuf>
     Ok(paths.map(|path| workspace.join(OsStr::from_bytes(path))).collect())
 }
 
+/// What git opens for any question, and how large each may be.
+const READ_BY_GIT: &[(&str, u64)] = &[
+    ("HEAD", 64 * 1024),
+    ("commondir", 64 * 1024),
+    ("gitdir", 64 * 1024),
+    ("config", 1024 * 1024),
+    ("config.worktree", 1024 * 1024),
+    ("objects/info/alternates", 1024 * 1024),
+    ("index", 1024 * 1024 * 1024),
+];
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 const CACHE_SIGNATURE: &str = "Signature: 8a477f597d28d172789f06886806bc55";

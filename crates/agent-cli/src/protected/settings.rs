@@ -24,6 +24,7 @@ use agent_exec::SearchPath;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use words::Place;
 
 /// What other programs read or run from the workspace because a configuration says so.
@@ -54,19 +55,21 @@ impl GitSettings {
 
 /// Asks git, in the workspace and in repositories within it. Where it does not answer, and where there is too much, that is said.
 pub(crate) fn git_settings(workspace: &Path, programs: &SearchPath, within: &[PathBuf]) -> GitSettings {
-    let (settings, notes) = asked(workspace, programs, within, environment::of_user());
+    let (settings, notes) = asked(workspace, programs, within, environment::of_user(), PATIENCE);
     notes.iter().for_each(|note| say(&escaped(&format!("agent: sandbox: {note}"))));
     settings
 }
 
-/// The same with an environment, and what is to be said.
+/// The same with an environment and the time for all questions together, and what is to be said.
 pub(super) fn asked(
     workspace: &Path,
     programs: &SearchPath,
     within: &[PathBuf],
     environment: Vec<(String, String)>,
+    patience: Duration,
 ) -> (GitSettings, Vec<String>) {
     let mut found = Collected::new(workspace, programs, environment);
+    found.until = Instant::now() + patience;
     let root = project::folders(workspace).first().map_or_else(|| workspace.to_path_buf(), |root| root.to_path_buf());
     found.others.extend(within.iter().take(MOST_PLACES).cloned());
     found.is_cut = within.len() > MOST_PLACES && root.join(".gitmodules").exists();
@@ -98,6 +101,10 @@ struct Collected<'a> {
     whole: BTreeSet<(String, PathBuf)>,
     unknown: BTreeSet<String>,
     notes: Vec<String>,
+    /// Repositories whose configuration is not known.
+    unasked: Vec<PathBuf>,
+    /// When nothing more is asked.
+    until: Instant,
     /// There is more than was read.
     is_cut: bool,
 }
@@ -120,6 +127,8 @@ impl<'a> Collected<'a> {
             whole: BTreeSet::new(),
             unknown: BTreeSet::new(),
             notes: Vec::new(),
+            unasked: Vec::new(),
+            until: Instant::now(),
             is_cut: false,
         }
     }
@@ -127,6 +136,9 @@ impl<'a> Collected<'a> {
     /// What counts in one repository, or in a directory that is in none.
     fn take(&mut self, root: &Path) {
         self.take_hooks_of(root);
+        if let Some(why) = git_dirs(root).find_map(|git_dir| repositories::odd_part(&git_dir)) {
+            return self.is_unknown(root, &why);
+        }
         let Some(list) = self.said(root, &["config", "--list", "--show-origin", "--includes", "-z"]) else { return };
         let entries = entries(&list, root);
         self.take_entries(root, &entries);
@@ -310,15 +322,31 @@ impl<'a> Collected<'a> {
         let is_setting =
             |(name, _): &&(String, String)| !matches!(environment::meaning(name), environment::Meaning::Program);
         let environment = self.environment.iter().filter(is_setting).cloned().collect();
-        match ask_with(self.programs, "git", arguments, root, environment) {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let answer = match left.is_zero() {
+            true => Err(format!("the time for all questions to git is over ({} s)", PATIENCE.as_secs())),
+            false => ask_with(self.programs, "git", arguments, root, environment, left),
+        };
+        match answer {
             Ok(Answer::Said(said)) => Some(String::from_utf8_lossy(&said).into_owned()),
             Ok(Answer::Refused) => Some(String::new()),
             Err(why) => {
-                let unknown = "which files of the workspace git runs as hooks or includes is not known";
-                self.notes.push(format!("{unknown}: in {}: {why}", root.display()));
+                self.is_unknown(root, &why);
                 None
             }
         }
+    }
+
+    /// Said in full for the first few; all of them are counted.
+    fn is_unknown(&mut self, root: &Path, why: &str) {
+        if self.unasked.iter().any(|unasked| unasked == root) {
+            return;
+        }
+        if self.unasked.len() < MOST_SHOWN {
+            let unknown = "which files of the workspace git runs as hooks or includes is not known";
+            self.notes.push(format!("{unknown}: in {}: {why}", root.display()));
+        }
+        self.unasked.push(root.to_path_buf());
     }
 
     /// All of it, and what is to be said. The configuration of these repositories was not asked for.
@@ -338,10 +366,13 @@ impl<'a> Collected<'a> {
                 keys.join("`, `")
             ));
         }
-        if let Some(first) = not_asked.first() {
+        let said_already = self.unasked.len().min(MOST_SHOWN);
+        let others: BTreeSet<&PathBuf> =
+            self.unasked.iter().skip(said_already).chain(not_asked.iter().copied()).collect();
+        if let Some(first) = others.first() {
             self.notes.push(format!(
                 "git's configuration of {} repositories within this workspace was not looked at (`{}`, for one): commands can change what it names",
-                not_asked.len(),
+                others.len(),
                 shown(first)
             ));
         }
@@ -398,6 +429,8 @@ fn is_part_of_repository(hooks: &Path) -> bool {
     hooks.ends_with("hooks") && repositories::is_repository(|name| folder.join(name).exists())
 }
 
+/// For all questions together: a session that begins is not held up by what lies in a workspace.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Of those within, asking costs a process each.
 const MOST_REPOSITORIES: usize = 30;
 /// How deep this program's own folders lie in each other, and how much is looked at.

@@ -33,7 +33,7 @@ fn protected(root: &Path) -> Vec<String> {
     relative(root, Protection::find(root, &programs(root)).paths())
 }
 
-fn git(directory: &Path, arguments: &[&str]) {
+pub(super) fn git(directory: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"]).args(arguments);
     let output = git.current_dir(directory).output().unwrap();
@@ -290,14 +290,15 @@ fn within(settings: GitSettings) -> GitSettings {
 }
 
 /// What is found with these variables, without what this machine's user has configured.
-fn found(root: &Path, environment: &[(&str, &str)]) -> (GitSettings, Vec<String>) {
+pub(super) fn found(root: &Path, environment: &[(&str, &str)]) -> (GitSettings, Vec<String>) {
     let mut all = vec![("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned())];
     all.extend(environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     if environment.iter().all(|(name, _)| *name != "GIT_CONFIG_GLOBAL") {
         all.push(("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()));
     }
     let programs = programs(root);
-    settings::asked(root, &programs, &Protection::find(root, &programs).folders(), all)
+    let patience = std::time::Duration::from_secs(60);
+    settings::asked(root, &programs, &Protection::find(root, &programs).folders(), all, patience)
 }
 
 /// Who replaces one of the links leads git elsewhere, though what it led to stays as it is.

@@ -1,10 +1,11 @@
 //! What an agent that is killed leaves behind: the next one removes it, and nothing else.
 
-use crate::support::{Ended, Model, Running, Scratch};
+use crate::support::{Ended, Model, Running, Scratch, eventually};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// No agent takes so long to write a file.
@@ -106,4 +107,34 @@ fn copies_of_the_index_that_nobody_needs_any_more_are_removed() {
     next(&scratch);
     let left: Vec<bool> = names.iter().map(|name| folder.join(name).exists()).collect();
     assert_eq!(left, [false, false, true, true], "the old ones that the agent made");
+}
+
+/// The agent's own git waits here for a pipe that nobody writes: a file that the repository's configuration includes.
+#[test]
+fn its_own_git_ends_with_it_however_it_ends() {
+    for signal in ["TERM", "INT", "KILL"] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        let pipe = scratch.work("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let git = ["config", "include.path", pipe.to_str().unwrap()];
+        assert!(scratch.command("git").args(git).status().unwrap().success());
+        let model = Model::script([Step::text("Done.")]);
+        let running = Running::start(&mut scratch.run_command(&model, &["-p", "x"]));
+        let waits = || own_git_in(&scratch.path("work")) > 0;
+        eventually("git is asked", waits);
+        running.signal(signal);
+        running.end();
+        // It would wait for seconds, and for ever where nobody ends it.
+        eventually(signal, || !waits());
+    }
+}
+
+/// How many processes of this name are in a directory.
+fn own_git_in(directory: &Path) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_there = |process: &PathBuf| {
+        fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == directory)
+            && fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "git")
+    };
+    processes.filter(is_there).count()
 }

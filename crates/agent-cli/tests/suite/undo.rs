@@ -42,6 +42,26 @@ fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
     undone.assert_code(1);
     assert!(undone.out.contains("left a.txt: it was changed since"), "{}", undone.out);
     assert_eq!(scratch.read("a.txt"), "mine\n");
+    undone.assert_says("nothing is taken back: 1 file stays as it is");
+    assert!(!undone.err.contains("turn taken back"), "{}", undone.err);
+}
+
+/// Nobody finds out by an undo that there is none.
+#[test]
+fn a_file_that_is_too_large_to_be_kept_is_told_when_it_changes() {
+    let big = "text line\n".repeat(1_000_000);
+    let steps =
+        [read("big.txt"), write("big.txt", "x\n"), write("big.txt", "y\n"), read("a.txt"), write("a.txt", "two\n")];
+    let model = Model::script(steps.into_iter().chain([Step::text("Done.")]));
+    let scratch = Scratch::repository();
+    scratch.write("big.txt", &big);
+    let ended = scratch.run(&model, &["-p", "go", "--permission-mode", "bypass", "--no-auto-commit"]);
+    ended.assert_code(0).assert_says("big.txt cannot be taken back by undo").assert_says("more than 8 MiB");
+    assert_eq!(ended.err.matches("cannot be taken back").count(), 1, "once, and not of what is kept: {}", ended.err);
+    let undone = scratch.ended(&["undo"]);
+    undone.assert_code(1).assert_says("one turn taken back in part: 1 file stays as it is");
+    assert!(undone.out.contains("restored a.txt\nleft big.txt: how it was before is not kept"), "{}", undone.out);
+    assert_eq!((scratch.read("a.txt").as_str(), scratch.read("big.txt").as_str()), ("one\n", "y\n"));
 }
 
 #[test]

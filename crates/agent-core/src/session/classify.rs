@@ -130,14 +130,12 @@ impl Session {
     /// The limit that stands in the way of another model call, if any.
     pub(super) fn blocking_limit(&self) -> Option<LimitReached> {
         let limits = &self.config.limits;
-        // Calls that failed are why it ends, whatever there would have been no room for behind them.
-        if self.tool_calls_refused && !self.fails_too_often() {
-            let spent = self.ledger.tool_calls;
-            return Some(LimitReached {
-                kind: LimitKind::ToolCalls,
-                spent,
-                limit: limits.max_tool_calls.unwrap_or(spent),
-            });
+        let spent = self.ledger.tool_calls;
+        let limit = limits.max_tool_calls.unwrap_or(spent);
+        // Calls that failed are why it ends, whatever there would have been no room for behind them. And where those in front were not run after
+        // all, because they went in circles, there is room.
+        if self.tool_calls_refused && spent >= limit && !self.fails_too_often() {
+            return Some(LimitReached { kind: LimitKind::ToolCalls, spent, limit });
         }
         // Without a limit on money, nobody has to know what the call may cost.
         let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.model_index));

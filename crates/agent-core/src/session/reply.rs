@@ -54,10 +54,12 @@ pub(super) fn judge(
     let mut reader = Reader { next_call, is_new, notes, blocks, ids, unusable, complete_calls: 0 };
     parts.into_iter().for_each(|part| reader.read(part));
     let Reader { blocks, unusable, complete_calls, .. } = reader;
-    if let StopReason::Other(reason) = &stop {
+    let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
+    if let StopReason::Other(reason) = &stop
+        && (has_calls || reason.is_empty())
+    {
         notes.push(format!("the answer ended for an unknown reason `{reason}`"));
     }
-    let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
     match &stop {
         StopReason::Refusal => {
             let reason = String::from("the model refused to answer");
@@ -69,12 +71,17 @@ pub(super) fn judge(
         StopReason::MaxTokens if complete_calls == 0 => {
             cut(blocks, "the answer was cut by the limit on output tokens", "was cut by the limit on output tokens")
         }
-        // A call in a form that no provider knows: nothing here would ever answer it.
-        StopReason::ToolUse if !has_calls && !blocks.iter().any(is_said) => {
-            Reply::Unusable { reason: String::from("the answer asks for a tool in a form that is not known") }
-        }
+        // A call in a form that no provider knows, or that was lost: the model waits for its result, whatever it said before.
+        StopReason::ToolUse if !has_calls => Reply::Unusable {
+            reason: String::from("the answer asks for a tool in a form that is not known, or for none"),
+        },
         StopReason::Other(reason) if !has_calls && blocks.iter().all(is_silent) => {
             Reply::Unusable { reason: format!("the answer is empty and ends for an unknown reason `{reason}`") }
+        }
+        // Whether the model was done, nobody knows. Where a server gives no reason at all, its adapter has taken another sign for the end.
+        StopReason::Other(reason) if !has_calls && !reason.is_empty() => {
+            let why = format!("the answer ended for a reason that is not known: `{reason}`");
+            cut(blocks, &why, "ended for a reason that is not known")
         }
         StopReason::EndTurn
         | StopReason::ToolUse
@@ -99,14 +106,6 @@ fn is_silent(block: &Block) -> bool {
         Block::Text(text) => text.trim().is_empty(),
         Block::Thinking { .. } | Block::RedactedThinking { .. } => true,
         Block::Call(_) | Block::Opaque { .. } => false,
-    }
-}
-
-/// Whether a block is text that says something to the user.
-fn is_said(block: &Block) -> bool {
-    match block {
-        Block::Text(text) => non_blank(text),
-        Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Call(_) | Block::Opaque { .. } => false,
     }
 }
 
@@ -264,19 +263,33 @@ mod tests {
     #[test]
     fn a_wish_for_a_tool_that_is_no_call_does_not_end_the_turn() {
         let odd = || opaque("{\"type\":\"odd_tool_use\"}");
-        for blocks in [vec![odd()], vec![ResponseBlock::Text(" \n".into()), odd()]] {
+        let text = |text: &str| ResponseBlock::Text(text.into());
+        for blocks in [vec![odd()], vec![text(" \n"), odd()], vec![text("Here."), odd()], vec![text("I look.")]] {
             let reply = judged(blocks, StopReason::ToolUse);
             assert!(
                 matches!(&reply, Reply::Unusable { reason } if reason.contains("a form that is not known")),
                 "{reply:?}"
             );
         }
-        // With words it is an answer, and so is what a tool of the server's own made.
-        assert!(matches!(
-            judged(vec![ResponseBlock::Text("Here.".into()), odd()], StopReason::ToolUse),
-            Reply::Done(_)
-        ));
+        // What a tool of the server's own made is an answer.
         assert!(matches!(judged(vec![odd()], StopReason::EndTurn), Reply::Done(_)));
+    }
+
+    #[test]
+    fn an_answer_that_ends_for_a_reason_that_is_not_known_is_no_end_of_the_turn() {
+        let text = || vec![ResponseBlock::Text("half".into())];
+        let reply = judged(text(), StopReason::Other("foo".into()));
+        let Reply::UnusableForGood { reason, keep: Some(kept), .. } = reply else { panic!("{reply:?}") };
+        assert_eq!(reason, "the answer ended for a reason that is not known: `foo`");
+        assert_eq!(
+            (kept.answer.text(), &*kept.note),
+            ("half".into(), "[Your last answer ended for a reason that is not known.]")
+        );
+        let reply = judged(text(), StopReason::Other(String::new()));
+        assert!(
+            matches!(reply, Reply::Done(_)),
+            "the control: no reason, where the adapter has seen the end: {reply:?}"
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
 use seal::{Contents, Key};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,6 +44,9 @@ pub(crate) struct Turn {
     paths: BTreeMap<String, Seen>,
     /// Paths of which nothing could be kept, and why.
     unkept: BTreeMap<String, &'static str>,
+    /// Which of them changed: those that are to be told of, and those that were.
+    lost: Vec<String>,
+    told: BTreeSet<String>,
     /// Commands that are not kept yet: a turn of commands only has nothing to go back to.
     commands: Vec<String>,
     /// Those that are.
@@ -115,6 +118,10 @@ impl Turn {
                 stream::file(&mut entries, When::After, path, &now);
                 if let Some(why) = self.unkept.get(path) {
                     stream::unkept(&mut entries, path, why);
+                    if self.told.insert(path.to_owned()) {
+                        self.lost
+                            .push(format!("{path} cannot be taken back by undo: how it was before is not kept: {why}"));
+                    }
                 }
                 *seen = Seen::Left(now.digest());
             }
@@ -123,6 +130,11 @@ impl Turn {
             return Ok(None);
         }
         self.append(repository, &entries).map(Some)
+    }
+
+    /// What undo will not bring back, as sentences: each once.
+    pub(crate) fn take_lost(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lost)
     }
 
     /// The record was stored: what comes next goes on from there.

@@ -1,6 +1,7 @@
 //! What does not belong among git's own files: links that lead out of the repository, and pipes that are never written.
 
-use super::{Repository, read_small, symbolic_target};
+use super::{REFERENCE_LIMIT_BYTES, Repository, read_small, symbolic_target};
+use crate::index_lock;
 use crate::tree::Tree;
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -39,7 +40,12 @@ impl Repository {
 }
 
 fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> {
-    let found = match tree.stat(path).map(|found| FileType::from_raw_mode(found.st_mode)) {
+    let stat = tree.stat(path);
+    let bytes = stat.as_ref().map_or(0, |found| u64::try_from(found.st_size).unwrap_or(u64::MAX));
+    let found = match stat.map(|found| FileType::from_raw_mode(found.st_mode)) {
+        Ok(FileType::RegularFile) if expected == FileType::RegularFile && bytes > most_bytes(path) => {
+            return Some(refused(tree, path, &format!("has {bytes} bytes, more than any that git writes")));
+        }
         Ok(kind) if kind == expected => return None,
         Ok(FileType::Symlink) => "is a symbolic link",
         Ok(FileType::Fifo) => "is a named pipe",
@@ -53,6 +59,19 @@ fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> 
     Some(refused(tree, path, found))
 }
 
+/// Git reads most of these as a whole, whatever their size is, and a file with holes in it costs whoever makes it nothing.
+fn most_bytes(path: &str) -> u64 {
+    match path {
+        "HEAD" | "commondir" | "gitdir" => REFERENCE_LIMIT_BYTES,
+        _ if path.starts_with("refs/") => REFERENCE_LIMIT_BYTES,
+        "index" => index_lock::LIMIT_BYTES,
+        // These are mapped and not read, or only added to.
+        "packed-refs" | "objects/info/commit-graph" | "objects/pack/multi-pack-index" => u64::MAX,
+        _ if path.starts_with("logs/") => u64::MAX,
+        _ => TEXT_LIMIT_BYTES,
+    }
+}
+
 fn refused(tree: &Tree, path: &str, found: &str) -> String {
     format!("`{}` {found}: the agent does not write in such a repository", tree.path().join(path).display())
 }
@@ -61,6 +80,8 @@ fn is_loop(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
+/// Of configurations and of lists that people write.
+const TEXT_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 /// What is there of these in a working tree's own part, and in the part that working trees share. A path stands for what it leads through, too.
 const OWN_DIRECTORIES: &[&str] = &[
     "agent/locks",

@@ -153,6 +153,32 @@ fn links_and_odd_files_among_gits_own_are_refused() {
     }
 }
 
+/// A file with holes in it costs nothing to make, and git would read all of it.
+#[test]
+fn files_among_gits_own_without_an_end_are_refused() {
+    for place in ["commondir", "objects/info/alternates", "refs/heads/main", "info/exclude", "config"] {
+        let Some(repo) = Repo::new() else { return };
+        let agent = repo.agent();
+        change(&agent, "a2\n");
+        let path = repo.project.join(".git").join(place);
+        let was = fs::read(&path).ok();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = fs::File::options().create(true).append(true).open(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let undone = wait(undo(&repo.config(), &TestRunner::default(), 1, &Signal(false)));
+        assert!(undone.unwrap_err().to_string().contains("1099511627776 bytes"), "{place}");
+        let before = agent.processes();
+        assert!(!change(&agent, "a3\n").is_empty(), "{place}: it is said");
+        assert_eq!(agent.processes(), before, "{place}: git is not asked");
+        match was {
+            Some(was) => fs::write(&path, was).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        let undone = wait(undo(&repo.config(), &TestRunner::default(), 1, &Signal(false)));
+        assert!(undone.is_ok(), "the control {place}: {undone:?}");
+    }
+}
+
 /// The stream of a turn that restores a path, as `fast-import` takes it.
 fn record(turn: &str, path: &str, more: &str) -> String {
     let path: String = path.bytes().map(|byte| format!("%{byte:02X}")).collect();

@@ -354,7 +354,8 @@ fn what_was_too_large_to_be_kept_is_said() {
     turn(&agent, &[("large.bin", Some("small\n")), ("a.rs", Some("a2\n"))]);
     let undone = take_back(&repo, 1).unwrap();
     assert_eq!(undone.restored, ["a.rs"]);
-    let expected = ("large.bin".to_owned(), "how it was before is not kept: it is too large".to_owned());
+    let expected =
+        ("large.bin".to_owned(), "how it was before is not kept: it is too large (more than 8 MiB)".to_owned());
     assert_eq!(undone.left, std::slice::from_ref(&expected));
     assert_eq!(repo.read("large.bin"), "small\n");
     // A call that did not run changed nothing of which anything would have to be said.

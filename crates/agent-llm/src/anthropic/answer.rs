@@ -83,6 +83,7 @@ impl Assemble for Assembly {
             return Err(Broken::Malformed("expected a message, found other JSON".to_owned()));
         }
         self.begin(&message, &mut VecDeque::new())?;
+        self.check_stop()?;
         self.ended = true;
         Ok(())
     }
@@ -142,6 +143,7 @@ impl Assembly {
             Some("message_stop") => {
                 let seams = self.blocks.iter().map(|block| block.seam.check_closed());
                 seams.collect::<Result<(), _>>().map_err(Broken::Malformed)?;
+                self.check_stop()?;
                 self.ended = true;
             }
             Some("error") => return Err(reported(event.error, data)),
@@ -168,6 +170,15 @@ impl Assembly {
         }
         self.stop = text(message.stop_reason).map(|reason| stop_reason(&reason));
         Ok(())
+    }
+
+    /// Every whole message of this protocol says why it ended. Without that, nobody knows whether a text is all of it; calls are whole by themselves.
+    fn check_stop(&self) -> Result<(), Broken> {
+        let has_calls = self.blocks.iter().any(|block| matches!(block.content, Content::Call { .. }));
+        match self.stop {
+            None if !has_calls => Err(Broken::Malformed("a whole message without a `stop_reason`".to_owned())),
+            None | Some(_) => Ok(()),
+        }
     }
 
     fn open(&mut self, event: &EventIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {

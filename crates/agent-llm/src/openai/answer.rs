@@ -368,15 +368,18 @@ fn is_text(raw: &RawValue) -> bool {
 
 /// The stop reason, or the failure that some servers report in its place.
 fn stop_reason(reason: &str) -> Result<StopReason, Broken> {
-    Ok(match reason {
-        "stop" | "eos" => StopReason::EndTurn,
-        "tool_calls" | "function_call" => StopReason::ToolUse,
-        "length" | "model_length" | "max_tokens" => StopReason::MaxTokens,
+    // Servers and what stands before them say some of them in their own words, and in capital letters.
+    Ok(match &*reason.to_ascii_lowercase() {
+        "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" | "end" | "complete" | "completed" => {
+            StopReason::EndTurn
+        }
+        "tool_calls" | "function_call" | "tool_use" => StopReason::ToolUse,
+        "length" | "model_length" | "max_tokens" | "max_length" => StopReason::MaxTokens,
         "content_filter" => StopReason::Refusal,
-        "error" | "insufficient_system_resource" => {
+        "error" | "abort" | "insufficient_system_resource" => {
             return Err(Broken::Reported(Detail { kind: reason.to_owned(), ..Detail::default() }));
         }
-        other => StopReason::Other(other.to_owned()),
+        _ => StopReason::Other(reason.to_owned()),
     })
 }
 

@@ -1,16 +1,18 @@
 //! Programs whose words name another command, or a file to be run or written. No list of these is complete: they are those that a rule such
 //! as `bash(find:*)` was surely not meant for. A rule for a program that runs code by trade, such as `make`, is the user's own choice.
 
+use super::written;
+
 /// Whether a program with these arguments runs another command that they name, or changes what later commands do.
 pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     // A loader or an emulator runs what follows; a sub-command of git by its own name is out of sight of rules about git.
-    let is_prefixed = ["ld-", "ld.so", "qemu-", "git-"].iter().any(|prefix| name.starts_with(prefix));
+    let is_prefixed = ["ld-", "ld.so", "qemu-", "git-", "s6-"].iter().any(|prefix| name.starts_with(prefix));
     if OF_THE_SHELL.contains(&name) || WRAPPERS.contains(&name) || is_prefixed {
         return true;
     }
     let first = arguments.first().map(String::as_str).unwrap_or_default();
-    if runs_by_a_subcommand(name, arguments) {
+    if runs_by_a_subcommand(name, arguments) || written::is_named(name, arguments) {
         return true;
     }
     if GLOBAL_OPTIONS.contains(&name) && first.starts_with(['-', '+']) {
@@ -38,7 +40,8 @@ pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
             let interpreter = INTERPRETERS.iter().any(|known| is_version_of(name, known));
             let behind = arguments.iter().skip(1).map(String::as_str).chain([""]);
             let mut modules = arguments.iter().zip(behind);
-            if interpreter && modules.any(|(option, next)| module_runs_more(option, next)) {
+            let is_more = || written::module(arguments).is_some_and(|(module, rest)| runs_another(module, rest));
+            if interpreter && (modules.any(|(option, next)| module_runs_more(option, next)) || is_more()) {
                 return true;
             }
             let code = |argument: &String| interpreter && CODE.iter().any(|option| is_option(argument, option));
@@ -239,6 +242,8 @@ const WRAPPERS: &[&str] = &[
     "slirp4netns", "rootlesskit", "buildah", "pasta", "passt", "sshpass", "autossh", "mosh", "pssh", "pdsh", "parallel-ssh", "clush", "ansible",
     "ttyrec", "asciinema", "abduco", "reptyr", "zellij", "byobu", "winpty", "wsl", "cmd", "cmd.exe", "powershell", "cygstart", "caffeinate", "sandbox-exec",
     "arch", "leaks", "dtruss", "xcrun", "launchctl", "s6-setuidgid", "s6-envdir", "s6-softlimit", "s6-applyuidgid", "catatonit", "setlock", "pgrphack", "multilog", "runsv",
+    "mispipe", "lckdo", "padsp", "aoss", "artsdsp", "apulse", "pidproxy", "zrun", "with-contenv", "oil", "run-one", "run-this-one", "keep-one-running", "lockrun", "with-lock-ex", "cronic",
+    "nocache", "optirun", "primusrun", "prime-run", "gamemoderun", "vglrun", "argv0", "fghack", "recordio", "supervise", "tcpserver", "tcpclient", "gksu", "kdesu", "sux", "super",
     // They take commands from their input, and among these are some for the shell.
     "ed", "red", "dc", "lftp", "debconf", "debconf-communicate",
 ];
@@ -256,6 +261,7 @@ const RUN_BY_SUBCOMMANDS: &[(&[&str], &[&str])] = &[
     (&["mise", "rtx"], &["exec", "x", "watch", "en"]),
     (&["asdf"], &["exec", "env", "cmd"]),
     (&["fnm", "nvm", "volta", "n", "nvs", "rvm", "chruby-exec", "sdk"], &["exec", "run", "use", "do", "x", "in", "with"]),
+    (&["tox"], &["exec", "e"]),
     (&["npm"], &["exec", "x", "exe", "init", "innit", "create", "explore", "edit"]),
     (&["pnpm"], &["exec", "dlx", "create", "recursive exec", "multi exec", "m exec"]),
     (&["yarn"], &["exec", "dlx", "create", "node", "workspaces foreach", "workspace"]),
@@ -430,7 +436,7 @@ const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
     ("git", &["merge", "rebase", "pull", "cherry-pick", "revert"], &["-s", "--strategy", "-i", "--interactive"]),
     ("git", &[
-        "send-email", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
+        "send-email", "subtree", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
         "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
         "merge-index", "merge-one-file", "submodule--helper", "difftool--helper", "mergetool--lib", "sh-setup",
     ], &[]),

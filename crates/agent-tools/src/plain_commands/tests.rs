@@ -30,7 +30,17 @@ const BY_OTHER_WAYS: &[(&str, &str)] = &[
     ("pip3 --python=./evil list", "pip3 list"), ("git merge-index ./evil -a", "git merge-base a b"), ("python3 -m timeit code", "python3 -m pytest"), ("python3 -mpdb x", "python3 -m pytest x"),
     ("printf '!rm victim' | ed", "printf '!rm victim' | cat"), ("dc x", "ls dc"), ("gcc -MD -MF x a.c", "gcc -MD a.c"), ("service ../../x start", "service x start"), ("vim -u x", "vim x"),
     ("ssh h rm x", "ssh h"), ("ssh -p 22 h rm", "ssh -p 22 h"), ("ssh -4 h rm", "ssh -4 h"), ("rpm --eval x", "rpm -q x"), ("fzf --preview rm", "fzf"), ("tcpdump -z rm", "tcpdump"), ("pdflatex -shell-escape x", "pdflatex x"),
-    ("yt-dlp --exec rm x", "yt-dlp x"),
+    ("yt-dlp --exec rm x", "yt-dlp x"), ("mispipe rm cat", "ls mispipe"), ("lckdo x rm", "ls lckdo"), ("padsp rm", "ls padsp"), ("aoss rm", "ls aoss"), ("pidproxy x rm", "ls pidproxy"),
+    ("zrun rm", "ls zrun"), ("s6-setsid rm", "ls s6-setsid"), ("s6-anything rm", "ls s6-anything"), ("with-contenv rm", "ls with-contenv"), ("oil -c rm", "ls oil"), ("osh -c rm", "ls osh"),
+    ("tox exec rm", "tox run"), ("tox -e a exec rm", "tox -e a run"), ("git subtree push", "git stash"),
+    ("go test -o x", "go test -run x"), ("go test -c", "go test -count=1 -cover -cpu 2"), ("go test --c", "go test -v ./..."), ("go test -outputdir x", "go test -race"), ("go test -coverprofile=x", "go test -covermode=set"),
+    ("go test -test.cpuprofile x", "go test -test.v"), ("go build -o=x", "go build ./x"), ("go -C x test", "go test C"), ("go test -trace x", "go test -trimpath"),
+    ("pytest --junitxml=x", "pytest -k junitxml"), ("pytest --basetemp x", "pytest --tb=short -x"), ("pytest --resultlog=x", "pytest --maxfail=1"), ("pytest -o cache_dir=x", "pytest -q"),
+    ("pytest --cov-report=html:x", "pytest --cov=x --cov-fail-under=1"), ("python3 -m pytest --junitxml=x", "python3 -m pytest -x -q"), ("python3 -mpytest --basetemp=x", "python3 -m pytest x y"),
+    ("cargo test --target-dir=x", "cargo test --target x86_64-unknown-linux-gnu"), ("cargo build --target-dir x", "cargo build --release"), ("cargo build --artifact-dir x", "cargo build --all-targets"),
+    ("cargo build --out-dir=x", "cargo build --offline"), ("cargo -C x test", "cargo test"), ("cargo test -- --logfile=x", "cargo test -- --nocapture"), ("cargo install --root x y", "cargo tree --prefix x"),
+    ("ruff check --output-file=x", "ruff check --output-format=github"), ("mypy --junit-xml x", "mypy --strict x"), ("eslint -o x", "eslint --fix x"), ("tsc --outDir x", "tsc --noEmit -p x"),
+    ("jest --outputFile=x", "jest --coverage"), ("node --redirect-warnings=x a", "node --test a"), ("tox --result-json x", "tox -q"),
 ];
 
 #[test]

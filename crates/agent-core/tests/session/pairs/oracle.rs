@@ -236,7 +236,7 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (ProcessingLlmResponse, "*",                    "cancelled",          AutoCancelled),
     (ProcessingLlmResponse, "answer*stop=refusal",  "",                   AutoResponseUnusableForGood),
     (ProcessingLlmResponse, "answer look calls read{}|answer calls read{}*", "", AutoToolCalls),
-    (ProcessingLlmResponse, "answer*stop=max-tokens|answer*stop=context", "", AutoResponseUnusableForGood),
+    (ProcessingLlmResponse, "answer*stop=max-tokens|answer*stop=context|answer well stop=odd", "", AutoResponseUnusableForGood),
     (ProcessingLlmResponse, "answer part stop=paused", "ninth-pause",     AutoResponseUnusableForGood),
     (ProcessingLlmResponse, "answer part stop=paused", "",                AutoResponsePaused),
     (ProcessingLlmResponse, "answer|answer thinking|answer stop=paused|answer stop=odd", "last-try", AutoResponseUnusableForGood),

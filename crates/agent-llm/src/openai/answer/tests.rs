@@ -66,6 +66,16 @@ fn where_a_text_comes_from_is_kept_with_it() {
 }
 
 #[test]
+fn the_end_is_known_in_the_words_of_other_servers() {
+    let stop = |reason: &str| assembled(&[delta(json!({"content": "x"})), ended(reason)]).stop;
+    for reason in ["stop", "STOP", "eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE"] {
+        assert_eq!(stop(reason), StopReason::EndTurn, "{reason}");
+    }
+    assert_eq!(stop("MAX_TOKENS"), StopReason::MaxTokens);
+    assert_eq!(stop("Martian"), StopReason::Other("Martian".to_owned()));
+}
+
+#[test]
 fn pieces_find_their_call_by_index() {
     let chunks = [
         call(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": ""}})),

@@ -1,0 +1,218 @@
+//! A secret in any text of any event is taken out: every string of the serialised form in turn.
+
+use super::Redactor;
+use agent_core::conversation::{Arguments, CallId};
+use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookEnd, HookPoint, HookReport, HookRun};
+use agent_core::journal::LifecycleEntry;
+use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, CommitmentId};
+use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmErrorKind, LlmResponse, RateLimit, RawCall, ResponseBlock};
+use agent_core::permission::{ApprovalAnswer, ApprovalScope};
+use agent_core::session::{Event, ModelConfig, SessionConfig, Ticket};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+const SECRET: &str = "sk-live-0123456789";
+
+fn text() -> String {
+    String::from("some text")
+}
+
+fn arguments() -> Arguments {
+    Arguments::parse(r#"{"path":"a"}"#).unwrap()
+}
+
+fn commit() -> CommitInfo {
+    CommitInfo { id: text(), subject: text(), stat: None }
+}
+
+fn hook_report() -> HookReport {
+    let run = HookRun {
+        point: HookPoint::PreToolUse,
+        command: text(),
+        call: Some(CallId::new("c1")),
+        took_ms: 1,
+        end: HookEnd::Passed,
+        message: text(),
+    };
+    HookReport {
+        runs: vec![run],
+        context: vec![text()],
+        block: Some(text()),
+        stop: Some(text()),
+        verdict: HookVerdict::Ask { reason: text() },
+        arguments: Some(arguments()),
+    }
+}
+
+fn facts() -> Vec<CallFacts> {
+    let runnable = |subject| Finding::Runnable(Inspection { effect: Effect::Reads, subject });
+    let findings = [
+        runnable(Subject::None),
+        runnable(Subject::Paths(vec![text()])),
+        runnable(Subject::Files { paths: vec![text()], families: vec![text()], akin: vec![text()] }),
+        runnable(Subject::command(text(), Some(vec![text()]))),
+        Finding::UnknownTool { message: text() },
+        Finding::InvalidArguments { message: text() },
+    ];
+    let verdicts = [HookVerdict::Allow { reason: text() }, HookVerdict::Deny { reason: text() }, HookVerdict::None];
+    let facts = findings.into_iter().zip(verdicts.into_iter().cycle());
+    facts
+        .map(|(finding, verdict)| CallFacts {
+            call: CallId::new("c1"),
+            finding,
+            verdict,
+            hooks: Some(Box::new(hook_report())),
+        })
+        .collect()
+}
+
+fn response() -> LlmResponse {
+    let call = RawCall { id: text(), name: text(), arguments: r#"{"a":"b"}"#.to_owned(), complete: true };
+    let blocks = vec![
+        ResponseBlock::Text(text()),
+        ResponseBlock::Thinking { text: text(), signature: Some(text()) },
+        ResponseBlock::RedactedThinking { data: text() },
+        ResponseBlock::Call(call),
+        ResponseBlock::Opaque { dialect: text(), json: r#"{"a":"b"}"#.to_owned() },
+    ];
+    LlmResponse { blocks, stop: serde_json::from_value(json!({"Other": text()})).unwrap(), usage: None, model: text() }
+}
+
+fn config() -> SessionConfig {
+    let model = ModelConfig { id: "m".into(), max_output_tokens: 1, context_window_tokens: None, price: None };
+    let tool = ToolSpec { name: "t".into(), description: "d".into(), input_schema: json!({}).into() };
+    SessionConfig { system: text().into(), tools: [tool].into(), ..SessionConfig::new(model) }
+}
+
+/// Every kind of event that holds a text, with a text in every place.
+fn events() -> Vec<Event> {
+    let ticket = Ticket(1);
+    let call = || CallId::new("c1");
+    let error = LlmError {
+        facts: Some(Box::new(LlmErrorFacts {
+            rate_limits: vec![RateLimit { name: text(), ..RateLimit::default() }],
+            ..LlmErrorFacts::default()
+        })),
+        ..LlmError::new(LlmErrorKind::Server, text())
+    };
+    let allow = |scope| ApprovalAnswer::Allow { scope, arguments: Some(arguments()) };
+    let answers = [
+        allow(ApprovalScope::Once),
+        allow(ApprovalScope::Session("bash(ls)".parse().unwrap())),
+        ApprovalAnswer::Deny { reason: text() },
+    ];
+    let changed = || facts().into_iter().next().map(Box::new);
+    let answered = answers.map(|answer| Event::ApprovalAnswered { ticket, call: call(), answer, changed: changed() });
+    let outcome = ToolOutcome::ok(text()).with_changed_paths(vec![text()]);
+    let git = GitReport { commits: vec![commit()], notes: vec![text()], ..GitReport::default() };
+    let format = FormatReport { changed_paths: vec![text()], commit_due: false, notes: vec![text()] };
+    let mut events = vec![
+        Event::UserInput { text: text() },
+        Event::Reconfigured { config: Box::new(config()) },
+        Event::LlmDelta { ticket, delta: Delta::Text(text()) },
+        Event::LlmDelta { ticket, delta: Delta::Thinking(text()) },
+        Event::LlmCompleted { ticket, response: response() },
+        Event::LlmFailed { ticket, error, chance_permille: 1 },
+        Event::LlmAborted { ticket, partial_text: text() },
+        Event::ToolsPrepared { ticket, facts: facts() },
+        Event::ToolProgress { ticket, call: call(), text: text() },
+        Event::ToolCompleted { ticket, call: call(), outcome },
+        Event::GitChecked { ticket, report: git },
+        Event::FormattersFinished { ticket, report: format },
+        Event::ChangesCommitted { ticket, report: CommitReport { commit: Some(commit()), notes: vec![text()] } },
+        Event::HooksFinished { ticket, report: Box::new(hook_report()) },
+        Event::HookFailed { ticket, message: text() },
+        Event::HooksStoppedTurn { ticket, reason: text() },
+    ];
+    events.extend(answered);
+    events
+}
+
+fn lifecycle_events() -> Vec<lifecycle::Event> {
+    let ends = [CheckEnd::Broke { found: text() }, CheckEnd::NotStarted { found: text() }, CheckEnd::TimedOut];
+    let completed = |end| lifecycle::Event::CheckCompleted {
+        ticket: Ticket(1),
+        commitment: CommitmentId(1),
+        report: CheckReport { end, output: text() },
+    };
+    let mut events: Vec<lifecycle::Event> = ends.map(completed).into();
+    events.extend([
+        lifecycle::Event::InputReceived { text: text() },
+        lifecycle::Event::CommitmentAdded { commitment: Commitment::of_command(&text(), 1) },
+        lifecycle::Event::Signalled { signal: lifecycle::Signal::Done, summary: text() },
+    ]);
+    events
+}
+
+/// The places of all strings, as JSON pointers.
+fn strings(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(at.to_owned()),
+        Value::Array(values) => {
+            values.iter().enumerate().for_each(|(index, value)| strings(value, &format!("{at}/{index}"), found));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| strings(value, &format!("{at}/{name}"), found));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Puts the secret into one string after the other; gives how many of them can be anything.
+fn checked<T: Serialize + DeserializeOwned>(
+    event: &T,
+    is_left: impl Fn(&str) -> bool,
+    clean: impl Fn(T) -> T,
+) -> usize {
+    let written = serde_json::to_value(event).unwrap();
+    let mut places = Vec::new();
+    strings(&written, "", &mut places);
+    // A text; the arguments of a call; a rule. What takes none of them is a name of ours.
+    let values = [format!("a {SECRET} b"), format!(r#"{{"path":"{SECRET}"}}"#), format!("bash({SECRET})")];
+    let mut count = 0;
+    for place in places.iter().filter(|place| !is_left(place)) {
+        for value in &values {
+            let mut with_secret = written.clone();
+            *with_secret.pointer_mut(place).unwrap() = Value::from(value.as_str());
+            let Ok(event) = serde_json::from_value::<T>(with_secret) else { continue };
+            count += 1;
+            let kept = serde_json::to_string(&clean(event)).unwrap();
+            assert!(!kept.contains("0123456789"), "{place}: {kept}");
+        }
+    }
+    count
+}
+
+#[test]
+fn a_secret_in_any_text_of_an_event_is_taken_out() {
+    let redactor = Redactor::new(&[SECRET.to_owned()]);
+    let clean = |event| redactor.event(event);
+    // The core's own numbers of calls, and what a host configured.
+    let is_left = |place: &str| {
+        place.ends_with("/call")
+            || ["models", "tools", "permissions"]
+                .iter()
+                .any(|part| place.starts_with(&format!("/Reconfigured/config/{part}")))
+    };
+    for event in events() {
+        let count = checked(&event, is_left, clean);
+        assert!(count > 0, "nothing of {} was looked at", event.name());
+        assert_eq!(clean(event.clone()), event, "the control: without a secret nothing changes");
+    }
+}
+
+#[test]
+fn a_secret_in_any_text_of_a_lifecycles_event_is_taken_out_where_it_is_kept() {
+    let redactor = Redactor::new(&[SECRET.to_owned()]);
+    let clean = |event| {
+        let entry = redactor.lifecycle_entry(LifecycleEntry::Event(redactor.lifecycle_event(event)));
+        let LifecycleEntry::Event(event) = entry else { panic!("{entry:?}") };
+        event
+    };
+    for event in lifecycle_events() {
+        assert!(checked(&event, |_| false, clean) > 0, "nothing of {} was looked at", event.name());
+        assert_eq!(clean(event.clone()), event, "the control");
+    }
+}
