@@ -134,7 +134,7 @@ pub fn journal(events: usize) -> String {
     }
     let started = [Event::Started, Event::UserInput { text: "go".into() }, Driver::started().done()];
     let header = Header::new("bench", "bench", "/tmp", config());
-    let entries = started.into_iter().chain(driver.events.take().unwrap_or_default()).map(Entry::Event);
+    let entries = started.into_iter().chain(driver.events.take().unwrap_or_default()).map(|event| Entry::Event(event.into()));
     let mut lines = String::new();
     for (seq, entry) in (0..).zip(std::iter::once(Entry::Header(Box::new(header))).chain(entries)) {
         lines += &serde_json::to_string(&Record { seq, at_ms: 1_767_268_800_000 + seq, entry }).expect("it is written");

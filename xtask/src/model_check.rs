@@ -6,14 +6,14 @@
 //!                                               +------- explore <--- key <----+
 //! ```
 //!
-//! Two kinds of models: sessions in several worlds, and pairs of a session and its agent joined by `link`.
+//! Two kinds of models: sessions in several worlds, and agents in several set-ups, which are a session with the lifecycle over it.
 
+mod agent;
 mod alphabet;
 mod events;
 mod explore;
 mod fingerprint;
 mod invariants;
-mod link;
 mod notation;
 mod observed;
 mod options;
@@ -25,10 +25,10 @@ mod tests;
 mod world;
 
 use crate::figures::{Basis, Made};
+use agent::{Agents, SETUPS};
 use agent_core::session::SessionTable;
 use agent_core::session::table::TABLE;
 use explore::{Explored, Reach, explore};
-use link::{Joined, PAIRS};
 use options::Options;
 use report::Report;
 use session::Sessions;
@@ -53,11 +53,11 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         let found = check_session(&world, &TABLE, options.reach(threads()))?;
         say(&report.add(world.name, &format!("config {}", world.config), found, begun.elapsed()))?;
     }
-    for pair in PAIRS.iter().filter(|pair| options.is_wanted(pair.name)) {
-        let pair = options.pair(pair);
+    for setup in SETUPS.iter().filter(|setup| options.is_wanted(setup.name)) {
+        let setup = options.setup(setup);
         let begun = Instant::now();
-        let found = explore(&Joined::new(&pair)?, options.reach(threads()));
-        say(&report.add(pair.name, &format!("session {}", pair.config), found, begun.elapsed()))?;
+        let found = explore(&Agents::new(&setup)?, options.reach(threads()));
+        say(&report.add(setup.name, &format!("config {}", setup.config), found, begun.elapsed()))?;
     }
     say(&report.summary(begun.elapsed()))?;
     report.verdict()?;

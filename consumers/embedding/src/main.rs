@@ -72,11 +72,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::Success, "It is noon."));
     assert_eq!(shown, outcome.text);
 
-    let (end, session) = agent.finish().await?;
-    assert_eq!((end, session.state()), (End::Detached, State::WaitingForUserInput));
+    let (end, left) = agent.finish().await?;
+    assert_eq!((end, left.session().state()), (End::Detached, State::WaitingForUserInput));
     let records = read(&path)?.records;
     let (header, rebuilt) = agent_core::journal::replay(records)?;
-    assert_eq!((header.config.models.len(), rebuilt == session), (1, true), "the journal tells the same session");
+    assert_eq!((header.config.models.len(), rebuilt == *left.session()), (1, true), "the journal tells the same session");
     std::fs::remove_dir_all(&folder)?;
     println!("{}", outcome.text);
     Ok(())

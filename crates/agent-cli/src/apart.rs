@@ -6,6 +6,7 @@ use crate::provider::Chosen;
 use crate::settings::{Seat, Settings};
 use crate::setup::{self, Opened};
 use crate::signals::Signals;
+use agent_core::lifecycle::Commitment;
 use agent_core::ports::Approver;
 use std::sync::Arc;
 
@@ -43,8 +44,10 @@ pub(crate) async fn opened(
     options: &Options,
     chosen: Chosen,
     approver: Option<Arc<dyn Approver>>,
+    commitments: Vec<Commitment>,
 ) -> Result<(Opened, Settings), Failure> {
     let options = options.clone();
-    let (opened, settings) = apart(move || (setup::open(&settings, &options, chosen, approver), settings)).await?;
+    let (opened, settings) =
+        apart(move || (setup::open(&settings, &options, chosen, approver, commitments), settings)).await?;
     Ok((opened?, settings))
 }

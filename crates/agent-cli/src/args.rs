@@ -1,6 +1,7 @@
 //! The command line: what users and scripts may say.
 
 use crate::failure::Failure;
+use agent_core::lifecycle::Commitment;
 use agent_core::permission::{PermissionMode, Rule};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -20,42 +21,50 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) options: Options,
     #[command(flatten)]
-    pub(crate) committed: Committed,
+    pub(crate) verification: Verification,
+    #[command(flatten)]
+    pub(crate) misplaced: Misplaced,
 }
 
-/// What only a run of one task takes: said elsewhere it is refused with a word about why.
+/// What has to hold before the work counts as done.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Verification {
+    /// A shell command that has to end with 0 before the work counts as done; repeatable. When one does not, the model is told and continues,
+    /// at most three times for each message.
+    #[arg(long, value_name = "CMD", value_parser = verify_command)]
+    pub(crate) verify: Vec<String>,
+    /// How long each of these commands may take, such as `90s`, `10m`.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = crate::units::parse_duration)]
+    pub(crate) verify_timeout: DurationMs,
+}
+
+impl Verification {
+    pub(crate) fn commitments(&self) -> Vec<Commitment> {
+        let commitment = |command: &String| Commitment::of_command(command, self.verify_timeout.0);
+        self.verify.iter().map(commitment).collect()
+    }
+}
+
+/// `-p` in the place of a message: refused with a word about where it belongs.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Committed {
-    #[arg(long, value_name = "CMD", hide = true)]
-    verify: Vec<String>,
-    #[arg(long, value_name = "DURATION", hide = true)]
-    verify_timeout: Option<String>,
+pub(crate) struct Misplaced {
     #[arg(short, long, value_name = "PROMPT", hide = true)]
     prompt: Option<String>,
 }
 
-impl Committed {
+impl Misplaced {
     pub(crate) fn refuse_at_prompt(&self) -> Result<(), Failure> {
         self.refuse(
             "`-p` belongs to `agent run`: `agent run -p PROMPT`, with `--continue` or `--session-id ID` to go on with a session",
-            "`--verify` belongs to `agent run`: at the prompt you decide what is done, and say what is missing; \
-             `agent run --continue --verify CMD` goes on with a session under a commitment",
         )
     }
 
     pub(crate) fn refuse_for_job(&self) -> Result<(), Failure> {
-        self.refuse(
-            "`-p` belongs to `agent run`: say what is to be done as words, `agent job run DESC`",
-            "`--verify` belongs to `agent run`: a job tries again when an attempt fails, and judges none by a command; \
-             say in its description what has to pass, or use `agent run --verify CMD`",
-        )
+        self.refuse("`-p` belongs to `agent run`: say what is to be done as words, `agent job run DESC`")
     }
 
-    fn refuse(&self, prompt: &str, verify: &str) -> Result<(), Failure> {
-        if self.prompt.is_some() {
-            return Err(Failure::usage(prompt));
-        }
-        if self.verify.is_empty() && self.verify_timeout.is_none() { Ok(()) } else { Err(Failure::usage(verify)) }
+    fn refuse(&self, why: &str) -> Result<(), Failure> {
+        if self.prompt.is_some() { Err(Failure::usage(why)) } else { Ok(()) }
     }
 }
 
@@ -108,13 +117,8 @@ pub(crate) struct Run {
     /// The task, as words.
     #[arg(value_name = "PROMPT", conflicts_with = "prompt")]
     pub(crate) words: Vec<String>,
-    /// A shell command that has to end with 0 before the task counts as done; repeatable. When one does not, the model is told and goes
-    /// on, at most three times.
-    #[arg(long, value_name = "CMD", value_parser = verify_command)]
-    pub(crate) verify: Vec<String>,
-    /// How long each of these commands may take, such as `90s`, `10m`.
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = crate::units::parse_duration)]
-    pub(crate) verify_timeout: DurationMs,
+    #[command(flatten)]
+    pub(crate) verification: Verification,
     #[command(flatten)]
     pub(crate) options: Options,
 }
@@ -214,7 +218,9 @@ pub(crate) struct Resume {
     #[command(flatten)]
     pub(crate) options: Options,
     #[command(flatten)]
-    pub(crate) committed: Committed,
+    pub(crate) verification: Verification,
+    #[command(flatten)]
+    pub(crate) misplaced: Misplaced,
 }
 
 #[derive(Debug, Args)]

@@ -91,7 +91,7 @@ async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Fai
     let provider = AnthropicProvider::new(config).map_err(Failure::internal)?;
     let models = vec![known_model("claude-sonnet-4-5")];
     let chosen = Chosen { provider: Arc::new(provider), models, secrets: Vec::new() }.paced(Unread::GoesOn);
-    let opened = setup::open(settings, &Options::default(), chosen, None)?;
+    let opened = setup::open(settings, &Options::default(), chosen, None, Vec::new())?;
     let Opened { runner, handle, mut notices, id, .. } = opened;
     let mut signals = signals::listen()?;
     let task = tokio::spawn(runner.run());
@@ -113,14 +113,14 @@ async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Fai
         }
     }
     handle.detach();
-    let (_, session) = task.await.map_err(Failure::internal)?;
+    let (_, agent) = task.await.map_err(Failure::internal)?;
     view.end_line();
-    view.spent(session.ledger(), session.has_open_cost());
+    view.spent(agent.session().ledger(), agent.session().has_open_cost());
     view.tell(&format!("the session's journal: {id}"));
     Ok(match signalled {
         Some(Signal::Interrupt) => INTERRUPTED,
         Some(Signal::Terminate) => TERMINATED,
-        None => session.outcome().map_or(OutcomeKind::Failed, |outcome| outcome.kind).exit_code(),
+        None => agent.outcome().map_or(OutcomeKind::Failed, |outcome| outcome.kind).exit_code(),
     })
 }
 

@@ -2,8 +2,8 @@
 
 use crate::limits;
 use crate::terminal::say;
+use agent_core::agent::SIGNAL_TOOL;
 use agent_core::journal::ToolPrint;
-use agent_core::link::SIGNAL_TOOL;
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::session::SessionConfig;
 

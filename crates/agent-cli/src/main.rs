@@ -4,6 +4,7 @@ mod answer;
 mod apart;
 mod approver;
 mod args;
+mod binding;
 mod config_file;
 mod config_places;
 mod config_show;
@@ -108,11 +109,11 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
         None => {
             thread?;
             let options = cli.options;
-            cli.committed.refuse_at_prompt()?;
+            cli.misplaced.refuse_at_prompt()?;
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
                 return Err(Failure::usage("`--fork-session` goes with `--continue` or `--session-id`"));
             }
-            prompt::run(options).await
+            prompt::run(options, &cli.verification).await
         }
         Some(Command::Run(arguments)) => Ok(run::run(arguments, thread).await),
         Some(Command::Job(arguments)) => {
@@ -125,13 +126,14 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
         }
         Some(Command::Resume(arguments)) => {
             thread?;
-            let Resume { id, options, committed } = arguments;
-            committed.refuse_at_prompt()?;
+            let Resume { id, options, verification, misplaced } = arguments;
+            misplaced.refuse_at_prompt()?;
             if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
                 return Err(Failure::usage("resume goes on with one session: say its id, or nothing for the newest"));
             }
             let continue_newest = id.is_none();
-            prompt::run(Options { continue_newest, session_id: id, must_exist: true, ..options }).await
+            let options = Options { continue_newest, session_id: id, must_exist: true, ..options };
+            prompt::run(options, &verification).await
         }
         Some(Command::Sessions(arguments)) => sessions::dispatch(&arguments),
         Some(Command::Replay(arguments)) => sessions::replay(&arguments),

@@ -7,24 +7,26 @@ mod question;
 
 use crate::apart::{opened, settings, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
-use crate::args::{Options, OutputFormat};
+use crate::args::{Options, OutputFormat, Verification};
 use crate::failure::Failure;
 use crate::hint::resume_command;
 use crate::limits::{Raise, next_notice, next_raise, raised};
 use crate::lines::{self, Line};
 use crate::paced::Unread;
 use crate::provider;
+use crate::run::going_on;
 use crate::settings::Seat;
 use crate::setup::Opened;
 use crate::signals::{self, Signal, Signals};
 use crate::terminal::{self, PasteMarks, Style, inline, one_line};
 use crate::unread;
 use crate::view::{Level, View, lost};
+use agent_core::agent::{Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
-use agent_core::link::Turns;
+use agent_core::lifecycle;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind, Rejected, State, Trigger};
+use agent_core::session::{Outcome, OutcomeKind, State, Trigger};
 use agent_hooks::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use question::Open;
@@ -35,7 +37,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// Runs a session at the prompt and returns the exit code.
-pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
+pub(crate) async fn run(options: Options, verification: &Verification) -> Result<u8, Failure> {
     if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
         return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
     }
@@ -44,15 +46,18 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     let begin = async {
         let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
         let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
-        opened(settings, &options, chosen, Some(approver)).await
+        opened(settings, &options, chosen, Some(approver), verification.commitments()).await
     };
     let (opened, settings) = unless_signalled(&mut signals, begin).await?;
-    let Opened { runner, handle, mut notices, id, model, before, repository, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, before, repository, unfinished, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
     screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
     screen.view.recap(&before.conversation);
+    if let Some(left) = &unfinished {
+        screen.view.tell(&going_on(left));
+    }
     let lines = lines::read()?;
     let task = tokio::spawn(runner.run());
     let _marks = PasteMarks::ask();
@@ -65,12 +70,13 @@ pub(crate) async fn run(options: Options) -> Result<u8, Failure> {
     .await;
     let left = cut_short.map_or(left, |signal| Failure::stopped(signal).code);
     let Some(ended) = ended else { return Ok(left) };
-    let (end, session) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    let (end, agent) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    let session = agent.session();
     screen.view.last_hooks(&mut notices);
     screen.view.end_line();
     screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
-        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options, Raise::of(&session).as_ref())));
+        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options, Raise::of(session).as_ref())));
     }
     match end {
         End::JournalFailed(error) => Err(Failure::internal(error)),
@@ -86,7 +92,7 @@ struct Screen {
     style: Style,
     is_idle: bool,
     /// What was sent and the session has not taken yet: it is not idle, whatever it said before.
-    untaken: usize,
+    untaken: isize,
     is_stopping: bool,
     has_input_ended: bool,
     /// Whether somebody sat at a terminal when it began: of one that was closed since, nobody could tell any more.
@@ -187,7 +193,7 @@ impl Screen {
                 return OutcomeKind::Failed.exit_code();
             }
             // Whoever pipes lines in wants them all answered first.
-            if self.has_input_ended && self.is_idle && self.untaken == 0 {
+            if self.has_input_ended && self.is_idle && self.untaken <= 0 {
                 return self.exit_code();
             }
         }
@@ -207,7 +213,7 @@ impl Screen {
                         | Trigger::BudgetRaised
                         | Trigger::BudgetRaisedWorkDue
                 ) {
-                    self.untaken = self.untaken.saturating_sub(1);
+                    self.untaken -= 1;
                 }
                 match step.on {
                     Trigger::BudgetRaised => self.prompt_if_idle(),
@@ -215,10 +221,13 @@ impl Screen {
                     _ => {}
                 }
             }
+            Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
             }
             Notice::Refused(rejected) => self.refused(rejected),
+            // The agent's own message to its session was not sent from here.
+            Notice::GapReport { .. } => self.untaken += 1,
             Notice::Spent(ledger) => {
                 self.used = *ledger;
                 self.spent(ledger.cost_nano_usd);
@@ -239,6 +248,21 @@ impl Screen {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Tells how the checks of a message ended. What a turn itself failed for was told before.
+    fn rested(&mut self, agent: &lifecycle::Outcome, run: Option<&Outcome>) {
+        let is_told = matches!(
+            agent,
+            lifecycle::Outcome::NotKept { .. }
+                | lifecycle::Outcome::Uncheckable { .. }
+                | lifecycle::Outcome::Waiting { .. }
+                | lifecycle::Outcome::TimedOut { .. }
+                | lifecycle::Outcome::BudgetExceeded
+        );
+        if let Some(error) = run.and_then(|run| run.error.as_deref()).filter(|_| is_told) {
+            self.view.tell(&inline(error));
         }
     }
 
@@ -345,20 +369,20 @@ impl Screen {
 
     /// What the person asked for and cannot have.
     fn refused(&mut self, rejected: &Rejected) {
-        match &*rejected.event {
-            "UserInput" => self.untaken = self.untaken.saturating_sub(1),
-            "BudgetRaised" => {
-                self.untaken = self.untaken.saturating_sub(1);
-                self.view.tell(&format!("not raised: {}", rejected.reason));
-                self.prompt_if_idle();
+        let what = match rejected.event() {
+            "UserInput" | "InputReceived" => {
+                self.untaken -= 1;
+                return;
             }
-            "CompactionRequested" => {
-                self.untaken = self.untaken.saturating_sub(1);
-                self.view.tell(&format!("not summarised: {}", rejected.reason));
-                self.prompt_if_idle();
-            }
-            _ => {}
+            "BudgetRaised" => "not raised",
+            "CompactionRequested" => "not summarised",
+            _ => return,
+        };
+        self.untaken -= 1;
+        if let Rejected::Session(rejected) = rejected {
+            self.view.tell(&format!("{what}: {}", rejected.reason));
         }
+        self.prompt_if_idle();
     }
 
     /// Returns whether to leave.

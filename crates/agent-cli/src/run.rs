@@ -1,7 +1,7 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
 use crate::apart::{self, apart, unless_signalled};
-use crate::args::{Options, OutputFormat, Run};
+use crate::args::{Options, OutputFormat, Run, Verification};
 use crate::failure::Failure;
 use crate::limits::Raise;
 use crate::paced::Unread;
@@ -14,18 +14,16 @@ use crate::terminal::{self, say};
 use crate::unread;
 use crate::view::lost;
 use crate::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
-use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
+use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
-use agent_runner::{End, Notice, Notices, REDACTED, Supervised, Supervisor, SupervisorHandle};
+use agent_runner::{End, Handle, Notice, Notices};
 use std::io::{self, IsTerminal, Read};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
 pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let started = Instant::now();
-    let Run { prompt, words, verify, verify_timeout, options } = arguments;
-    let commitments = verify.iter().map(|command| Commitment::of_command(command, verify_timeout.0)).collect();
+    let Run { prompt, words, verification, options } = arguments;
     if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
         say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
         return WRONG_USAGE;
@@ -37,8 +35,8 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
     let result = match thread.and_then(|()| signals::listen()) {
-        Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verify, &options)).await {
-            Ok(opened) => drive(opened, commitments, &mut printer, signals, started).await,
+        Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verification, &options)).await {
+            Ok(opened) => drive(opened, &mut printer, signals, started).await,
             Err(failure) => RunResult::of_failure(&failure, started),
         },
         Err(failure) => RunResult::of_failure(&failure, started),
@@ -50,7 +48,7 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
 async fn begin(
     prompt: Option<String>,
     words: &[String],
-    verify: &[String],
+    verification: &Verification,
     options: &Options,
 ) -> Result<(Opened, Option<String>, Settings), Failure> {
     let names_session = options.continue_newest || options.session_id.is_some();
@@ -72,42 +70,29 @@ async fn begin(
         prompt => prompt,
     };
     let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
-    let (opened, settings) = apart::opened(settings, options, chosen, None).await?;
-    if let Some(left) = opened.unfinished.as_ref().filter(|_| verify.is_empty()) {
-        check_commands(left.lifecycle())?;
-    }
+    let bound = verification.commitments();
+    let is_bound_anew = !bound.is_empty();
+    let (opened, settings) = apart::opened(settings, options, chosen, None, bound).await?;
     match prompt {
         Ok(prompt) => Ok((opened, Some(prompt), settings)),
         // A run that was left has its task.
-        Err(_) if opened.unfinished.is_some() && verify.is_empty() => Ok((opened, None, settings)),
+        Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
         // Other commands make another agent, which would wait for one.
-        Err(_) if opened.unfinished.is_some() => Err(Failure::input(
+        Err(_) if opened.was_unfinished && is_bound_anew => Err(Failure::input(
             "go on with the run that was left: it has its own commands; leave `--verify` out, or give a new task with `-p`",
         )),
         Err(failure) => Err(failure),
     }
 }
 
-/// A command with a secret stands in the journal without it: run like that, it would fail and say nothing about the work.
-fn check_commands(left: &Lifecycle) -> Result<(), Failure> {
-    let lost = left.commitments().iter().find(|commitment| commitment.assertion.command.contains(REDACTED));
-    lost.map_or(Ok(()), |lost| {
-        Err(Failure::input(format!(
-            "go on with the run that was left: `{}` is kept without its secret; give every command again with `--verify`, and a task with `-p`",
-            lost.assertion.command.trim()
-        )))
-    })
-}
-
 /// Shows what happens until the agent comes to rest, or until a signal.
 async fn drive(
     (opened, prompt, settings): (Opened, Option<String>, Settings),
-    commitments: Vec<Commitment>,
     printer: &mut Printer,
     mut signals: Signals,
     started: Instant,
 ) -> RunResult {
-    let Opened { runner, handle, notices, id, model, tool_names, before, processes, unfinished, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, .. } = opened;
     printer.init(Init {
         session_id: id.clone(),
         model,
@@ -122,35 +107,30 @@ async fn drive(
     if let Some(why) = lost() {
         return RunResult::of_failure(&Failure::internal(why), started);
     }
-    let session = (runner, handle, notices);
-    let (supervisor, agent, mut notices) = match unfinished.filter(|_| commitments.is_empty()) {
-        Some(left) => {
-            printer.say(&going_on(left.lifecycle()));
-            Supervisor::resume(session, left)
-        }
-        None => Supervisor::new(session, LifecycleConfig::headless(commitments)),
-    };
-    let supervisor = supervisor.commands(Arc::new(processes), settings.directory.display().to_string());
-    let supervisor = supervisor.max_wall_time_ms(settings.limits.max_wall_time_ms);
-    let task = tokio::spawn(supervisor.run());
-    if let Some(prompt) = prompt {
-        agent.input(prompt);
+    if let Some(left) = &unfinished {
+        printer.say(&going_on(left));
     }
-    let signalled = watch(&agent, printer, &mut signals, &mut notices).await;
-    agent.detach();
+    let task = tokio::spawn(runner.run());
+    let has_task = prompt.is_some();
+    if let Some(prompt) = prompt {
+        handle.input(prompt);
+    }
+    let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices).await;
+    handle.detach();
     let (ended, cut_short) = signals::ended(task, &mut signals, || {
         printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
-        agent.detach();
+        handle.detach();
     })
     .await;
     match ended {
-        Some(Ok(Supervised { end, session, outcome, .. })) => {
+        Some(Ok((end, agent))) => {
+            let (session, outcome) = (agent.session(), agent.outcome());
             // What the hooks at the session's end came to.
             while let Ok(notice) = notices.try_recv() {
                 printer.notice(&notice);
             }
             guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
-            let result = conclude(&end, &session, outcome, signalled, &id, &before.ledger, started);
+            let result = conclude(&end, session, outcome, signalled, &id, &before.ledger, started);
             match (cut_short, lost().filter(|_| signalled.is_none())) {
                 (Some(signal), _) => result.cut_short(signal),
                 (None, Some(why)) => result.unread(why),
@@ -166,13 +146,16 @@ async fn drive(
 
 /// Shows what happens until the agent rests, or it is to be left at once: whether a signal came, and which.
 async fn watch(
-    agent: &SupervisorHandle,
+    agent: &Handle,
+    has_task: bool,
     printer: &mut Printer,
     signals: &mut Signals,
     notices: &mut Notices,
 ) -> Option<Signal> {
     let mut signalled = None;
     let mut is_unread = false;
+    // A run that was left may come to rest before the new task is taken.
+    let mut is_taken = !has_task;
     loop {
         tokio::select! {
             biased;
@@ -199,8 +182,11 @@ async fn watch(
             notice = notices.recv() => {
                 let Some(notice) = notice else { break };
                 printer.notice(&notice);
-                if let Notice::Rested { .. } = notice {
-                    break;
+                match notice {
+                    Notice::Lifecycle(row) if row.on == lifecycle::Trigger::InputReceived => is_taken = true,
+                    Notice::Refused(rejected) if rejected.event() == "InputReceived" => break,
+                    Notice::Rested { .. } if is_taken => break,
+                    _ => {}
                 }
             }
         }
@@ -209,7 +195,7 @@ async fn watch(
 }
 
 /// That a run goes on which was left before it came to rest.
-fn going_on(lifecycle: &Lifecycle) -> String {
+pub(crate) fn going_on(lifecycle: &Lifecycle) -> String {
     let (bound, rounds) = (lifecycle.commitments().len(), lifecycle.rounds());
     match bound {
         0 => String::from("going on with the run that was left"),

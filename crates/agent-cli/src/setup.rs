@@ -2,6 +2,7 @@
 
 use crate::LEFTOVERS;
 use crate::args::Options;
+use crate::binding;
 use crate::config_file::{Author, check_places, config_home, record_key, state_home};
 use crate::differences::{say_differences, stay_denied};
 use crate::failure::Failure;
@@ -19,10 +20,10 @@ use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::{Begun, Rebuilt};
-use agent_core::link::Agent;
+use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, Tool};
-use agent_core::session::{Action, Outstanding, Session, SessionConfig, State};
+use agent_core::session::{Action, Outstanding, Session, SessionConfig};
 use agent_exec::{Processes, leftovers};
 use agent_hooks::{HooksConfig, Identity, RepositoryHooks, Runs, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
@@ -42,10 +43,10 @@ pub(crate) struct Opened {
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
-    /// The agent over the session, when it was left before it came to rest.
-    pub(crate) unfinished: Option<Agent>,
-    /// What runs commands besides the tools, as the tools run theirs.
-    pub(crate) processes: Processes,
+    /// What binds the agent and was left before it came to rest; it continues.
+    pub(crate) unfinished: Option<Lifecycle>,
+    /// Whether it was left at work at all.
+    pub(crate) was_unfinished: bool,
     /// Is told where turns begin, for `agent undo`.
     pub(crate) repository: Arc<RepositoryHooks>,
 }
@@ -76,18 +77,23 @@ pub(crate) fn open(
     options: &Options,
     chosen: Chosen,
     approver: Option<Arc<dyn Approver>>,
+    commitments: Vec<Commitment>,
 ) -> Result<Opened, Failure> {
-    // Where nobody sits in front, the agent has to say by itself when it is done or stuck.
-    let with_signal = approver.is_none();
+    let is_attended = approver.is_some();
+    // Without a person to ask, the agent has to say by itself when it is done or stuck.
+    let with_signal = !is_attended || !commitments.is_empty();
     clear_leftovers(settings.is_quiet);
     let Made { builder, model, tool_names, processes, repository, users } =
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
-    let (builder, id, resumed) = kept.attach(builder, &settings.directory);
+    let (builder, id, mut resumed) = kept.attach(builder, &settings.directory);
     users.is_of(&id);
+    let left = resumed.as_mut().and_then(|old| old.left.take());
+    let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
+    let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
     let (mut runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let (before, unfinished) = match resumed {
+    let before = match resumed {
         Some(old) => {
             // What was answered for the session holds for as long as the session does.
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
@@ -101,11 +107,11 @@ pub(crate) fn open(
             if differs || config.hooks.contains(&HookPoint::SessionStart) {
                 runner = runner.reconfigured(config);
             }
-            (old.before, old.unfinished)
+            old.before
         }
-        None => (Before::default(), None),
+        None => Before::default(),
     };
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, processes, repository })
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, was_unfinished, repository })
 }
 
 /// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a missing key,
@@ -145,13 +151,20 @@ pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Fa
 }
 
 /// A new session that is not begun, with its id: an attempt of a job.
-pub(crate) fn builder(settings: &Settings, options: &Options, chosen: Chosen) -> Result<(Builder, String), Failure> {
-    // A job has no lifecycle that would hear a signal.
+pub(crate) fn builder(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    commitments: Vec<Commitment>,
+) -> Result<(Builder, String), Failure> {
     clear_leftovers(settings.is_quiet);
-    let made = make(settings, options, chosen, None, false)?;
+    // An attempt that is bound to nothing has nobody to signal to.
+    let is_bound = !commitments.is_empty();
+    let made = make(settings, options, chosen, None, is_bound)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
     made.users.is_of(&id);
-    Ok((builder, id))
+    let builder = builder.commands(Arc::new(made.processes));
+    Ok((if is_bound { builder.bind(LifecycleConfig::headless(commitments)) } else { builder }, id))
 }
 
 /// Removes what agents that were killed have left. What has such a name and is something else stays, and is said.
@@ -300,7 +313,8 @@ enum Kept {
 struct Resumed {
     config: SessionConfig,
     before: Before,
-    unfinished: Option<Agent>,
+    /// What bound it.
+    left: Option<Lifecycle>,
 }
 
 impl Kept {
@@ -348,7 +362,7 @@ impl Kept {
                 true => Err(Failure::input(format!("resume the session {id}: its journal is empty"))),
             };
         };
-        if rebuilt.session.state() == State::ShuttingDown {
+        if rebuilt.agent.session().is_over() {
             return Err(Failure::input(format!(
                 "resume the session {id}: it was ended for good; `--fork-session` goes on in a new one"
             )));
@@ -365,11 +379,11 @@ impl Kept {
             Self::No => (identify(builder, ""), String::new(), None),
             Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
             Self::Old { id, journal, rebuilt } => {
-                let Rebuilt { session, agent, next_seq, begun, .. } = *rebuilt;
-                let (before, unfinished) = (Before::of(&session, &begun), agent.filter(Agent::is_unfinished));
-                let resumed = Resumed { config: session.config().clone(), before, unfinished };
+                let Rebuilt { agent, next_seq, begun, .. } = *rebuilt;
+                let (session, left) = (agent.session(), agent.unless_passed_over().cloned());
+                let resumed = Resumed { config: session.config().clone(), before: Before::of(session, &begun), left };
                 let builder = identify(builder, &id).journal(Box::new(journal));
-                (builder.resume(session, next_seq).begun(begun), id, Some(resumed))
+                (builder.resume(agent, next_seq).begun(begun), id, Some(resumed))
             }
         }
     }

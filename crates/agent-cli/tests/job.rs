@@ -208,6 +208,27 @@ async fn a_key_in_the_description_is_not_kept() {
     }
 }
 
+/// An attempt whose commands fail has failed, and the next one may succeed.
+#[tokio::test]
+async fn an_attempt_is_checked() {
+    let place = Place::new();
+    let answers = std::iter::repeat_with(done).take(8);
+    let server = ScriptedServer::start(answers).await.unwrap();
+    // The first attempt is told three times what is missing; the second finds it done.
+    let check = "echo x >> looks; [ $(wc -l < looks) -ge 5 ]";
+    let wanted = ["--model", "m", "--job-base-delay", "1ms", "--verify", check, "fix", "it"];
+    let ended = end(place.job(&server, &wanted)).await;
+    assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(0), "It is done.\n"), "{}", text(&ended.stderr));
+    assert_eq!(std::fs::read_to_string(place.path("work").join("looks")).unwrap(), "x\n".repeat(5));
+    assert_eq!(place.the_record().await["retry_count"], 1);
+    // One that never succeeds says so.
+    let server = ScriptedServer::start(std::iter::repeat_with(done).take(8)).await.unwrap();
+    let wanted = ["--model", "m", "--job-max-retries", "0", "--verify", "false", "fix", "it"];
+    let ended = end(place.job(&server, &wanted)).await;
+    assert_eq!(ended.status.code(), Some(63), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("1 of 1 commitments not kept"), "{}", text(&ended.stderr));
+}
+
 #[tokio::test]
 async fn wrong_usage_is_no_job() {
     let place = Place::new();
@@ -217,8 +238,8 @@ async fn wrong_usage_is_no_job() {
         &["--fork-session", "x"],
         &["--output-format", "stream-json", "x"],
         &["--include-partial-messages", "x"],
-        &["--verify", "true", "x"],
-        &["--verify-timeout", "1m", "x"],
+        &["--verify", " ", "x"],
+        &["--verify-timeout", "soon", "x"],
     ] {
         let mut command = place.command(&["job", "run"]);
         command.args(arguments);

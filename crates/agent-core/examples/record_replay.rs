@@ -28,7 +28,7 @@ impl Recorded {
 
     /// First the record, then the step: what was acted on can be read again. Refused events are kept, too, and refused again.
     fn take(&mut self, event: Event) -> Result<Vec<Action>, Box<dyn Error>> {
-        self.append(Entry::Event(event.clone()))?;
+        self.append(Entry::Event(event.clone().into()))?;
         Ok(self.session.step(self.records, event)?.actions)
     }
 

@@ -1,8 +1,8 @@
 //! The journal: what happened in a session, in order, enough to rebuild it.
 //!
-//! The first record is the [`Header`]; every other is an event with its time, or a note that an effect is about to begin. Replaying the
-//! events through a session made from the header gives the same session, because the machine reads nothing else. Refused events are
-//! recorded too, and refused again. Where an agent's lifecycle is driven over the session, how it was made and what it took stand there, too.
+//! The first record is the [`Header`]; every other is an event from outside with its time, or a note that an effect is about to begin.
+//! Replaying the events through an [`Agent`](crate::agent::Agent) made from the header gives the same agent, because it reads nothing else. Refused
+//! events are recorded too, and refused again. What follows from an event is not recorded.
 //!
 //! [`Replayer`] takes records one by one, in little memory; [`replay`] takes them all. [`Format`] reads the lines that this and earlier
 //! versions wrote.
@@ -16,9 +16,10 @@ pub use format::{Format, FormatError};
 pub use replay::{Begun, Rebuilt, ReplayError, Replayed, Replayer, replay};
 pub use resumption::Resumption;
 
+use crate::agent::Event;
 use crate::conversation::CallId;
 use crate::lifecycle::{self, LifecycleConfig};
-use crate::session::{Action, Event, SessionConfig, Ticket};
+use crate::session::{Action, SessionConfig, Ticket};
 use crate::tool::ToolSpec;
 use alloc::boxed::Box;
 use alloc::format;
@@ -43,11 +44,11 @@ pub struct Record {
 pub enum Entry {
     /// How the session was made. Only the first record.
     Header(Box<Header>),
-    /// Something happened.
+    /// Something happened to the agent: to its session, or to its commitments.
     Event(Event),
     /// Something that the last event asked for is about to begin. Replaying passes over it.
     ActionStarted(ActionStarted),
-    /// Of the agent's lifecycle over the session. The session knows nothing of it.
+    /// Of a lifecycle, in journals up to format 4: they recorded it separately. No program writes this any more.
     Lifecycle(LifecycleEntry),
 }
 
@@ -226,4 +227,4 @@ impl ActionStarted {
 }
 
 /// The format that this version writes. It reads the earlier ones, too.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;

@@ -62,10 +62,10 @@
 //!
 //! | For | there is |
 //! |---|---|
+//! | a session and its commitments in one step, as a host drives them | [`agent`] |
 //! | the conversation of a user, a model and its tools | [`session`] |
 //! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
 //! | a piece of work with retries and an audit record | [`job`] |
-//! | how they work together: commands down, notices up, what an outcome means to the machine above | [`link`] |
 //! | keeping what happened, and going on from it | [`journal`] |
 //! | keeping a machine as it stands | [`snapshot`] |
 //! | a machine of one's own on the same kernel, proved when it is compiled | [`table`] |
@@ -98,6 +98,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod agent;
 pub mod budget;
 pub mod conversation;
 mod fingerprint;
@@ -105,7 +106,6 @@ pub mod hook;
 pub mod job;
 pub mod journal;
 pub mod lifecycle;
-pub mod link;
 pub mod llm;
 pub mod permission;
 pub mod ports;

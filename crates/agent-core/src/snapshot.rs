@@ -4,6 +4,7 @@
 //! |---|---|
 //! | 1 | the first |
 //! | 2 | the user's hooks; what is missing of them in a session of version 1 means that there are none |
+//! | 3 | a lifecycle does not count the messages that it sent, nor does the end of a turn; a program of version 2 misses both |
 //!
 //! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what comes back is equal and goes on as the other
 //! would have. With serde alone they read and write today's form; [`read`] lifts earlier ones, and tells a wrong version from a damaged text.
@@ -21,9 +22,9 @@
 //! let text = snapshot::write(&session)?;
 //! assert_eq!(snapshot::read::<Session>(&text)?, session);
 //!
-//! let of_tomorrow = text.replacen("\"format_version\":2", "\"format_version\":3", 1);
+//! let of_tomorrow = text.replacen("\"format_version\":3", "\"format_version\":4", 1);
 //! let refused = snapshot::read::<Session>(&of_tomorrow);
-//! assert_eq!(refused, Err(SnapshotError::Version { found: 3 }));
+//! assert_eq!(refused, Err(SnapshotError::Version { found: 4 }));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
@@ -37,8 +38,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// The form of kept machines, and of their events and actions, that this version writes. [`read`] takes machines of this form and of every
-/// earlier one; events and actions are read with serde, in this form only, which those written in form 1 have as well.
-pub const FORMAT_VERSION: u32 = 2;
+/// earlier one; events and actions are read with serde, in this form only. Those
+/// written in forms 1 and 2 are read as well: what they say besides is passed over.
+pub const FORMAT_VERSION: u32 = 3;
 
 /// A machine that can be kept: a session, a lifecycle or a job.
 pub trait Machine: Serialize + DeserializeOwned + sealed::Sealed {}
@@ -64,19 +66,21 @@ pub fn read<M: Machine>(text: &str) -> Result<M, SnapshotError> {
     let Head { format_version: found } = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
     match found {
         FORMAT_VERSION => serde_json::from_str(text).map_err(|error| SnapshotError::form(&error)),
-        1 => {
+        1 | 2 => {
             let mut machine: Value = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
-            lift_1::<M>(&mut machine)?;
+            lift::<M>(found, &mut machine)?;
             serde_json::from_value(machine).map_err(|error| SnapshotError::form(&error))
         }
         _ => Err(SnapshotError::Version { found }),
     }
 }
 
-/// Only a session is different; of the others nothing but the number is.
-fn lift_1<M: Machine>(machine: &mut Value) -> Result<(), SnapshotError> {
+/// Only a session of version 1 lacks something. Of the others nothing but the number is different: what is counted no more is passed over.
+fn lift<M: Machine>(version: u32, machine: &mut Value) -> Result<(), SnapshotError> {
     if let Value::Object(fields) = machine {
-        M::lift_1(fields).map_err(|error| SnapshotError::form(&error))?;
+        if version == 1 {
+            M::lift_1(fields).map_err(|error| SnapshotError::form(&error))?;
+        }
         fields.insert("format_version".to_string(), Value::from(FORMAT_VERSION));
     }
     Ok(())

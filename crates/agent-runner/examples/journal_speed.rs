@@ -67,7 +67,7 @@ fn records() -> impl Iterator<Item = Record> {
     let answer = |seq| {
         let response =
             LlmResponse::text(&"The parser reads one token ahead; that is why the last line is lost. ".repeat(4));
-        let entry = Entry::Event(Event::LlmCompleted { ticket: Ticket(seq), response });
+        let entry = Entry::Event(Event::LlmCompleted { ticket: Ticket(seq), response }.into());
         Record { seq, at_ms: 1_767_268_800_000 + seq, entry }
     };
     let header = Record { seq: 0, at_ms: 1_767_268_800_000, entry: Entry::Header(Box::new(header)) };

@@ -56,7 +56,7 @@ fn resume(store: &SessionStore, times: u64) -> Result<(), Box<dyn Error>> {
         let Reopened { journal, rebuilt, .. } = store.rebuild("messages")?;
         took.push(start.elapsed());
         let Some(rebuilt) = rebuilt else { return Err("it has no record".into()) };
-        if rebuilt.session.conversation().is_empty() {
+        if rebuilt.agent.session().conversation().is_empty() {
             return Err("nothing was said in it".into());
         }
         drop((journal, rebuilt));
@@ -136,7 +136,7 @@ impl Life {
     async fn happen(&mut self, event: Event) -> Result<(), Box<dyn Error>> {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            self.record(Entry::Event(event.clone())).await?;
+            self.record(Entry::Event(event.clone().into())).await?;
             let actions = self.session.step(START_MS + self.seq, event)?.actions;
             for started in actions.iter().filter_map(ActionStarted::of) {
                 self.record(Entry::ActionStarted(started)).await?;

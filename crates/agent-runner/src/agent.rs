@@ -3,14 +3,15 @@
 use crate::builder::{BuildError, Builder};
 use crate::notice::{Notice, Notices};
 use crate::runner::{End, Handle};
-use agent_core::session::{Outcome, Reason, Session, Trigger};
+use agent_core::agent as core;
+use agent_core::session::{Outcome, Trigger};
 use tokio::task::JoinHandle;
 
 /// A running session and the host's two ends of it.
 pub struct Agent {
     handle: Handle,
     notices: Notices,
-    task: JoinHandle<(End, Session)>,
+    task: JoinHandle<(End, core::Agent)>,
 }
 
 impl Agent {
@@ -35,8 +36,8 @@ impl Agent {
             see(&notice);
             match notice {
                 Notice::Transition(transition) if transition.on == Trigger::UserInput => is_taken = true,
-                Notice::Refused(rejected) if rejected.event == INPUT => {
-                    return Err(AgentError::Refused { reason: rejected.reason });
+                Notice::Refused(rejected) if matches!(rejected.event(), INPUT | MESSAGE) => {
+                    return Err(AgentError::Refused(rejected));
                 }
                 Notice::Prompt { outcome: Some(outcome), .. } if is_taken => return Ok(outcome),
                 _ => {}
@@ -55,7 +56,7 @@ impl Agent {
     ///
     /// # Errors
     /// [`AgentError::Ended`] when the runner's task did not end by itself.
-    pub async fn finish(mut self) -> Result<(End, Session), AgentError> {
+    pub async fn finish(mut self) -> Result<(End, core::Agent), AgentError> {
         self.handle.detach();
         (&mut self.task).await.map_err(|_| AgentError::Ended)
     }
@@ -69,19 +70,17 @@ impl Drop for Agent {
 }
 
 /// Why an agent does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
     /// The session ended, or its journal could not be written.
     #[error("ask the agent: its session has ended")]
     Ended,
-    /// The session did not take the message.
-    #[error("ask the agent: the message was refused: {reason}")]
-    Refused {
-        /// Why.
-        reason: Reason,
-    },
+    /// The agent did not take the message.
+    #[error("ask the agent: the message was refused: {0}")]
+    Refused(core::Rejected),
 }
 
-/// The event's name in refusals.
+/// The names of a message in refusals: by a session, and by what binds it.
 const INPUT: &str = "UserInput";
+const MESSAGE: &str = "InputReceived";

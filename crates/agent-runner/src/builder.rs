@@ -1,14 +1,18 @@
 //! Puts a runner together: a session's configuration and the ports a host brings.
 
+use crate::checks::Checker;
 use crate::clock::SystemClock;
 use crate::notice::Notices;
+use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runner::{Handle, Runner};
 use crate::tool_calls::Toolbox;
+use agent_core::agent::{Agent, Event};
 use agent_core::budget::Limits;
 use agent_core::journal::{Begun, Entry, Header, Record};
-use agent_core::ports::{Approver, Clock, Hook, Journal, LlmProvider, Observer, Tool};
+use agent_core::lifecycle::LifecycleConfig;
+use agent_core::ports::{Approver, Clock, CommandRunner, Hook, Journal, LlmProvider, Observer, Tool};
 use agent_core::retry::RetryPolicy;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Session, SessionConfig, SessionTable, Step};
@@ -35,7 +39,9 @@ pub struct Builder {
     session_id: String,
     directory: String,
     program: String,
-    resumed: Option<(Session, u64)>,
+    resumed: Option<(Agent, u64)>,
+    binding: Option<Event>,
+    commands: Option<Arc<dyn CommandRunner>>,
     begun: Begun,
     table: &'static SessionTable,
     chance: Option<Box<dyn FnMut() -> u16 + Send>>,
@@ -60,6 +66,8 @@ impl Builder {
             directory: String::new(),
             program: format!("agent-runner {}", env!("CARGO_PKG_VERSION")),
             resumed: None,
+            binding: None,
+            commands: None,
             begun: Begun::unknown(),
             table: &TABLE,
             chance: None,
@@ -154,11 +162,42 @@ impl Builder {
         self
     }
 
-    /// Goes on with a session that was rebuilt from a journal, whose next record has this number. The session keeps its own
-    /// configuration; use [`Runner::reconfigured`] to change it.
+    /// Resumes an agent that was rebuilt from a journal, whose next record has this number. It keeps its own configuration and what
+    /// binds it; use [`Runner::reconfigured`], [`bind`](Self::bind) or [`release`](Self::release) to change that.
     #[must_use]
-    pub fn resume(mut self, session: Session, next_seq: u64) -> Self {
-        self.resumed = Some((session, next_seq));
+    pub fn resume(mut self, agent: impl Into<Agent>, next_seq: u64) -> Self {
+        self.resumed = Some((agent.into(), next_seq));
+        self
+    }
+
+    /// Binds the agent to commitments, in place of those that it may have: they are checked whenever it says that it is done.
+    /// [`commands`](Self::commands) says who checks them.
+    #[must_use]
+    pub fn bind(mut self, config: LifecycleConfig) -> Self {
+        self.binding = Some(Event::Bound(Box::new(config)));
+        self
+    }
+
+    /// Releases a resumed agent from what binds it.
+    #[must_use]
+    pub fn release(mut self) -> Self {
+        self.binding = Some(Event::Released);
+        self
+    }
+
+    /// A person attends a resumed agent, as at a prompt: what binds it stays, and a message after its end begins another life with the same
+    /// commitments.
+    #[must_use]
+    pub fn attend(mut self) -> Self {
+        self.binding = Some(Event::Attended);
+        self
+    }
+
+    /// Who runs the commands that check commitments, in the directory of [`identity`](Self::identity). Without, no commitment can be
+    /// checked.
+    #[must_use]
+    pub fn commands(mut self, commands: Arc<dyn CommandRunner>) -> Self {
+        self.commands = Some(commands);
         self
     }
 
@@ -217,12 +256,19 @@ impl Builder {
         let (handle, host_gone) = Handle::new(inbox_sender.clone());
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
+        let mut checker = Checker::new(&clock);
+        checker.commands = self.commands;
+        if !self.directory.is_empty() {
+            checker.directory.clone_from(&self.directory);
+        }
         let header = Header::new(self.session_id, self.program, self.directory, config.clone());
         let header = Record { seq: 0, at_ms: clock.now_ms(), entry: Entry::Header(Box::new(header)) };
-        let (session, next_seq, header) = match self.resumed {
-            Some((session, next_seq)) => (session, next_seq, None),
-            None => (Session::with_table(config, self.table), 0, Some(header)),
+        let (agent, next_seq, header) = match self.resumed {
+            Some((agent, next_seq)) => (agent, next_seq, None),
+            None => (Session::with_table(config, self.table).into(), 0, Some(header)),
         };
+        let tasks = TaskTracker::new();
+        let oversight = Oversight::new(checker, inbox_sender.clone(), notices.clone(), tasks.clone());
         let performer = Performer {
             provider,
             toolbox: Arc::new(Toolbox::new(self.tools)),
@@ -235,11 +281,12 @@ impl Builder {
             inbox: inbox_sender,
             notices: notices.clone(),
             flights: HashMap::new(),
-            tasks: TaskTracker::new(),
+            tasks,
         };
         let runner = Runner {
-            session,
+            agent,
             performer,
+            oversight,
             inbox,
             notices,
             journal: self.journal,
@@ -249,6 +296,7 @@ impl Builder {
             observers: observe(self.observers)?,
             header,
             reconfigured: None,
+            binding: self.binding,
             host_gone,
         };
         Ok((runner, handle, notices_receiver))

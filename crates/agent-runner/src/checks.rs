@@ -1,11 +1,10 @@
 //! The checks of an agent's commitments: shell commands, one after the other, each bounded in time.
 
 use crate::notice::Notice;
-use crate::redact::Redactor;
-use crate::supervisor::Message;
+use crate::runner::{Inbox, Message};
 use crate::tool_calls::{Stop, past_grace};
-use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Event, Ticket};
-use agent_core::link;
+use agent_core::agent::{Event as AgentEvent, check_report};
+use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Ticket};
 use agent_core::ports::{Clock, Command, CommandRunner};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -49,6 +48,16 @@ impl Checks {
     pub(crate) fn stop(&mut self) {
         self.stop = None;
     }
+
+    /// Fires when nothing runs any more.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + use<> {
+        let ended = self.ended.clone();
+        async move {
+            if let Some(ended) = ended {
+                ended.cancelled().await;
+            }
+        }
+    }
 }
 
 /// Who runs the commands, and where.
@@ -57,13 +66,42 @@ pub(crate) struct Checker {
     pub(crate) commands: Option<Arc<dyn CommandRunner>>,
     pub(crate) directory: String,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) redactor: Redactor,
+    /// The commands as the host gave them, by commitment: the machines hold them without secrets. Nothing for those that were read from a
+    /// journal.
+    originals: Vec<String>,
 }
 
 impl Checker {
     /// One that has nothing to run commands with yet.
-    pub(crate) fn new(clock: &Arc<dyn Clock>, redactor: &Redactor) -> Self {
-        Self { commands: None, directory: String::from("/"), clock: Arc::clone(clock), redactor: redactor.clone() }
+    pub(crate) fn new(clock: &Arc<dyn Clock>) -> Self {
+        Self { commands: None, directory: String::from("/"), clock: Arc::clone(clock), originals: Vec::new() }
+    }
+
+    /// Keeps the commands of an event, before anything is redacted. They count when the agent took the event.
+    pub(crate) fn originals_of(event: &AgentEvent) -> Originals {
+        let command = |bound: &Commitment| bound.assertion.command.clone();
+        match event {
+            AgentEvent::Bound(config) => Originals::All(config.commitments.iter().map(command).collect()),
+            AgentEvent::Lifecycle(Event::CommitmentAdded { commitment }) => Originals::One(command(commitment)),
+            AgentEvent::Lifecycle(_)
+            | AgentEvent::Session(_)
+            | AgentEvent::Released
+            | AgentEvent::Attended
+            | AgentEvent::Resumed => Originals::None,
+        }
+    }
+
+    pub(crate) fn keep(&mut self, originals: Originals) {
+        match originals {
+            Originals::All(commands) => self.originals = commands,
+            Originals::One(command) => self.originals.push(command),
+            Originals::None => {}
+        }
+    }
+
+    /// The command to run: the original, if this program was given it.
+    fn original<'a>(&'a self, commitment: CommitmentId, assertion: &'a Assertion) -> &'a str {
+        self.originals.get(commitment.0).map_or(&assertion.command, String::as_str)
     }
 
     /// Runs the checks in order, so that two builds do not wait for each other's locks, and reports each. When stopping is asked for, what
@@ -72,36 +110,35 @@ impl Checker {
         self,
         checks: Vec<Check>,
         ticket: Ticket,
-        inbox: mpsc::UnboundedSender<Message>,
+        inbox: Inbox,
         notices: mpsc::UnboundedSender<Notice>,
         stop: CancellationToken,
     ) {
         for Check { commitment, assertion } in checks {
-            // Whoever does not listen any more misses nothing that anybody waits for.
-            let mut command = assertion.command.clone();
-            self.redactor.text(&mut command);
-            let _ = notices.send(Notice::CheckStarted { command });
-            let report = self.check(&assertion, &stop).await;
+            // A host that does not listen any more still gets its work done.
+            let _ = notices.send(Notice::CheckStarted { command: assertion.command.clone() });
+            let report = self.check(self.original(commitment, &assertion), assertion.timeout_ms, &stop).await;
             if stop.is_cancelled() {
                 return;
             }
-            let _ = inbox.send(Message::Event(Event::CheckCompleted { ticket, commitment, report }));
+            let completed = Event::CheckCompleted { ticket, commitment, report };
+            let _ = inbox.send(Message::Event(completed.into()));
         }
     }
 
     /// One check. Whatever goes wrong with it is what it came to.
-    async fn check(&self, assertion: &Assertion, stop: &CancellationToken) -> CheckReport {
+    async fn check(&self, command: &str, timeout_ms: u64, stop: &CancellationToken) -> CheckReport {
         let Some(commands) = &self.commands else {
             return ended(CheckEnd::NotStarted { found: String::from("there is nobody to run commands") });
         };
-        let command = self.command(assertion);
+        let command = self.command(command, timeout_ms);
         let signal = Stop(stop.clone());
         let work = AssertUnwindSafe(commands.run(&command, &signal)).catch_unwind();
-        let overdue_ms = assertion.timeout_ms.saturating_add(PATIENCE_MS);
+        let overdue_ms = timeout_ms.saturating_add(PATIENCE_MS);
         tokio::select! {
             biased;
             result = work => match result {
-                Ok(result) => link::check_report(result),
+                Ok(result) => check_report(result),
                 Err(_) => ended(CheckEnd::Broke { found: String::from("what ran it panicked") }),
             },
             () = past_grace(stop) => ended(CheckEnd::Broke { found: String::from("it was stopped") }),
@@ -109,18 +146,28 @@ impl Checker {
         }
     }
 
-    fn command(&self, assertion: &Assertion) -> Command {
+    fn command(&self, command: &str, timeout_ms: u64) -> Command {
         Command {
             program: String::from("sh"),
             // A command may begin with a dash.
-            arguments: vec![String::from("-c"), String::from("--"), assertion.command.clone()],
+            arguments: vec![String::from("-c"), String::from("--"), command.to_owned()],
             directory: self.directory.clone(),
             environment: Vec::new(),
             stdin: Vec::new(),
-            timeout_ms: assertion.timeout_ms,
+            timeout_ms,
             output_limit_bytes: OUTPUT_LIMIT_BYTES,
         }
     }
+}
+
+/// The commands of an event as the host gave them.
+pub(crate) enum Originals {
+    /// Of all commitments.
+    All(Vec<String>),
+    /// Of one more.
+    One(String),
+    /// It has none.
+    None,
 }
 
 fn ended(end: CheckEnd) -> CheckReport {

@@ -4,16 +4,16 @@
 //! lets the session step, and performs the actions that come back, each as a task of its own whose answer is the next event.
 //!
 //! ```text
-//! task or host -> inbox -> redact -> journal (durable) -> session.step -> observers, notices -> perform -> tasks
+//! task or host -> inbox -> redact -> journal (durable) -> agent.step -> observers, notices -> perform -> tasks
 //! ```
 //!
 //! A host gets two ends: a [`Handle`] to send what the user wants, and [`Notices`] to show what happens. [`Agent`] wraps both for programs that
-//! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines. A [`Supervisor`] drives an agent's lifecycle over a
-//! runner: commitments that are checked whenever the agent says that it is done.
+//! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines. [`Builder::bind`] binds the agent to commitments, which
+//! are checked whenever it says that it is done.
 //!
 //! # Runtime
 //! Everything runs in a tokio runtime with timers (`enable_time`, or `enable_all`), of one thread or of several. Without one
-//! [`Runner::run`], [`Supervisor::run`] and [`JobRunner::run`](job::JobRunner::run) panic at once, because the first wait would
+//! [`Runner::run`] and [`JobRunner::run`](job::JobRunner::run) panic at once, because the first wait would
 //! panic in a task of its own, and the session would wait for it for ever. Journals wait for the disk on a thread for blocking work; where the
 //! system gives none, that is an error of the journal ([`End::JournalFailed`]).
 //!
@@ -31,6 +31,7 @@ pub mod job;
 pub mod journal;
 mod model_call;
 mod notice;
+mod oversight;
 mod perform;
 mod pieces;
 mod progress;
@@ -38,8 +39,6 @@ mod redact;
 mod resume;
 mod runner;
 mod runtime;
-mod supervisor;
-mod time_limit;
 mod tool_calls;
 
 pub use agent::{Agent, AgentError};
@@ -48,4 +47,3 @@ pub use builder::{BuildError, Builder};
 pub use clock::SystemClock;
 pub use notice::{Notice, Notices};
 pub use runner::{End, Handle, Runner};
-pub use supervisor::{Supervised, Supervisor, SupervisorHandle};

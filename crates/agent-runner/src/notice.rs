@@ -1,12 +1,13 @@
 //! What a host is shown: one stream of notices, in the order in which things happened.
 
+use agent_core::agent::{Event, Rejected};
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::Ruling;
-use agent_core::session::{Event, Outcome, Rejected, Transition};
+use agent_core::session::{self, Outcome, Transition};
 use agent_core::tool::ToolOutcome;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -64,8 +65,6 @@ pub enum Notice {
     RoundClosed {
         /// The round as it stands in the history.
         round: Arc<Item>,
-        /// Whether the user said something that the model had not seen when it asked for the calls.
-        has_unseen_input: bool,
     },
     /// A hook of the user's ran.
     HookRan(HookRun),
@@ -93,7 +92,7 @@ pub enum Notice {
     },
     /// Messages that were typed ahead come back.
     InputReturned(Vec<String>),
-    /// The session waits for input.
+    /// The agent waits for input: the turn has ended, and so have the checks of what binds it.
     Prompt {
         /// How the run ended that led here; nothing before the first.
         outcome: Option<Outcome>,
@@ -102,10 +101,8 @@ pub enum Notice {
     },
     /// An event did not fit and changed nothing.
     Refused(Rejected),
-    /// The agent's lifecycle moved. This and what follows come from a [`Supervisor`](crate::Supervisor) only.
+    /// The agent's lifecycle moved. This and what follows come from an agent that is bound to commitments.
     Lifecycle(lifecycle::Transition),
-    /// An event did not fit the agent's lifecycle and changed nothing.
-    LifecycleRefused(lifecycle::Rejected),
     /// A commitment is being checked.
     CheckStarted {
         /// With this command.
@@ -137,20 +134,29 @@ pub enum Notice {
 impl Notice {
     /// What an accepted event itself has to show, besides what the machine makes of it.
     pub(crate) fn of(event: &Event) -> Vec<Self> {
+        let event = match event {
+            Event::Session(event) => event,
+            Event::Lifecycle(lifecycle::Event::CheckCompleted { commitment, report, .. }) => {
+                return vec![Self::CheckFinished { commitment: *commitment, report: report.clone() }];
+            }
+            Event::Lifecycle(_) | Event::Bound(_) | Event::Released | Event::Attended | Event::Resumed => {
+                return Vec::new();
+            }
+        };
         match event {
-            Event::ToolCompleted { call, outcome, .. } => {
+            session::Event::ToolCompleted { call, outcome, .. } => {
                 vec![Self::ToolFinished { call: call.clone(), outcome: outcome.clone() }]
             }
-            Event::HooksFinished { report, .. } => Self::of_runs(report).collect(),
-            Event::ToolsPrepared { facts, .. } => {
+            session::Event::HooksFinished { report, .. } => Self::of_runs(report).collect(),
+            session::Event::ToolsPrepared { facts, .. } => {
                 facts.iter().filter_map(|fact| fact.hooks.as_deref()).flat_map(Self::of_runs).collect()
             }
-            Event::ApprovalAnswered { changed: Some(fact), .. } => {
+            session::Event::ApprovalAnswered { changed: Some(fact), .. } => {
                 fact.hooks.iter().flat_map(|report| Self::of_runs(report)).collect()
             }
-            Event::GitChecked { report, .. } => vec![Self::GitChecked(report.clone())],
-            Event::FormattersFinished { report, .. } => vec![Self::Formatted(report.clone())],
-            Event::ChangesCommitted { report, .. } => vec![Self::Committed(report.clone())],
+            session::Event::GitChecked { report, .. } => vec![Self::GitChecked(report.clone())],
+            session::Event::FormattersFinished { report, .. } => vec![Self::Formatted(report.clone())],
+            session::Event::ChangesCommitted { report, .. } => vec![Self::Committed(report.clone())],
             _ => Vec::new(),
         }
     }

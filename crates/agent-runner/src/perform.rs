@@ -101,9 +101,8 @@ impl Performer {
             }
             Action::DisplayError { message, returned_input } => self.show(Notice::Error { message, returned_input }),
             Action::DiscardPartial => self.show(Notice::Discarded),
-            Action::PromptForInput => {
-                self.show(Notice::Prompt { outcome: session.outcome(), ledger: *session.ledger() });
-            }
+            // The agent prompts when its commitments are checked, too.
+            Action::PromptForInput => {}
             Action::ReturnQueuedInput { texts } => self.show(Notice::InputReturned(texts)),
             // The loop ends because of the state; there is nothing to start.
             Action::Shutdown => {}
@@ -119,6 +118,11 @@ impl Performer {
             }
             is_open
         });
+    }
+
+    /// Whether what the action asks for is running.
+    pub(crate) fn is_in_flight(&self, action: &Action) -> bool {
+        action.ticket().is_some_and(|ticket| self.flights.contains_key(&ticket))
     }
 
     /// Whether nothing is running whose answer is waited for.
@@ -208,5 +212,5 @@ impl Drop for Performer {
 
 /// Puts an event into the inbox. A runner that has ended needs it no more.
 pub(crate) fn send(inbox: &Inbox, event: Event) {
-    let _ = inbox.send(Message::Event(event));
+    let _ = inbox.send(Message::Event(event.into()));
 }

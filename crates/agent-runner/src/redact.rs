@@ -1,12 +1,12 @@
 //! Takes known secrets out of text where it enters, so that journal, machine and screen see the same.
 
+use agent_core::agent::Event;
 use agent_core::conversation::Arguments;
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookReport, HookRun};
-use agent_core::journal::LifecycleEntry;
-use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, LifecycleConfig};
+use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment};
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
-use agent_core::session::{Event, SessionConfig};
+use agent_core::session::{self, SessionConfig};
 use agent_core::tool::{CallFacts, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// Replaces known secrets in what the machines take and tell.
@@ -18,13 +18,28 @@ impl Redactor {
         Self(agent_core::redact::Redactor::new(secrets))
     }
 
-    /// The event without secrets.
-    pub(crate) fn event(&self, mut event: Event) -> Event {
+    /// The event without secrets: nothing else reaches the journal, the machines and the screen.
+    pub(crate) fn event(&self, event: Event) -> Event {
         if self.0.is_empty() {
             return event;
         }
+        match event {
+            Event::Session(event) => Event::Session(self.session_event(event)),
+            Event::Lifecycle(event) => Event::Lifecycle(self.lifecycle_event(event)),
+            Event::Bound(mut config) => {
+                config.commitments.iter_mut().for_each(|bound| self.commitment(bound));
+                Event::Bound(config)
+            }
+            Event::Released | Event::Attended | Event::Resumed => event,
+        }
+    }
+
+    fn session_event(&self, mut event: session::Event) -> session::Event {
+        use session::Event;
         match &mut event {
-            Event::UserInput { text } | Event::ToolProgress { ticket: _, call: _, text } => self.text(text),
+            Event::UserInput { text }
+            | Event::FollowUp { text, used_ms: _ }
+            | Event::ToolProgress { ticket: _, call: _, text } => self.text(text),
             Event::Reconfigured { config } => self.config(config),
             Event::LlmDelta { ticket: _, delta: Delta::Text(text) | Delta::Thinking(text) } => self.text(text),
             Event::LlmCompleted { ticket: _, response } => self.response(response),
@@ -98,11 +113,7 @@ impl Redactor {
         self.text(subject);
     }
 
-    /// The event of a lifecycle without secrets.
-    pub(crate) fn lifecycle_event(&self, mut event: lifecycle::Event) -> lifecycle::Event {
-        if self.0.is_empty() {
-            return event;
-        }
+    fn lifecycle_event(&self, mut event: lifecycle::Event) -> lifecycle::Event {
         match &mut event {
             lifecycle::Event::InputReceived { text } | lifecycle::Event::Signalled { signal: _, summary: text } => {
                 self.text(text);
@@ -114,10 +125,10 @@ impl Redactor {
                     CheckEnd::Exited { code: _ } | CheckEnd::Killed { signal: _ } | CheckEnd::TimedOut => {}
                 }
             }
-            // The command has to run as it is; what is recorded and told of it is redacted there.
-            lifecycle::Event::CommitmentAdded { commitment } => self.text(&mut commitment.promise),
+            lifecycle::Event::CommitmentAdded { commitment } => self.commitment(commitment),
             lifecycle::Event::ModeChanged { mode: _ }
-            | lifecycle::Event::TurnEnded { end: _, inputs_taken: _ }
+            | lifecycle::Event::TurnEnded { end: _, time_left_ms: _ }
+            | lifecycle::Event::WorkResumed
             | lifecycle::Event::CancelRequested
             | lifecycle::Event::TimedOut { ticket: _ }
             | lifecycle::Event::BudgetExceeded
@@ -128,22 +139,7 @@ impl Redactor {
         event
     }
 
-    /// A lifecycle's configuration as it may be told of. Commands have to run as they are.
-    pub(crate) fn lifecycle_config(&self, mut config: LifecycleConfig) -> LifecycleConfig {
-        config.commitments.iter_mut().for_each(|bound| self.text(&mut bound.promise));
-        config
-    }
-
-    /// A lifecycle's record as it may be kept: commands that hold a secret cannot be run again from there.
-    pub(crate) fn lifecycle_entry(&self, mut entry: LifecycleEntry) -> LifecycleEntry {
-        match &mut entry {
-            LifecycleEntry::Began(config) => config.commitments.iter_mut().for_each(|bound| self.commitment(bound)),
-            LifecycleEntry::Event(lifecycle::Event::CommitmentAdded { commitment }) => self.commitment(commitment),
-            _ => {}
-        }
-        entry
-    }
-
+    /// The command that runs is the original, which the driver keeps: from a journal it cannot run again.
     fn commitment(&self, commitment: &mut Commitment) {
         self.text(&mut commitment.promise);
         self.text(&mut commitment.assertion.command);

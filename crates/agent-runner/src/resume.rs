@@ -1,31 +1,43 @@
-//! Resuming a session that was rebuilt from its journal: performs what the core says is to be repeated.
+//! Resuming an agent that was rebuilt from its journal: performs what the core says is to be repeated.
 
 use crate::notice::Notice;
 use crate::runner::Runner;
 use agent_core::journal::{ActionStarted, Resumption};
+use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::ports::JournalError;
 use agent_core::session::Event;
 
 impl Runner {
-    /// An idle session prompts again, so that a host sees the same as after a start.
+    /// An idle agent prompts again, so that a host sees the same as after a start.
     pub(crate) fn prompt_again(&self) {
-        if self.session.is_idle() {
-            let session = &self.session;
-            self.notify(Notice::Prompt { outcome: session.outcome(), ledger: *session.ledger() });
+        if self.agent.is_idle() {
+            self.prompt();
         }
     }
 
+    pub(crate) fn prompt(&self) {
+        self.notify(Notice::Prompt { outcome: self.agent.outcome(), ledger: *self.agent.session().ledger() });
+    }
+
     /// Repeats what can be repeated, and notes it before it begins. Returns the answers to what cannot.
-    pub(crate) async fn go_on(&mut self) -> Result<Vec<Event>, JournalError> {
-        let toolbox = &self.performer.toolbox;
-        let Resumption { repeated, answers, .. } =
-            Resumption::of(&self.session, &self.begun, |call| toolbox.may_be_repeated(call));
+    /// `asked` is what the lifecycle waited for when it was left.
+    pub(crate) async fn go_on(&mut self, asked: Vec<lifecycle::Action>) -> Result<Vec<Event>, JournalError> {
+        let performer = &self.performer;
+        let may_be_repeated = |call: &_| performer.toolbox.may_be_repeated(call);
+        let Resumption { mut repeated, answers, .. } =
+            Resumption::of(self.agent.session(), &self.begun, may_be_repeated);
+        // What was asked since it was resumed is in flight.
+        repeated.retain(|action| !performer.is_in_flight(action));
         for started in repeated.iter().filter_map(ActionStarted::of) {
             self.note(started).await?;
         }
         self.sync().await?;
         for action in repeated {
-            self.performer.perform(action, &self.session);
+            self.performer.perform(action, self.agent.session());
+        }
+        let open = self.agent.lifecycle().map(Lifecycle::outstanding).unwrap_or_default();
+        for action in asked.into_iter().filter(|action| open.contains(action)) {
+            self.oversight.perform(action, &self.agent);
         }
         Ok(answers)
     }

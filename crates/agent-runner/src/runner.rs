@@ -1,22 +1,27 @@
 //! The loop: take in, record, step, perform.
 
+use crate::checks::Checker;
 use crate::notice::Notice;
+use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runtime::expect_timers;
+use agent_core::agent::{Agent, Event, Step};
 use agent_core::budget::Limits;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
+use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
 use agent_core::ports::{Journal, JournalError};
-use agent_core::session::{Durability, Event, Session, SessionConfig, Step};
+use agent_core::session::{self, Durability, SessionConfig};
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Drives one session. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
+/// Drives one agent: a session and what binds it. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
 pub struct Runner {
-    pub(crate) session: Session,
+    pub(crate) agent: Agent,
     pub(crate) performer: Performer,
+    pub(crate) oversight: Oversight,
     pub(crate) inbox: mpsc::UnboundedReceiver<Message>,
     pub(crate) notices: mpsc::UnboundedSender<Notice>,
     pub(crate) journal: Option<Box<dyn Journal>>,
@@ -24,10 +29,12 @@ pub struct Runner {
     /// What of the outstanding had begun when the journal of an earlier life ended.
     pub(crate) begun: Begun,
     pub(crate) redactor: Redactor,
-    pub(crate) observers: Option<std::sync::mpsc::Sender<Step>>,
+    pub(crate) observers: Option<std::sync::mpsc::Sender<session::Step>>,
     pub(crate) header: Option<Record>,
     /// The configuration that the session goes on with, if it is another than it had.
     pub(crate) reconfigured: Option<Box<SessionConfig>>,
+    /// What binds the agent from here on, if that is not what bound it before.
+    pub(crate) binding: Option<Event>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -41,43 +48,45 @@ impl Runner {
         self
     }
 
-    /// Drives the session until it is shut down, the host detaches, or the journal cannot be written. Nothing that was started is left
+    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing that was started is left
     /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
     ///
     /// # Panics
     /// Outside of a tokio runtime with timers.
-    pub async fn run(mut self) -> (End, Session) {
+    pub async fn run(mut self) -> (End, Agent) {
         expect_timers();
         let end = match self.drive().await {
             Ok(end) => self.sync().await.map_or_else(End::JournalFailed, |()| end),
             Err(error) => End::JournalFailed(error),
         };
+        self.oversight.stop();
         self.performer.stop_everything().await;
-        (end, self.session)
+        (end, self.agent)
     }
 
     async fn drive(&mut self) -> Result<End, JournalError> {
         self.open().await?;
         // A session that was rebuilt may have ended before.
-        while !self.session.is_over() {
+        while !self.agent.is_over() {
             match self.next().await {
                 Message::Event(event) => self.take(event).await?,
                 Message::Progress(event, room) => {
                     drop(room);
-                    self.take(event).await?;
+                    self.take(event.into()).await?;
                 }
-                Message::Record(at_ms, entry) => self.append(&Record { seq: self.next_seq, at_ms, entry }).await?,
-                Message::Sync(done) => {
-                    self.sync().await?;
-                    // Whoever does not wait any more has stopped what was to follow.
-                    let _ = done.send(());
-                }
-                // The hooks of the end run first. Whoever asks a second time does not want to wait for them.
-                Message::Detach if self.session.runs_hooks_on_leave() => {
+                // The hooks of the end run first. A host that asks a second time does not wait for them.
+                Message::Detach if self.agent.session().runs_hooks_on_leave() => {
                     self.host_gone.cancel();
-                    self.take(Event::LeaveRequested).await?;
+                    self.take(session::Event::LeaveRequested.into()).await?;
                 }
-                Message::Detach => return Ok(End::Detached),
+                // They run because the agent has ended: the host that asks now did not ask before.
+                Message::Detach if self.agent.session().is_leaving() && !self.host_gone.is_cancelled() => {
+                    self.host_gone.cancel();
+                }
+                Message::Ended if self.agent.session().runs_hooks_on_leave() => {
+                    self.take(session::Event::LeaveRequested.into()).await?;
+                }
+                Message::Detach | Message::Ended => return Ok(End::Detached),
             }
         }
         Ok(End::ShutDown)
@@ -88,66 +97,96 @@ impl Runner {
         tokio::select! {
             biased;
             message = self.inbox.recv() => message.unwrap_or(Message::Detach),
-            () = self.host_gone.cancelled(), if self.performer.is_idle() => Message::Detach,
+            () = self.host_gone.cancelled(), if self.is_idle() => Message::Detach,
+            () = std::future::ready(()), if self.is_idle() && self.agent.has_ended() => Message::Ended,
         }
     }
 
-    /// A new session is recorded and started; one that was rebuilt goes on with what is open.
+    /// Whether nothing is running whose answer is waited for.
+    fn is_idle(&self) -> bool {
+        let awaits = self.agent.lifecycle().is_some_and(lifecycle::Lifecycle::awaits_driver);
+        self.performer.is_idle() && (!awaits || self.agent.has_ended())
+    }
+
+    /// A new session is recorded and started; one that was rebuilt is resumed.
     async fn open(&mut self) -> Result<(), JournalError> {
         if let Some(header) = self.header.take() {
             self.append(&header).await?;
         }
         // The program of one that was rebuilt may have ended before it started it. Before that it takes no other configuration.
-        if !self.session.is_started() {
-            self.take(Event::Started).await?;
-            return self.take_config().await;
+        if !self.agent.session().is_started() {
+            self.take(session::Event::Started.into()).await?;
+            return self.take_settings().await;
         }
-        self.take_config().await?;
+        let asked = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
+        self.take(Event::Resumed).await?;
+        let keeps_binding = !matches!(self.binding, Some(Event::Bound(_) | Event::Released));
+        let asked = if keeps_binding { asked } else { Vec::new() };
+        self.take_settings().await?;
         self.prompt_again();
-        for event in self.go_on().await? {
-            self.take(event).await?;
+        for event in self.go_on(asked).await? {
+            self.take(event.into()).await?;
         }
         Ok(())
     }
 
-    async fn take_config(&mut self) -> Result<(), JournalError> {
-        match self.reconfigured.take() {
-            Some(config) => self.take(Event::Reconfigured { config }).await,
+    async fn take_settings(&mut self) -> Result<(), JournalError> {
+        if let Some(config) = self.reconfigured.take() {
+            self.take(session::Event::Reconfigured { config }.into()).await?;
+        }
+        match self.binding.take() {
+            Some(binding) => self.take(binding).await,
             None => Ok(()),
         }
     }
 
     /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
     async fn take(&mut self, event: Event) -> Result<(), JournalError> {
+        let originals = Checker::originals_of(&event);
         let event = self.redactor.event(event);
         let at_ms = self.performer.now_ms();
         if !event.is_transient() {
             let record = Record { seq: self.next_seq, at_ms, entry: Entry::Event(event.clone()) };
             self.append(&record).await?;
         }
-        let items = self.session.conversation().len();
+        let items = self.agent.session().conversation().len();
         let reports = Notice::of(&event);
-        match self.session.step(at_ms, event) {
+        match self.agent.step(at_ms, event) {
             Ok(step) => {
+                self.oversight.checker.keep(originals);
                 self.make_durable(&step).await?;
                 reports.into_iter().for_each(|report| self.notify(report));
                 self.show(&step, items);
-                for action in step.actions {
-                    self.performer.perform(action, &self.session);
-                }
-                self.performer.drop_closed(&self.session);
+                self.perform(step);
             }
             Err(rejected) => self.notify(Notice::Refused(rejected)),
         }
         Ok(())
     }
 
+    fn perform(&mut self, step: Step) {
+        let Step { down, session, up, rests, .. } = step;
+        for action in down.actions {
+            self.oversight.perform(action, &self.agent);
+        }
+        for action in session.actions {
+            self.performer.perform(action, self.agent.session());
+        }
+        for action in up.actions {
+            self.oversight.perform(action, &self.agent);
+        }
+        self.performer.drop_closed(self.agent.session());
+        if rests {
+            self.prompt();
+        }
+    }
+
     /// What begins is noted before it does, and is on the disk together with the event that asked for it.
     async fn make_durable(&mut self, step: &Step) -> Result<(), JournalError> {
-        for started in step.actions.iter().filter_map(ActionStarted::of) {
+        for started in step.session.actions.iter().filter_map(ActionStarted::of) {
             self.note(started).await?;
         }
-        match step.notes.durability {
+        match step.durability() {
             Durability::Now => self.sync().await,
             Durability::NowIfHooksAct if self.performer.hook.acts_before_tools() => self.sync().await,
             Durability::NowIfHooksAct | Durability::Later => Ok(()),
@@ -176,6 +215,12 @@ impl Runner {
 
     /// Tells observers and host what the step did, before anything of it is performed.
     fn show(&self, step: &Step, items_before: usize) {
+        step.down.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
+        self.show_session(&step.session, items_before);
+        step.up.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
+    }
+
+    fn show_session(&self, step: &session::Step, items_before: usize) {
         for transition in &step.transitions {
             self.notify(Notice::Transition(*transition));
         }
@@ -185,13 +230,11 @@ impl Runner {
         for ruling in &step.notes.rulings {
             self.notify(Notice::Ruled(ruling.clone()));
         }
-        let closed = self.session.conversation().last().filter(|item| matches!(item.as_ref(), Item::Round(_)));
+        let conversation = self.agent.session().conversation();
+        let closed = conversation.last().filter(|item| matches!(item.as_ref(), Item::Round(_)));
         // A summary leaves a round that was there before at the end of a history that is not longer.
-        if let Some(round) = closed
-            && self.session.conversation().len() > items_before
-        {
-            let has_unseen_input = self.session.pending_input().next().is_some();
-            self.notify(Notice::RoundClosed { round: round.clone(), has_unseen_input });
+        if let Some(round) = closed.filter(|_| conversation.len() > items_before) {
+            self.notify(Notice::RoundClosed { round: round.clone() });
         }
         if let Some(observers) = &self.observers {
             // Observers that are gone miss nothing that anybody waits for.
@@ -223,11 +266,9 @@ pub enum End {
 pub(crate) enum Message {
     Event(Event),
     /// What a call reports, with the room that it takes until it is seen.
-    Progress(Event, OwnedSemaphorePermit),
-    /// What is to stand in the journal besides the session's own, and when it happened.
-    Record(u64, Entry),
-    /// Told when everything that was recorded so far is on the disk; dropped when it will never be.
-    Sync(oneshot::Sender<()>),
+    Progress(session::Event, OwnedSemaphorePermit),
+    /// The agent has ended, and nothing is in flight.
+    Ended,
     Detach,
 }
 
@@ -248,34 +289,55 @@ impl Handle {
         (Self { inbox, _alive: Arc::new(gone.clone().drop_guard()) }, gone)
     }
 
-    /// The user's message. While the session is busy it is queued and goes out at the next opportunity.
+    /// The user's message. While the session is busy it is queued and goes out at the next opportunity; checks that run are stopped for it.
     pub fn input(&self, text: impl Into<String>) {
-        self.event(Event::UserInput { text: text.into() });
+        self.event(session::Event::UserInput { text: text.into() });
     }
 
-    /// Stops the turn. Does nothing while the session is idle.
+    /// Stops the turn or the checks. Does nothing while the agent is idle.
     pub fn cancel(&self) {
-        self.event(Event::CancelRequested);
+        self.event(session::Event::CancelRequested);
     }
 
     /// Asks for a summary of the conversation, to make room.
     pub fn compact(&self) {
-        self.event(Event::CompactionRequested);
+        self.event(session::Event::CompactionRequested);
     }
 
     /// Changes the limits; work that a limit had stopped goes on.
     pub fn set_limits(&self, limits: Limits) {
-        self.event(Event::BudgetRaised { limits });
+        self.event(session::Event::BudgetRaised { limits });
     }
 
     /// Changes model, tools, limits or permissions for what comes.
     pub fn reconfigure(&self, config: SessionConfig) {
-        self.event(Event::Reconfigured { config: Box::new(config) });
+        self.event(session::Event::Reconfigured { config: Box::new(config) });
+    }
+
+    /// Binds the agent to one more commitment. Refused while it is bound to none.
+    pub fn add_commitment(&self, commitment: Commitment) {
+        self.event(lifecycle::Event::CommitmentAdded { commitment });
+    }
+
+    /// Says how a bound agent works from now on.
+    pub fn set_mode(&self, mode: TaskMode) {
+        self.event(lifecycle::Event::ModeChanged { mode });
+    }
+
+    /// Binds the agent to these commitments from now on, in place of those it had.
+    pub fn bind(&self, config: LifecycleConfig) {
+        self.event(Event::Bound(Box::new(config)));
+    }
+
+    /// Ends a bound agent, and leaves. Its session can be resumed.
+    pub fn dismiss(&self) {
+        self.event(lifecycle::Event::Dismissed);
+        self.detach();
     }
 
     /// Ends the session for good.
     pub fn shut_down(&self) {
-        self.event(Event::ShutdownRequested);
+        self.event(session::Event::ShutdownRequested);
     }
 
     /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing. Only at a prompt do the user's hooks at
@@ -285,20 +347,8 @@ impl Handle {
         let _ = self.inbox.send(Message::Detach);
     }
 
-    /// Has this stand in the journal, before everything that is sent later.
-    pub(crate) fn record(&self, at_ms: u64, entry: Entry) {
-        let _ = self.inbox.send(Message::Record(at_ms, entry));
-    }
-
-    /// What is told when everything that was sent so far is on the disk, or dropped when that will never be.
-    pub(crate) fn durable(&self) -> oneshot::Receiver<()> {
-        let (done, told) = oneshot::channel();
-        let _ = self.inbox.send(Message::Sync(done));
-        told
-    }
-
-    pub(crate) fn event(&self, event: Event) {
-        let _ = self.inbox.send(Message::Event(event));
+    pub(crate) fn event(&self, event: impl Into<Event>) {
+        let _ = self.inbox.send(Message::Event(event.into()));
     }
 }
 

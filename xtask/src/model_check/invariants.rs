@@ -35,9 +35,9 @@ labels! {
         RetriesBounded,
         /// From a cancel to its end nothing is sent, scheduled or run, and what was typed meanwhile goes nowhere by itself.
         CancelStopsAll,
-        /// From every waiting state after `Started` a cancel arrives at the prompt, each answer bringing it nearer.
+        /// From every waiting state after `Started` a cancel arrives at the prompt, each answer bringing it nearer; its lifecycle rests, too.
         CancelArrives,
-        /// From every state a shutdown ends the session at once, and hands back what was not sent.
+        /// From every state a shutdown ends the session at once, and hands back what was not sent; the whole agent after one event more at most.
         ShutdownArrives,
         /// After the end every event but a late timer is refused, and the history can still be read.
         NothingAfterTheEnd,
@@ -53,21 +53,25 @@ labels! {
         LimitsContinue,
         /// Every configured point of the user's hooks is asked before its step, and about something that happened.
         HooksAsked,
-        /// Replaying its events gives the same session, bytes equal (a sample of the states).
+        /// Replaying its events gives the same session, bytes equal, or the same agent (a sample of the states).
         ReplayEqual,
         /// A step never panics.
         NoPanic,
-        /// Session and agent do not wait for each other: as long as the agent works, something is on its way.
+        /// As long as an agent works, something is on its way: its lifecycle and its session do not wait for each other.
         NoDeadlock,
-        /// An agent with commitments is done only when the last check of every one of them said that it is kept.
+        /// An agent with commitments is done only when the last check of every one of them said that it is kept; a stopped turn claims nothing.
         ClaimsVerified,
-        /// An agent comes to rest only when its session has taken all it was told and rests, too.
+        /// A turn ends for the lifecycle in the step in which it ends for the session, which has taken all it was told.
         RestsTogether,
+        /// What the lifecycle commands the session does, in the same step; it is never refused.
+        CommandsTaken,
+        /// While the session of a bound agent works and nothing is being stopped, its lifecycle works, unless it has ended for good.
+        WorkIsOverseen,
         /// An agent is sent back to work at most as often as it may be.
         RoundsBounded,
-        /// The one outcome of a run is a success only if the agent's is.
+        /// The one outcome of a run follows from the turns and the end of this life, and is a success only if both are.
         OneOutcome,
-        /// From everywhere a dismissal ends the agent.
+        /// From everywhere a dismissal ends the agent, after three events at most.
         DismissalArrives,
     }
 }
@@ -116,7 +120,9 @@ pub(crate) struct Tally {
     pub(crate) cost_over: (u64, u64),
     /// Most tokens beyond the limit, and what the call that led there took.
     pub(crate) tokens_over: (u64, u64),
-    /// Most steps from a dismissal to the end of agent and session.
+    /// Most events from a shutdown to the end of the whole agent.
+    pub(crate) shutdown_events: u64,
+    /// Most events from a dismissal to the end of lifecycle and session.
     pub(crate) dismissal_steps: u64,
 }
 
@@ -133,6 +139,7 @@ impl Tally {
         self.calls_in_vain = self.calls_in_vain.max(other.calls_in_vain);
         self.cost_over = self.cost_over.max(other.cost_over);
         self.tokens_over = self.tokens_over.max(other.tokens_over);
+        self.shutdown_events = self.shutdown_events.max(other.shutdown_events);
         self.dismissal_steps = self.dismissal_steps.max(other.dismissal_steps);
     }
 }

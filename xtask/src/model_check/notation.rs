@@ -79,6 +79,9 @@ pub(crate) fn line(event: &Event) -> String {
         // Every scenario begins with a session that was started.
         Event::Started => "# started".to_owned(),
         Event::UserInput { text } => format!("> input {text}"),
+        Event::FollowUp { text, used_ms } => {
+            format!("# a follow-up after {used_ms} ms: {text} (a scenario has no word for it)")
+        }
         Event::BudgetRaised { limits } => format!("> raise{}", limit_words(limits)),
         Event::Reconfigured { config } => {
             let models: String = config.models.iter().map(|model| format!(" {}", model.id)).collect();

@@ -1,7 +1,7 @@
 //! What the command is asked: which bounds, which models, and whether the figures are kept.
 
+use super::agent::{SETUPS, Setup};
 use super::explore::Reach;
-use super::link::{PAIRS, Pair};
 use super::world::{Bounds, WORLDS, World};
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,8 @@ impl Options {
     }
 
     pub(crate) fn is_wanted(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == name)
+        let is_agent = SETUPS.iter().any(|setup| setup.name == name);
+        self.only.is_empty() || self.only.iter().any(|only| only == name || only == AGENTS && is_agent)
     }
 
     /// A world within the bounds that are asked for.
@@ -55,9 +56,15 @@ impl Options {
         World { bounds, ..*world }
     }
 
-    /// A pair within its bounds.
-    pub(crate) fn pair(&self, pair: &Pair) -> Pair {
-        Pair { left: if self.is_smoke { pair.smoke } else { pair.left }, ..*pair }
+    /// A set-up of an agent within the bounds that are asked for.
+    pub(crate) fn setup(&self, setup: &Setup) -> Setup {
+        let mut left = if self.is_smoke { setup.smoke } else { setup.left };
+        for (name, value) in &self.bounds {
+            if let Some(bound) = left.field(name) {
+                *bound = u8::try_from(*value).unwrap_or(u8::MAX);
+            }
+        }
+        Setup { left, ..*setup }
     }
 
     pub(crate) fn reach(&self, threads: usize) -> Reach {
@@ -75,7 +82,8 @@ fn bound(word: &str) -> Result<(String, usize), String> {
 }
 
 fn known(name: &str) -> Result<String, String> {
-    let names: Vec<&str> = WORLDS.iter().map(|world| world.name).chain(PAIRS.iter().map(|pair| pair.name)).collect();
+    let worlds = WORLDS.iter().map(|world| world.name);
+    let names: Vec<&str> = worlds.chain(SETUPS.iter().map(|setup| setup.name)).chain([AGENTS]).collect();
     if names.contains(&name) { Ok(name.to_owned()) } else { Err(format!("`{name}` is none of {}", names.join(", "))) }
 }
 
@@ -95,7 +103,25 @@ fn field<'a>(bounds: &'a mut Bounds, name: &str) -> Option<&'a mut u8> {
 }
 
 const USAGE: &str = "usage: cargo xtask model-check [--smoke] [--bounds NAME=N,…] [--only NAME,…] [--keep]";
-const NAMES: &[&str] = &["inputs", "rounds", "calls", "mixed", "pauses", "raises", "changes", "summaries", "deaths"];
+/// Bounds of worlds, of set-ups, or of both.
+const NAMES: &[&str] = &[
+    "inputs",
+    "rounds",
+    "calls",
+    "mixed",
+    "pauses",
+    "raises",
+    "changes",
+    "summaries",
+    "deaths",
+    "messages",
+    "commitments",
+    "cancels",
+    "ends",
+    "binds",
+];
+/// Stands for the set-ups of agents.
+const AGENTS: &str = "agents";
 const STATES: &str = "states";
 /// States of one model: some four gigabytes at worst.
 const MAX_STATES: usize = 8_000_000;
@@ -121,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_bound_has_a_field() {
-        let mut bounds = WORLDS[0].bounds;
-        assert!(NAMES.iter().all(|name| field(&mut bounds, name).is_some()));
+        let (mut bounds, mut left) = (WORLDS[0].bounds, SETUPS[0].left);
+        assert!(NAMES.iter().all(|name| field(&mut bounds, name).is_some() || left.field(name).is_some()));
     }
 }

@@ -80,7 +80,7 @@ impl Report {
         let Tally { shutdowns, shutdown_answers, shutdown_rows, .. } = self.tally;
         let overshoot = |(over, last): (u64, u64), unit: &str| format!("{over} {unit}, by one call of {last}");
         let mut rows = vec![
-            ("models (worlds of a session, pairs)", self.models.to_string()),
+            ("models (worlds of a session, set-ups of an agent)", self.models.to_string()),
             ("states", self.states.to_string()),
             ("edges", self.edges.to_string()),
             ("depth reached", self.depth.to_string()),
@@ -98,7 +98,8 @@ impl Report {
             ("model calls in a row without progress", format!("at most {calls_in_vain}")),
             ("largest overshoot of money", overshoot(cost_over, "nano-dollars")),
             ("largest overshoot of tokens", overshoot(tokens_over, "tokens")),
-            ("a dismissal ends agent and session after", format!("at most {} steps", self.tally.dismissal_steps)),
+            ("a shutdown ends the whole agent after", format!("at most {} events", self.tally.shutdown_events)),
+            ("a dismissal ends agent and session after", format!("at most {} events", self.tally.dismissal_steps)),
             ("invariants", Invariant::ALL.len().to_string()),
             ("time", format!("{:.0} s", took.as_secs_f64())),
         ];

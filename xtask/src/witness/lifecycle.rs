@@ -12,8 +12,6 @@ use serde_json::Value;
 #[derive(Clone)]
 pub(crate) struct LifecycleMachine {
     agent: Lifecycle,
-    /// Messages that were given to the session.
-    sent: u64,
     checks: Ticket,
     timer: Ticket,
     cleanup: Ticket,
@@ -52,7 +50,7 @@ impl Machine for LifecycleMachine {
     }
 
     fn letters(&self) -> Vec<(String, Event)> {
-        let turn = |end| Event::TurnEnded { end, inputs_taken: self.sent };
+        let turn = |end| Event::TurnEnded { end, time_left_ms: None };
         let check = |end| {
             let open = (0..self.agent.commitments().len()).map(CommitmentId);
             let is_open = |id: &CommitmentId| self.agent.verification().is_some_and(|all| all.report(*id).is_none());
@@ -68,8 +66,10 @@ impl Machine for LifecycleMachine {
             ("signal done", Event::Signalled { signal: Signal::Done, summary: "done".to_owned() }),
             ("signal waiting", Event::Signalled { signal: Signal::Waiting, summary: "which?".to_owned() }),
             ("turn completed", turn(TurnEnd::Completed)),
+            ("turn completed, time left", Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: Some(60_000) }),
             ("turn failed", turn(TurnEnd::Failed)),
             ("turn out of budget", turn(TurnEnd::OutOfBudget)),
+            ("work resumed", Event::WorkResumed),
             ("check kept", check(CheckEnd::Exited { code: 0 })),
             ("check not kept", check(CheckEnd::Exited { code: 1 })),
             ("check not started", check(not_started)),
@@ -88,7 +88,6 @@ impl Machine for LifecycleMachine {
         let step = self.agent.step(0, event).ok()?;
         for action in &step.actions {
             match action {
-                Action::SendInput { .. } | Action::SendGapReport { .. } => self.sent += 1,
                 Action::RunChecks { ticket, .. } => self.checks = *ticket,
                 Action::StartTimer { ticket, .. } => self.timer = *ticket,
                 Action::CleanUp { ticket } => self.cleanup = *ticket,
@@ -105,7 +104,10 @@ impl Machine for LifecycleMachine {
 
     fn rendered_as(_: Trigger, action: ActionKind) -> &'static str {
         match action {
-            ActionKind::StartIdleTimer | ActionKind::StartWorkTimer | ActionKind::StartWaitTimer => "StartTimer",
+            ActionKind::StartIdleTimer
+            | ActionKind::StartWorkTimer
+            | ActionKind::StartWaitTimer
+            | ActionKind::StartCheckTimer => "StartTimer",
             other => other.name(),
         }
     }
@@ -114,6 +116,6 @@ impl Machine for LifecycleMachine {
 impl LifecycleMachine {
     fn new(config: LifecycleConfig) -> Self {
         let none = Ticket(0);
-        Self { agent: Lifecycle::new(config), sent: 0, checks: none, timer: none, cleanup: none }
+        Self { agent: Lifecycle::new(config), checks: none, timer: none, cleanup: none }
     }
 }

@@ -1,6 +1,6 @@
 //! The command line of `agent job`.
 
-use crate::args::{Committed, DurationMs, Options};
+use crate::args::{DurationMs, Misplaced, Options, Verification};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -43,7 +43,9 @@ pub(crate) struct JobRun {
     #[command(flatten)]
     pub(crate) options: Options,
     #[command(flatten)]
-    pub(crate) committed: Committed,
+    pub(crate) verification: Verification,
+    #[command(flatten)]
+    pub(crate) misplaced: Misplaced,
 }
 
 #[derive(Debug, Args)]

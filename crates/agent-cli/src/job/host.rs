@@ -11,6 +11,7 @@ use crate::terminal::inline;
 use crate::view::View;
 use agent_core::job::routing::default_skills;
 use agent_core::job::{Attempt, AuditRecord, FailureKind, TierModels};
+use agent_core::lifecycle::Commitment;
 use agent_core::session::Outcome;
 use agent_runner::job::{AuditLog, JobHost, JobNotice};
 use agent_runner::{Builder, Notice};
@@ -27,6 +28,8 @@ pub(crate) struct Host {
 /// What sessions are made of.
 struct Inputs {
     options: Options,
+    /// What has to hold before an attempt counts as done.
+    commitments: Vec<Commitment>,
     /// What the user wants behind the system prompt, before a skill adds to it.
     append_system_prompt: Option<String>,
     settings: Result<Settings, Failure>,
@@ -52,13 +55,14 @@ pub(crate) struct Shown {
 impl Host {
     pub(crate) fn new(
         options: Options,
+        commitments: Vec<Commitment>,
         settings: Result<Settings, Failure>,
         log: Result<AuditLog, Failure>,
         view: View,
     ) -> Self {
         let append_system_prompt = options.append_system_prompt.clone();
         Self {
-            inputs: tokio::sync::Mutex::new(Inputs { options, append_system_prompt, settings }),
+            inputs: tokio::sync::Mutex::new(Inputs { options, commitments, append_system_prompt, settings }),
             log: log.map_err(|failure| failure.message),
             shown: Mutex::new(Shown::new(view)),
         }
@@ -140,8 +144,8 @@ impl Inputs {
         let chosen = provider::choose(settings).await?.paced(Unread::GoesOn);
         let taken = Err(Failure::internal("set up the session: it is being set up"));
         let settings = std::mem::replace(&mut self.settings, taken)?;
-        let options = self.options.clone();
-        let (made, settings) = apart(move || (setup::builder(&settings, &options, chosen), settings)).await?;
+        let (options, bound) = (self.options.clone(), self.commitments.clone());
+        let (made, settings) = apart(move || (setup::builder(&settings, &options, chosen, bound), settings)).await?;
         self.settings = Ok(settings);
         made
     }

@@ -7,8 +7,7 @@ use crate::signals::Signal;
 use crate::terminal::{all_written, put, put_json};
 use crate::view::View;
 use crate::wire::{DenialReport, RunResult, UsageReport};
-use agent_core::job::{FailureKind, Job, JobStatus, Verdict};
-use agent_core::link;
+use agent_core::job::{self, FailureKind, Job, JobStatus, Verdict};
 use agent_core::session::{Outcome, OutcomeKind};
 use std::time::Instant;
 
@@ -76,7 +75,7 @@ fn ending(job: &Job, shown: &Shown, signalled: Option<Signal>) -> Ending {
 /// What a job fails for when it fails for how a session ended. A job may also fail for something else, when its session's journal was lost,
 /// say: how the session ended then says nothing about the job.
 fn failed_for(outcome: &Outcome) -> Option<FailureKind> {
-    match link::verdict(Some(outcome)) {
+    match job::verdict(Some(outcome)) {
         Verdict::Failure(failure) | Verdict::FailureForGood(failure) => Some(failure),
         Verdict::Success { .. } | Verdict::Stopped => None,
     }

@@ -22,12 +22,13 @@ use std::time::Instant;
 /// Does the job and returns the exit code.
 pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
     let started = Instant::now();
-    arguments.committed.refuse_for_job()?;
+    arguments.misplaced.refuse_for_job()?;
     usable(&arguments.options)?;
     // What is said of the settings must not wait for its reader, either: until there is a session, signals end the program.
     terminal::queue()?;
     let mut config = JobConfig::new(&SessionStore::new_id(), &arguments.words.join(" "));
     let settings = settle(&arguments, &mut config);
+    let commitments = arguments.verification.commitments();
     let options = arguments.options;
     let directory = working_directory(options.directory.as_deref());
     // A job whose directory is wrong leaves its record where it was started.
@@ -40,7 +41,7 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
     if !is_quiet {
         say(&format!("agent: job {}", config.id));
     }
-    let host = Arc::new(Host::new(options, settings, records::log(&directory), view));
+    let host = Arc::new(Host::new(options, commitments, settings, records::log(&directory), view));
     let (job, signalled) = drive(config, &host, signals).await;
     let result = result::conclude(&job, &host.shown(), signalled, started);
     let is_out_of_time = result.is_out_of_time(max_wall_time_ms);

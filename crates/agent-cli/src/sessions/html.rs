@@ -11,6 +11,7 @@ use crate::terminal::escaped;
 use agent_core::conversation::{Answer, Item};
 use agent_core::diagram::{Format, render};
 use agent_core::journal::Replayed;
+use agent_core::lifecycle;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Session, State};
 use agent_core::table::Label;
@@ -48,7 +49,8 @@ fn step(out: &mut String, state: &mut State, since_ms: u64, told: &Told<'_>) {
     let mut rows = String::new();
     match told.did {
         Replayed::Step(step) => {
-            for transition in &step.transitions {
+            lifecycle_rows(&mut rows, &step.down);
+            for transition in &step.session.transitions {
                 *state = transition.to;
                 let _ = write!(
                     rows,
@@ -61,21 +63,13 @@ fn step(out: &mut String, state: &mut State, since_ms: u64, told: &Told<'_>) {
                     let _ = write!(rows, " after {} ms", transition.spent_ms);
                 }
             }
+            lifecycle_rows(&mut rows, &step.up);
         }
         Replayed::Refused(rejected) => {
             let _ = write!(rows, "<br>{}", text(&rejected.to_string()));
         }
         Replayed::Begun { ticket, .. } => {
             let _ = write!(rows, " {ticket}");
-        }
-        Replayed::LifecycleBegan => {}
-        Replayed::LifecycleStep(step) => {
-            for row in &step.transitions {
-                let _ = write!(rows, "<br>{} + {} → {}", row.from.name(), row.on.name(), row.to.name());
-            }
-        }
-        Replayed::LifecycleRefused(rejected) => {
-            let _ = write!(rows, "<br>{}", text(&rejected.to_string()));
         }
     }
     let (seq, name, seconds, rest_ms) = (told.seq, text(&told.name), since_ms / 1_000, since_ms % 1_000);
@@ -85,6 +79,12 @@ fn step(out: &mut String, state: &mut State, since_ms: u64, told: &Told<'_>) {
          </label></li>",
         state.name()
     );
+}
+
+fn lifecycle_rows(rows: &mut String, step: &lifecycle::Step) {
+    for row in &step.transitions {
+        let _ = write!(rows, "<br>{} + {} → {}", row.from.name(), row.on.name(), row.to.name());
+    }
 }
 
 fn spent(out: &mut String, story: &Story) {

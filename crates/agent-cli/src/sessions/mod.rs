@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::settings::working_directory;
 use crate::setup::{self, store};
 use crate::terminal::{escaped, inline, one_line, print, print_json, say};
+use agent_core::agent;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
 use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
 use args::{Branch, List, One, Place, Sessions, SessionsCommand};
@@ -144,6 +145,7 @@ fn write(text: &str) -> Result<(), Failure> {
 fn name(record: &Record) -> String {
     match &record.entry {
         Entry::Header(_) => String::from("Header"),
+        Entry::Event(agent::Event::Lifecycle(event)) => format!("Lifecycle {}", event.name()),
         Entry::Event(event) => event.name().to_owned(),
         Entry::ActionStarted(started) => escaped(&format!("{} begins", started.name())),
         Entry::Lifecycle(LifecycleEntry::Began(_)) => String::from("Lifecycle begins"),

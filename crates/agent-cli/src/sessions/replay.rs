@@ -6,10 +6,13 @@ use super::story::{Story, Told};
 use super::write;
 use crate::failure::Failure;
 use crate::terminal::{escaped, inline, say};
+use agent_core::agent;
 use agent_core::conversation::{Arguments, CallId};
 use agent_core::journal::{Entry, Record, Replayed, Replayer};
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Action, Event};
+use agent_core::table::Label;
+use agent_core::trace::Transition;
 use std::fmt::Write as _;
 
 /// Prints the trace: each record, and the rows it fired.
@@ -45,15 +48,12 @@ fn line(out: &mut String, told: &Told<'_>) {
     }
     match told.did {
         Replayed::Step(step) => {
-            if step.is_empty() {
+            if step.is_empty() && told.is_of_timer() {
                 out.push_str(LATE);
             }
-            for transition in &step.transitions {
-                let _ = write!(out, "\n        {:?} + {:?} => {:?}", transition.from, transition.on, transition.to);
-                if transition.spent_ms > 0 && transition.from != transition.to {
-                    let _ = write!(out, "  after {} ms", transition.spent_ms);
-                }
-            }
+            rows(out, &step.down.transitions);
+            rows(out, &step.session.transitions);
+            rows(out, &step.up.transitions);
         }
         Replayed::Refused(rejected) => {
             let _ = write!(out, "\n        {}", escaped(&rejected.to_string()));
@@ -61,34 +61,29 @@ fn line(out: &mut String, told: &Told<'_>) {
         Replayed::Begun { ticket, .. } => {
             let _ = write!(out, " {ticket}");
         }
-        Replayed::LifecycleBegan => {}
-        Replayed::LifecycleStep(step) => {
-            if step.is_empty() {
-                out.push_str(LATE);
-            }
-            for row in &step.transitions {
-                let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
-                if row.spent_ms > 0 && row.from != row.to {
-                    let _ = write!(out, "  after {} ms", row.spent_ms);
-                }
-            }
-        }
-        Replayed::LifecycleRefused(rejected) => {
-            let _ = write!(out, "\n        {}", escaped(&rejected.to_string()));
-        }
     }
     out.push('\n');
+}
+
+/// The rows that fired, and how long the machine was in the states that it left.
+fn rows<S: Label, T: Label>(out: &mut String, transitions: &[Transition<S, T>]) {
+    for row in transitions {
+        let _ = write!(out, "\n        {:?} + {:?} => {:?}", row.from, row.on, row.to);
+        if row.spent_ms > 0 && row.from != row.to {
+            let _ = write!(out, "  after {} ms", row.spent_ms);
+        }
+    }
 }
 
 /// What calls were to run with instead of the model's arguments.
 fn changed_arguments(record: &Record) -> Vec<String> {
     match &record.entry {
-        Entry::Event(Event::ApprovalAnswered {
+        Entry::Event(agent::Event::Session(Event::ApprovalAnswered {
             call,
             answer: ApprovalAnswer::Allow { arguments: Some(arguments), .. },
             ..
-        }) => vec![format!("the user changed the arguments of {call} to {}", arguments.as_str())],
-        Entry::Event(Event::ToolsPrepared { facts, .. }) => {
+        })) => vec![format!("the user changed the arguments of {call} to {}", arguments.as_str())],
+        Entry::Event(agent::Event::Session(Event::ToolsPrepared { facts, .. })) => {
             let changed = facts.iter().filter_map(|fact| Some((&fact.call, fact.hooks.as_ref()?.arguments.as_ref()?)));
             let told = |(call, arguments): (&CallId, &Arguments)| {
                 format!("a hook changed the arguments of {call} to {}", arguments.as_str())
@@ -153,9 +148,11 @@ impl Twin {
         let took = self.replayer.as_mut().map(|twin| twin.take(told.record.clone()));
         match (took, told.did) {
             (Some(Ok(Replayed::Step(step))), Replayed::Step(other)) => {
-                same_bytes(&step.transitions, &other.transitions) && same_actions(&step.actions, &other.actions)
+                same_bytes(&step.session.transitions, &other.session.transitions)
+                    && same_actions(&step.session.actions, &other.session.actions)
+                    && same_bytes(&step.down, &other.down)
+                    && same_bytes(&step.up, &other.up)
             }
-            (Some(Ok(Replayed::LifecycleStep(step))), Replayed::LifecycleStep(other)) => same_bytes(&step, other),
             (Some(Ok(did)), other) => did == *other,
             (Some(Err(_)) | None, _) => false,
         }

@@ -113,11 +113,7 @@ const fn is_at_work(state: State) -> bool {
 
 fn after(state: State, told: &Told<'_>) -> State {
     match told.did {
-        Replayed::Step(step) => step.transitions.last().map_or(state, |last| last.to),
-        Replayed::Refused(_)
-        | Replayed::Begun { .. }
-        | Replayed::LifecycleBegan
-        | Replayed::LifecycleStep(_)
-        | Replayed::LifecycleRefused(_) => state,
+        Replayed::Step(step) => step.session.transitions.last().map_or(state, |last| last.to),
+        Replayed::Refused(_) | Replayed::Begun { .. } => state,
     }
 }

@@ -3,11 +3,11 @@
 use super::name;
 use crate::failure::Failure;
 use crate::setup::unreadable;
+use agent_core::agent::{self, Step};
 use agent_core::budget::{Ledger, Usd};
-use agent_core::journal::{ActionStarted, Entry, Header, Record, ReplayError, Replayed, Replayer};
+use agent_core::journal::{ActionStarted, Entry, Header, LifecycleEntry, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
-use agent_core::link::Agent;
-use agent_core::session::{State, Step, Ticket, Trigger};
+use agent_core::session::{self, State, Ticket, Trigger};
 use agent_runner::journal::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -74,6 +74,21 @@ pub(super) struct Told<'a> {
     pub(super) header: &'a Header,
 }
 
+impl Told<'_> {
+    /// Whether the record is of a timer, whose event may come late.
+    pub(super) const fn is_of_timer(&self) -> bool {
+        match &self.record.entry {
+            Entry::Event(agent::Event::Session(event)) => {
+                matches!(event, session::Event::RetryTimeout { .. } | session::Event::DeadlineReached { .. })
+            }
+            Entry::Event(agent::Event::Lifecycle(event)) | Entry::Lifecycle(LifecycleEntry::Event(event)) => {
+                matches!(event, lifecycle::Event::TimedOut { .. })
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Story {
     /// Reads a journal up to a record, and tells each record behind the header.
     pub(super) fn read(path: &Path, to: Option<u64>, mut tell: impl FnMut(&Told<'_>)) -> Result<Self, Failure> {
@@ -135,17 +150,13 @@ impl Story {
         }
         match &did {
             Replayed::Step(step) => self.step(state, &before, step),
-            Replayed::Refused(_) => self.refused += 1,
-            Replayed::LifecycleStep(step) => {
-                for row in &step.transitions {
-                    *self.lifecycle_rows.entry((row.from, row.on, row.to)).or_default() += 1;
-                }
-            }
-            Replayed::LifecycleRefused(rejected) => {
-                let text = format!("{} is refused by the lifecycle now; it was taken", rejected.event);
+            // Formats that recorded the lifecycle separately recorded only what it took.
+            Replayed::Refused(rejected) if matches!(kept.entry, Entry::Lifecycle(_)) => {
+                let text = format!("{} is refused by the lifecycle now; it was taken", rejected.event());
                 self.differences.push(Difference { seq, text });
             }
-            Replayed::Begun { .. } | Replayed::LifecycleBegan => {}
+            Replayed::Refused(_) => self.refused += 1,
+            Replayed::Begun { .. } => {}
         }
         tell(&Told { seq, at_ms, name, record: &kept, did: &did, header: self.replayer.header() });
         Ok(())
@@ -166,11 +177,14 @@ impl Story {
 
     /// The lifecycle that has the last word about the session, if there is one.
     pub(super) fn lifecycle(&self) -> Option<&Lifecycle> {
-        self.replayer.agent().filter(|agent| !agent.is_passed_over()).map(Agent::lifecycle)
+        self.replayer.agent().unless_passed_over()
     }
 
     fn step(&mut self, state: State, before: &Ledger, step: &Step) {
-        for transition in &step.transitions {
+        for row in step.down.transitions.iter().chain(&step.up.transitions) {
+            *self.lifecycle_rows.entry((row.from, row.on, row.to)).or_default() += 1;
+        }
+        for transition in &step.session.transitions {
             *self.rows.entry((transition.from, transition.on, transition.to)).or_default() += 1;
             if transition.from != transition.to {
                 self.spent.entry(transition.from).or_default().ms += transition.spent_ms;
@@ -184,7 +198,7 @@ impl Story {
         spent.is_unpriced |= after.unpriced_calls > before.unpriced_calls;
         // Formats before the second have no notes to compare with.
         if self.format_version >= 2 {
-            let started = step.actions.iter().filter_map(ActionStarted::of);
+            let started = step.session.actions.iter().filter_map(ActionStarted::of);
             self.awaited = started.map(|started| (started.ticket(), started.name())).collect();
         }
     }

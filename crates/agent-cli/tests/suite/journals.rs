@@ -89,7 +89,7 @@ fn replay_tells_every_record_and_where_it_stood() {
     {
         assert!(trace.contains(words), "`{words}` is not in {trace}");
     }
-    let to = scratch.ended(&["replay", "one", "--to", "5"]);
+    let to = scratch.ended(&["replay", "one", "--to", "4"]);
     let shown = &to.assert_code(0).out;
     assert!(
         shown.contains("CallingLlm, its agent Working\n\nyou (not answered yet)\n  Look at it, please.")
@@ -250,7 +250,8 @@ fn a_branch_goes_its_own_way() {
     let said = model.requests()[0].body["messages"].to_string();
     assert!(said.contains("Look at it, please.") && !said.contains("marked"), "{said}");
     model.assert_valid();
-    assert!(scratch.ended(&["sessions", "show", &id]).out.contains("branch of  one at record 3"));
+    let shown = scratch.ended(&["sessions", "show", &id]).out;
+    assert!(shown.contains("branch of  one at record 4"), "{shown}");
     assert!(before.iter().all(|file| state(&scratch).contains(file)), "the original was changed");
 }
 

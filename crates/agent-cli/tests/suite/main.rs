@@ -42,6 +42,7 @@ mod trust;
 mod undo;
 mod unread;
 mod verify;
+mod verify_at_prompt;
 mod walls;
 mod walls_links;
 mod walls_own;

@@ -171,14 +171,6 @@ fn output_formats_belong_to_run() {
 }
 
 #[test]
-fn commitments_belong_to_run() {
-    let scratch = Scratch::new();
-    for arguments in [&["--verify", "true"][..], &["resume", "--verify", "true"]] {
-        scratch.ended(arguments).assert_code(2).assert_says("`--verify` belongs to `agent run`");
-    }
-}
-
-#[test]
 fn signals_at_the_prompt() {
     let model = Model::script([Step::hang()]);
     let scratch = Scratch::new();

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! Absent on purpose: clock, randomness, I/O, how an agent runs. A session is known only by what its outcome means here, which
-//! [`link::verdict`](crate::link::verdict) says, and by what it spent ([`Spent::of_ledger`]).
+//! [`verdict`] says, and by what it spent ([`Spent::of_ledger`]).
 
 mod action;
 mod audit;
@@ -40,6 +40,7 @@ mod classify;
 mod config;
 mod event;
 mod kept;
+mod of_session;
 mod retry;
 pub mod routing;
 mod spent;
@@ -53,6 +54,7 @@ pub use action::{Action, Attempt};
 pub use audit::{AuditRecord, JobStatus};
 pub use config::{Invalid, JobConfig};
 pub use event::Event;
+pub use of_session::verdict;
 pub use retry::RetryConfig;
 pub use routing::{AgentConfig, ModelTier, Skill, TierModels};
 pub use spent::Spent;

@@ -15,7 +15,7 @@ pub enum FailureKind {
     System(String),
 }
 
-/// What an attempt came to. [`link::verdict`](crate::link::verdict) reads the outcome of a session as one.
+/// What an attempt came to. [`verdict`](super::verdict) reads the outcome of a session as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The work is done.

@@ -197,6 +197,16 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         self.deserialize_u64(visitor)
     }
 
+    /// A check's exit code, for one.
+    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unusual> {
+        let is_negative = self.has_byte(b'-');
+        match i64::try_from(self.number()?) {
+            Ok(number) if !is_negative => visitor.visit_i64(number),
+            Ok(number @ 1..) => visitor.visit_i64(-number),
+            Ok(_) | Err(_) => Err(Unusual),
+        }
+    }
+
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unusual> {
         match self.string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
@@ -257,7 +267,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct map ignored_any
+        i8 i16 i64 i128 u8 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct map ignored_any
     }
 }
 

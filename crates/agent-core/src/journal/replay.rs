@@ -1,10 +1,9 @@
 //! Rebuilding a session from its records.
 
 use super::{ActionStarted, Entry, FORMAT_VERSION, Header, LifecycleEntry, Record};
+use crate::agent::{Agent, Rejected, Step};
 use crate::conversation::CallId;
-use crate::lifecycle;
-use crate::link::Agent;
-use crate::session::{Outcome, Rejected, Session, SessionTable, Step, Ticket};
+use crate::session::{Outcome, Session, SessionTable, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use core::mem;
@@ -20,15 +19,14 @@ pub fn replay<I: IntoIterator<Item = Record>>(records: I) -> Result<(Header, Ses
     for record in records {
         replayer.advance(record)?;
     }
-    Ok((replayer.header, replayer.session))
+    Ok((replayer.header, replayer.agent.into_session()))
 }
 
 /// Rebuilds a session record by record, and says what each of them did.
 #[derive(Clone, Debug)]
 pub struct Replayer {
     header: Header,
-    session: Session,
-    agent: Option<Agent>,
+    agent: Agent,
     next_seq: u64,
     begun: BTreeSet<(Ticket, Option<CallId>)>,
     /// The room for steps that nobody looks at.
@@ -59,7 +57,7 @@ impl Replayer {
 
     fn begun_with(header: Header, session: Session) -> Self {
         let unseen = Step::empty();
-        Self { header, session, agent: None, next_seq: 1, begun: BTreeSet::new(), unseen }
+        Self { header, agent: Agent::over(session), next_seq: 1, begun: BTreeSet::new(), unseen }
     }
 
     fn header_of(record: Record) -> Result<Header, ReplayError> {
@@ -100,18 +98,13 @@ impl Replayer {
         }
         let other = match record.entry {
             Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
-            Entry::Event(event) => match self.session.step_into(record.at_ms, event, step, rendering) {
-                Ok(()) => {
-                    if let Some(agent) = &mut self.agent {
-                        step.transitions.iter().for_each(|transition| agent.session_moved(transition));
-                    }
-                    None
-                }
+            Entry::Event(event) => match self.agent.step_into(record.at_ms, event, step, rendering) {
+                Ok(()) => None,
                 // A refusal was a refusal then, too.
                 Err(rejected) => Some(Replayed::Refused(Box::new(rejected))),
             },
             Entry::ActionStarted(started) => Some(self.begin(started)),
-            Entry::Lifecycle(entry) => Some(self.oversee(record.seq, record.at_ms, entry)?),
+            Entry::Lifecycle(entry) => self.oversee(record.seq, record.at_ms, entry, step)?,
         };
         self.next_seq += 1;
         Ok(other)
@@ -119,7 +112,7 @@ impl Replayer {
 
     fn begin(&mut self, started: ActionStarted) -> Replayed {
         let ticket = started.ticket();
-        let session = &self.session;
+        let session = self.agent.session();
         // What is answered is not asked about any more; so this stays as small as what is in flight.
         self.begun.retain(|(ticket, _)| session.is_open(*ticket));
         match started {
@@ -133,23 +126,32 @@ impl Replayer {
                 self.begun.insert((ticket, None));
             }
         }
-        Replayed::Begun { ticket, was_asked: self.session.is_open(ticket) }
+        Replayed::Begun { ticket, was_asked: self.agent.session().is_open(ticket) }
     }
 
-    fn oversee(&mut self, seq: u64, at_ms: u64, entry: LifecycleEntry) -> Result<Replayed, ReplayError> {
+    /// A lifecycle that was recorded separately.
+    fn oversee(
+        &mut self,
+        seq: u64,
+        at_ms: u64,
+        entry: LifecycleEntry,
+        step: &mut Step,
+    ) -> Result<Option<Replayed>, ReplayError> {
         let event = match entry {
             LifecycleEntry::Began(config) => {
-                self.agent = Some(Agent::new(*config));
-                return Ok(Replayed::LifecycleBegan);
+                self.agent.bind_apart(*config);
+                *step = Step::empty();
+                return Ok(None);
             }
             LifecycleEntry::Event(event) => event,
         };
-        let agent = self.agent.as_mut().ok_or(ReplayError::NoLifecycle { seq })?;
-        let is_turn = matches!(event, lifecycle::Event::TurnEnded { .. });
-        let turn = if is_turn { self.session.outcome() } else { None };
-        Ok(match agent.step(at_ms, event, turn.as_ref()) {
-            Ok(step) => Replayed::LifecycleStep(step),
-            Err(rejected) => Replayed::LifecycleRefused(Box::new(rejected)),
+        let taken = self.agent.lifecycle_apart(at_ms, event).ok_or(ReplayError::NoLifecycle { seq })?;
+        Ok(match taken {
+            Ok(taken) => {
+                *step = Step { down: taken, ..Step::empty() };
+                None
+            }
+            Err(rejected) => Some(Replayed::Refused(Box::new(rejected.into()))),
         })
     }
 
@@ -162,22 +164,19 @@ impl Replayer {
     /// The session as it stands after the records so far.
     #[must_use]
     pub const fn session(&self) -> &Session {
-        &self.session
+        self.agent.session()
     }
 
-    /// The agent over the session as it stands there, if there is one.
+    /// The agent as it stands after the records so far.
     #[must_use]
-    pub const fn agent(&self) -> Option<&Agent> {
-        self.agent.as_ref()
+    pub const fn agent(&self) -> &Agent {
+        &self.agent
     }
 
-    /// How the last run ended: what the agent over the session came to, and without one the session. Nothing while it is going on.
+    /// How the last run ended. Nothing while it is going on.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        match self.agent.as_ref().filter(|agent| !agent.is_passed_over()) {
-            Some(agent) => agent.outcome(),
-            None => self.session.outcome(),
-        }
+        self.agent.outcome()
     }
 
     /// The number of the next record.
@@ -189,8 +188,8 @@ impl Replayer {
     /// What a driver needs to go on.
     #[must_use]
     pub fn finish(self) -> Rebuilt {
-        let Self { header, session, agent, next_seq, begun, unseen: _ } = self;
-        Rebuilt { header, session, agent, next_seq, begun: Begun { known: Some(begun) } }
+        let Self { header, agent, next_seq, begun, unseen: _ } = self;
+        Rebuilt { header, agent, next_seq, begun: Begun { known: Some(begun) } }
     }
 }
 
@@ -200,10 +199,8 @@ impl Replayer {
 pub struct Rebuilt {
     /// How it was made.
     pub header: Header,
-    /// As it was left.
-    pub session: Session,
-    /// The agent over it, if there was one, as it was left.
-    pub agent: Option<Agent>,
+    /// The agent, as it was left.
+    pub agent: Agent,
     /// The number of the next record.
     pub next_seq: u64,
     /// What of the outstanding had begun.
@@ -221,9 +218,9 @@ impl Rebuilt {
 /// What a record did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replayed {
-    /// The session took a step.
+    /// The agent took a step.
     Step(Step),
-    /// The session refused the event, then as now.
+    /// The agent refused the event, then as now.
     Refused(Box<Rejected>),
     /// An effect was about to begin.
     Begun {
@@ -232,12 +229,6 @@ pub enum Replayed {
         /// Whether the session had asked for it. If not, other rules wrote the journal than those that replay it.
         was_asked: bool,
     },
-    /// A lifecycle began over the session.
-    LifecycleBegan,
-    /// The lifecycle took a step.
-    LifecycleStep(lifecycle::Step),
-    /// The lifecycle refused the event. It took it then: other rules wrote the journal than those that replay it.
-    LifecycleRefused(Box<lifecycle::Rejected>),
 }
 
 /// Which of the outstanding actions had begun when a journal ended.

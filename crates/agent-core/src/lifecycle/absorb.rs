@@ -9,16 +9,17 @@ impl Lifecycle {
     pub(super) fn take_in(&mut self, trigger: Trigger, event: Event) {
         match event {
             Event::InputReceived { text } => {
-                self.begin_turn();
+                self.begin_message();
                 self.input = text;
-                self.rounds = 0;
-                self.is_cancelled = false;
-                self.mode = TaskMode::default();
             }
+            Event::WorkResumed => self.begin_message(),
             Event::CommitmentAdded { commitment } => self.commitments.push(commitment),
             Event::ModeChanged { mode } => self.mode = mode,
             Event::Signalled { signal, summary } => self.signal = Some((signal, summary)),
-            Event::TurnEnded { end, .. } => self.outcome = self.turn_outcome(trigger, end),
+            Event::TurnEnded { end, time_left_ms } => {
+                self.outcome = self.turn_outcome(trigger, end);
+                self.checks_time = time_left_ms.map(|left_ms| (left_ms, self.now_ms));
+            }
             Event::CheckCompleted { commitment, report, .. } => {
                 if let Some(verification) = &mut self.verification {
                     verification.enter(commitment, report);
@@ -28,7 +29,13 @@ impl Lifecycle {
             Event::CancelRequested => self.absorb_cancel(),
             Event::TimedOut { .. } => {
                 self.timer = None;
-                self.outcome = Some(Outcome::TimedOut { state: self.state });
+                // The time of the checks is the message's, and part of its budget.
+                let is_spent = trigger == Trigger::BudgetExceeded;
+                if is_spent {
+                    self.checks_time = Some((0, self.now_ms));
+                }
+                self.outcome =
+                    Some(if is_spent { Outcome::BudgetExceeded } else { Outcome::TimedOut { state: self.state } });
             }
             Event::BudgetExceeded => self.outcome = Some(Outcome::BudgetExceeded),
             // Whoever rests has come to something already.
@@ -38,11 +45,19 @@ impl Lifecycle {
         }
     }
 
-    /// A message is about to be given to the session: what was signalled and reported before does not count any more.
+    /// Work begins for a message: everything is counted from here.
+    fn begin_message(&mut self) {
+        self.begin_turn();
+        self.rounds = 0;
+        self.is_cancelled = false;
+        self.mode = TaskMode::default();
+        self.checks_time = None;
+    }
+
+    /// The session is about to work: what was signalled and reported before does not count any more.
     fn begin_turn(&mut self) {
         self.signal = None;
         self.outcome = None;
-        self.inputs_sent = self.inputs_sent.saturating_add(1);
     }
 
     /// A turn that is going on will end as a cancelled one; checks that are going on lead nowhere.
@@ -71,6 +86,7 @@ impl Lifecycle {
             | Trigger::CommitmentAdded
             | Trigger::ModeChanged
             | Trigger::Signalled
+            | Trigger::WorkResumed
             | Trigger::CheckCompletedMoreLeft
             | Trigger::ChecksPassed
             | Trigger::ChecksFailed
@@ -105,6 +121,7 @@ impl Lifecycle {
             | Trigger::CommitmentAdded
             | Trigger::ModeChanged
             | Trigger::Signalled
+            | Trigger::WorkResumed
             | Trigger::TurnEnded
             | Trigger::TurnFailed
             | Trigger::TurnOutOfBudget

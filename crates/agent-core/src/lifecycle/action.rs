@@ -20,6 +20,9 @@ pub enum Action {
         text: String,
         /// How often the agent has been told so since its last message, this time included.
         round: u32,
+        /// What is left of the time that the message may take, in milliseconds; nothing when no limit is set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        time_left_ms: Option<u64>,
     },
     /// Check every commitment. Answers: `CheckCompleted`, one a check.
     RunChecks {
@@ -59,6 +62,14 @@ pub enum Action {
     },
     /// Let go of the session; nothing of it is needed any more.
     ReleaseSession,
+}
+
+impl Action {
+    /// Whether it is for the session to do. Where an [`Agent`](crate::agent::Agent) joins both, the session has done it when the driver sees it.
+    #[must_use]
+    pub const fn is_command(&self) -> bool {
+        matches!(self, Self::SendInput { .. } | Self::SendGapReport { .. } | Self::CancelTurn)
+    }
 }
 
 /// What an agent came to when it last came to rest.

@@ -4,7 +4,7 @@ use super::commitment::{CheckEnd, CheckReport, CommitmentId};
 use super::event::{Event, Signal, TurnEnd};
 use super::step::{Objection, Reason};
 use super::table::Trigger;
-use super::{Lifecycle, Ticket};
+use super::{Lifecycle, State, Ticket};
 
 impl Lifecycle {
     /// Whether the event is a timer that the agent does not wait for any more: it was stopped, replaced or taken already. The driver cannot
@@ -24,10 +24,14 @@ impl Lifecycle {
             Event::CommitmentAdded { commitment } => filled(&commitment.assertion.command, Trigger::CommitmentAdded),
             Event::ModeChanged { .. } => Ok(Trigger::ModeChanged),
             Event::Signalled { .. } => Ok(Trigger::Signalled),
-            Event::TurnEnded { inputs_taken, .. } if *inputs_taken < self.inputs_sent => Err(Objection::OldTurn.into()),
             Event::TurnEnded { end, .. } => Ok(self.turn_ended(*end)),
             Event::CheckCompleted { ticket, commitment, report } => self.check_completed(*ticket, *commitment, report),
             Event::CancelRequested => Ok(Trigger::CancelRequested),
+            Event::WorkResumed => Ok(Trigger::WorkResumed),
+            // The checks share the time of their message.
+            Event::TimedOut { ticket } if self.state == State::Verifying => {
+                open(self.timer, *ticket, Trigger::BudgetExceeded)
+            }
             Event::TimedOut { ticket } => open(self.timer, *ticket, Trigger::TimedOut),
             Event::BudgetExceeded => Ok(Trigger::BudgetExceeded),
             Event::SessionEnded => Ok(Trigger::SessionEnded),

@@ -15,6 +15,9 @@ pub struct LifecycleConfig {
     pub continues_after_failure: bool,
     /// Whether a turn that ends without a signal claims that the work is done, as it does where nobody is there to answer.
     pub unsignalled_turn_claims: bool,
+    /// Whether a message after the agent's end begins another life with the same commitments, as at a prompt. Without, its end is final.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_renewed: bool,
     /// How long the agent may be idle, in milliseconds, before its first message too.
     pub max_idle_ms: Option<u64>,
     /// How long the agent may work before it says something, in milliseconds.
@@ -38,6 +41,7 @@ impl Default for LifecycleConfig {
             max_rounds: 3,
             continues_after_failure: false,
             unsignalled_turn_claims: false,
+            is_renewed: false,
             max_idle_ms: None,
             max_work_ms: None,
             max_wait_ms: None,

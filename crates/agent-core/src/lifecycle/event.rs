@@ -35,10 +35,13 @@ pub enum Event {
     TurnEnded {
         /// How.
         end: TurnEnd,
-        /// How many messages the session had taken by then, since this machine was made. A turn that ended before it took
-        /// everything that was sent is an old one.
-        inputs_taken: u64,
+        /// What is left of the time that the message may take, in milliseconds; nothing when no limit is set. The checks and the turns
+        /// that follow share it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        time_left_ms: Option<u64>,
     },
+    /// The session went on with work that had been left, without a message: a limit that had stopped it was raised.
+    WorkResumed,
     /// A check ended.
     CheckCompleted {
         /// Of the checks.
@@ -69,6 +72,26 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether the event follows from the session. Where an [`Agent`](crate::agent::Agent) joins both, it comes from there alone.
+    #[must_use]
+    pub const fn is_derived(&self) -> bool {
+        match self {
+            Self::InputReceived { .. }
+            | Self::Signalled { .. }
+            | Self::TurnEnded { .. }
+            | Self::WorkResumed
+            | Self::SessionEnded => true,
+            Self::CommitmentAdded { .. }
+            | Self::ModeChanged { .. }
+            | Self::CheckCompleted { .. }
+            | Self::CancelRequested
+            | Self::TimedOut { .. }
+            | Self::BudgetExceeded
+            | Self::Dismissed
+            | Self::CleanupCompleted { .. } => false,
+        }
+    }
+
     /// The event's name, for refusals and traces.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -78,6 +101,7 @@ impl Event {
             Self::ModeChanged { .. } => "ModeChanged",
             Self::Signalled { .. } => "Signalled",
             Self::TurnEnded { .. } => "TurnEnded",
+            Self::WorkResumed => "WorkResumed",
             Self::CheckCompleted { .. } => "CheckCompleted",
             Self::CancelRequested => "CancelRequested",
             Self::TimedOut { .. } => "TimedOut",

@@ -25,7 +25,8 @@ impl<'de> Deserialize<'de> for Lifecycle {
 impl Lifecycle {
     fn contradiction(&self) -> Option<&'static str> {
         let open = self.verification.as_ref().filter(|all| all.is_open);
-        let is_timed = matches!(self.state, State::Idle | State::Working | State::Waiting);
+        let is_timed = matches!(self.state, State::Idle | State::Working | State::Waiting)
+            || self.state == State::Verifying && self.checks_time.is_some();
         let newest = self.timer.max(self.cleanup).max(open.map(|all| all.ticket));
         let faults = [
             (open.is_some() != (self.state == State::Verifying), "with, or without, open checks"),

@@ -38,6 +38,8 @@ labels! {
         ModeChanged,
         /// The agent called the signal tool.
         Signalled,
+        /// The session went on with work that had been left.
+        WorkResumed,
         /// A turn of the session ended and nothing is claimed.
         TurnEnded,
         /// A turn of the session failed or was cancelled.
@@ -98,6 +100,8 @@ labels! {
         StartWorkTimer,
         /// Report back when the agent waited for too long.
         StartWaitTimer,
+        /// Report back when the time that the message may take is up.
+        StartCheckTimer,
         /// Forget the time.
         StopTimer,
         /// Tell whoever started the agent what it came to.

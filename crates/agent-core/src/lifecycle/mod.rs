@@ -1,7 +1,7 @@
 //! The lifecycle machine: an agent from its first message to its end, bound to commitments that are checked.
 //!
 //! A driver reports [`Event`]s and performs the [`Action`]s that [`Lifecycle::step`] returns. What moves where stands in [`table`]. The
-//! agent's conversation is another machine, the [`session`](crate::session); both meet in [`link`](crate::link) only.
+//! agent's conversation is another machine, the [`session`](crate::session); an [`Agent`](crate::agent::Agent) joins them.
 //!
 //! ```text
 //! message -> Working -> the session's turn ends -> is that a claim to be done?
@@ -17,7 +17,7 @@
 //! let mut agent = Lifecycle::new(LifecycleConfig::headless(vec![Commitment::of_command("cargo test", 60_000)]));
 //! let step = agent.step(0, Event::InputReceived { text: "mend it".into() })?;
 //! assert!(matches!(step.actions[..], [Action::SendInput { .. }]));
-//! let step = agent.step(1, Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: 1 })?;
+//! let step = agent.step(1, Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: None })?;
 //! assert_eq!(agent.state(), State::Verifying);
 //! assert!(matches!(step.actions[..], [Action::RunChecks { .. }]));
 //! # Ok::<(), agent_core::lifecycle::Rejected>(())
@@ -78,10 +78,11 @@ pub struct Lifecycle {
     /// The last signal of the turn, and what was said with it.
     signal: Option<(Signal, String)>,
     verification: Option<Verification>,
+    /// What was left of the message's time when the checks began, in milliseconds, and when that was. Nothing without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checks_time: Option<(u64, u64)>,
     /// How often the agent was told what is missing since the last message.
     rounds: u32,
-    /// Messages given to the session.
-    inputs_sent: u64,
     /// The message that is about to be given to the session.
     input: String,
     is_cancelled: bool,
@@ -116,8 +117,8 @@ impl Lifecycle {
             commitments: config.commitments.clone(),
             signal: None,
             verification: None,
+            checks_time: None,
             rounds: 0,
-            inputs_sent: 0,
             input: String::new(),
             is_cancelled: false,
             outcome: None,
@@ -183,16 +184,17 @@ impl Lifecycle {
         self.outcome.as_ref()
     }
 
-    /// Messages given to the session since the agent was made.
-    #[must_use]
-    pub const fn inputs_sent(&self) -> u64 {
-        self.inputs_sent
-    }
-
-    /// Whether something goes on of which the agent is going to hear: its turn, or its checks.
+    /// Whether a turn or a check is in progress.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         matches!(self.state, State::Working | State::Verifying)
+    }
+
+    /// Whether something was asked and is not answered: a check, a timer, the cleanup.
+    #[must_use]
+    pub fn awaits_driver(&self) -> bool {
+        let checks = self.verification.as_ref().is_some_and(|open| open.is_open);
+        checks || self.timer.is_some() || self.cleanup.is_some()
     }
 
     /// What the agent was told when it was made. Commitments that were added since are in [`commitments`](Self::commitments).
@@ -212,6 +214,80 @@ impl Lifecycle {
     #[must_use]
     pub const fn trace(&self) -> &Trace {
         &self.trace
+    }
+
+    /// Whether the state takes messages.
+    pub(crate) fn takes_messages(&self) -> bool {
+        self.table.row(self.state, Trigger::InputReceived).is_some()
+    }
+
+    /// Whether the state takes signals.
+    pub(crate) fn takes_signals(&self) -> bool {
+        self.table.row(self.state, Trigger::Signalled).is_some()
+    }
+
+    /// Whether the state waits for a turn to end.
+    pub(crate) fn is_working(&self) -> bool {
+        self.table.row(self.state, Trigger::TurnEnded).is_some()
+    }
+
+    /// Whether the state can resume work.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.table.row(self.state, Trigger::WorkResumed).is_some()
+    }
+
+    /// Whether it was given up, cleaned up or not.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.cleanup.is_some() || self.is_over()
+    }
+
+    /// What is being cleaned up, if anything is.
+    pub(crate) const fn cleanup(&self) -> Option<Ticket> {
+        self.cleanup
+    }
+
+    /// Whether the time of its message ran out while commitments were checked.
+    pub(crate) fn ran_out_of_time(&self) -> bool {
+        self.outcome == Some(Outcome::BudgetExceeded) && matches!(self.checks_time, Some((0, _)))
+    }
+
+    /// From here on the session outlives this life.
+    pub(crate) const fn outlive(&mut self) {
+        self.config.is_renewed = true;
+    }
+
+    /// Another life with the same commitments. Its tickets are new ones, so that a late answer to this one stays late.
+    pub(crate) fn renew(&self) -> Self {
+        let config = LifecycleConfig { commitments: self.commitments.clone(), ..self.config.clone() };
+        let (now_ms, next_ticket, table) = (self.now_ms, self.next_ticket, self.table);
+        // It begins with a message, not with a wait.
+        Self { now_ms, next_ticket, timer: None, ..Self::on(config, table) }
+    }
+
+    /// A life that comes after another one with other commitments. Its tickets are new ones, too; that of the first wait is one of them.
+    pub(crate) fn after(newest_ticket: u64, config: LifecycleConfig) -> Self {
+        let mut next = Self { next_ticket: newest_ticket, ..Self::new(config) };
+        next.timer = next.timer.map(|_| next.ticket());
+        next
+    }
+
+    /// The newest ticket that was given.
+    pub(crate) const fn newest_ticket(&self) -> u64 {
+        self.next_ticket
+    }
+
+    /// A program goes on where another one left. The time since the last event, whichever machine took that, is not the message's: nobody was
+    /// there.
+    pub(crate) fn resume(&mut self, at_ms: u64, last_ms: u64) {
+        let Some((_, since_ms)) = &mut self.checks_time else { return };
+        let unwatched_ms = at_ms.saturating_sub(self.now_ms.max(last_ms));
+        *since_ms = since_ms.saturating_add(unwatched_ms);
+        self.now_ms = self.now_ms.max(at_ms);
+    }
+
+    /// Empties the trace, which decides nothing.
+    pub(crate) fn forget_trace(&mut self) {
+        self.trace = Trace::new(None);
     }
 
     fn ticket(&mut self) -> Ticket {

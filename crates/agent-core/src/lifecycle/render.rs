@@ -17,6 +17,7 @@ impl Lifecycle {
                 Some(Action::SendGapReport {
                     text: verification.gap_report(&self.commitments, round, max_rounds),
                     round,
+                    time_left_ms: self.checks_time_left_ms(),
                 })
             }
             ActionKind::RunChecks => {
@@ -33,6 +34,7 @@ impl Lifecycle {
             ActionKind::StartIdleTimer => self.start_timer(self.config.max_idle_ms),
             ActionKind::StartWorkTimer => self.start_timer(self.config.max_work_ms),
             ActionKind::StartWaitTimer => self.start_timer(self.config.max_wait_ms),
+            ActionKind::StartCheckTimer => self.start_timer(self.checks_time_left_ms()),
             ActionKind::StopTimer => self.timer.take().map(|ticket| Action::StopTimer { ticket }),
             ActionKind::ReportOutcome => self.outcome.clone().map(|outcome| Action::ReportOutcome { outcome }),
             ActionKind::CleanUp => {
@@ -40,7 +42,8 @@ impl Lifecycle {
                 self.cleanup = Some(ticket);
                 Some(Action::CleanUp { ticket })
             }
-            ActionKind::ReleaseSession => Some(Action::ReleaseSession),
+            // A session that outlives its agent takes the next message.
+            ActionKind::ReleaseSession => (!self.config.is_renewed).then_some(Action::ReleaseSession),
         }
     }
 
@@ -54,14 +57,29 @@ impl Lifecycle {
         checks.into_iter().chain(timer).chain(cleanup).collect()
     }
 
+    /// Withdraws the checks and the timer, for an agent that is over in the middle of them.
+    pub(crate) fn withdrawals(&self) -> Vec<Action> {
+        let open = self.verification.as_ref().filter(|open| open.is_open);
+        let checks = open.map(|open| Action::CancelChecks { ticket: open.ticket });
+        let timer = self.timer.map(|ticket| Action::StopTimer { ticket });
+        checks.into_iter().chain(timer).collect()
+    }
+
     /// How long the agent may be where it is.
-    const fn time_limit_ms(&self) -> Option<u64> {
+    fn time_limit_ms(&self) -> Option<u64> {
         match self.state {
             State::Idle => self.config.max_idle_ms,
             State::Working => self.config.max_work_ms,
             State::Waiting => self.config.max_wait_ms,
-            State::Verifying | State::Done | State::Reaped | State::Ended => None,
+            State::Verifying => self.checks_time_left_ms(),
+            State::Done | State::Reaped | State::Ended => None,
         }
+    }
+
+    /// What is left of the message's time, of which the checks take theirs.
+    fn checks_time_left_ms(&self) -> Option<u64> {
+        let (left_ms, since_ms) = self.checks_time?;
+        Some(left_ms.saturating_sub(self.now_ms.saturating_sub(since_ms)))
     }
 
     fn start_timer(&mut self, limit_ms: Option<u64>) -> Option<Action> {

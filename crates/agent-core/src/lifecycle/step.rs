@@ -27,9 +27,6 @@ pub enum Objection {
     /// It names a commitment whose check is not open.
     #[error("it names a commitment whose check is not open")]
     UnknownCommitment,
-    /// The turn that ended had not taken everything that was sent.
-    #[error("the turn ended before it took what was sent")]
-    OldTurn,
     /// It is blank.
     #[error("it is blank")]
     Blank,

@@ -1,8 +1,9 @@
 //! The lifecycle machine as data: every row. Its words stand in `labels.rs`.
 //!
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
-//! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: whoever
-//! leaves `Idle`, `Working` or `Waiting` stops its timer, whoever enters one starts it, whoever comes to rest reports the outcome.
+//! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: every row
+//! that leaves `Idle`, `Working`, `Waiting` or `Verifying` stops the timer, every row that enters one starts it, and every row that comes to rest
+//! reports the outcome.
 //!
 //! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
 //! the table, as is the full grid of states and triggers in `docs/machines`.
@@ -27,6 +28,7 @@ pub const TABLE: LifecycleTable =
 #[rustfmt::skip]
 const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Trigger, ActionKind;
     Idle + InputReceived   => Working [StopTimer, SendInput, StartWorkTimer];
+    Idle + WorkResumed     => Working [StopTimer, StartWorkTimer];
     Idle + CommitmentAdded => Idle    [];
     Idle + CancelRequested => Idle    [];
     Idle + TimedOut        => Reaped  [ReportOutcome, CleanUp];
@@ -43,7 +45,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Working + TurnFailed               => Idle      [StopTimer, ReportOutcome, StartIdleTimer];
     Working + TurnOutOfBudget          => Reaped    [StopTimer, ReportOutcome, CleanUp];
     Working + WaitingSignalled         => Waiting   [StopTimer, ReportOutcome, StartWaitTimer];
-    Working + CompletionClaimed        => Verifying [StopTimer, RunChecks];
+    Working + CompletionClaimed        => Verifying [StopTimer, RunChecks, StartCheckTimer];
     Working + CompletionClaimedUnbound => Done      [StopTimer, ReportOutcome];
     Working + TimedOut                 => Reaped    [CancelTurn, ReportOutcome, CleanUp];
     Working + BudgetExceeded           => Reaped    [StopTimer, CancelTurn, ReportOutcome, CleanUp];
@@ -51,6 +53,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Working + Dismissed                => Reaped    [StopTimer, CancelTurn, ReportOutcome, CleanUp];
 
     Waiting + InputReceived   => Working [StopTimer, SendInput, StartWorkTimer];
+    Waiting + WorkResumed     => Working [StopTimer, StartWorkTimer];
     Waiting + CommitmentAdded => Waiting [];
     Waiting + CancelRequested => Waiting [];
     Waiting + TimedOut        => Reaped  [ReportOutcome, CleanUp];
@@ -58,24 +61,24 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Waiting + SessionEnded    => Reaped  [StopTimer, ReportOutcome, CleanUp];
     Waiting + Dismissed       => Reaped  [StopTimer, ReportOutcome, CleanUp];
 
-    Verifying + InputReceived          => Working   [CancelChecks, SendInput, StartWorkTimer];
+    Verifying + InputReceived          => Working   [CancelChecks, StopTimer, SendInput, StartWorkTimer];
     Verifying + CommitmentAdded        => Verifying [CancelChecks, RunChecks];
-    Verifying + BudgetExceeded         => Reaped    [CancelChecks, ReportOutcome, CleanUp];
+    Verifying + BudgetExceeded         => Reaped    [CancelChecks, StopTimer, ReportOutcome, CleanUp];
     Verifying + CheckCompletedMoreLeft => Verifying [];
-    Verifying + ChecksPassed           => Done      [ReportOutcome];
-    Verifying + ChecksFailed           => Working   [SendGapReport, StartWorkTimer];
-    Verifying + ChecksFailedResting    => Idle      [ReportOutcome, StartIdleTimer];
-    Verifying + ChecksFailedForGood    => Reaped    [ReportOutcome, CleanUp];
-    Verifying + ChecksImpossible       => Reaped    [ReportOutcome, CleanUp];
-    Verifying + CancelRequested        => Idle      [CancelChecks, ReportOutcome, StartIdleTimer];
-    Verifying + SessionEnded           => Reaped    [CancelChecks, ReportOutcome, CleanUp];
-    Verifying + Dismissed              => Reaped    [CancelChecks, ReportOutcome, CleanUp];
+    Verifying + ChecksPassed           => Done      [StopTimer, ReportOutcome];
+    Verifying + ChecksFailed           => Working   [StopTimer, SendGapReport, StartWorkTimer];
+    Verifying + ChecksFailedResting    => Idle      [StopTimer, ReportOutcome, StartIdleTimer];
+    Verifying + ChecksFailedForGood    => Reaped    [StopTimer, ReportOutcome, CleanUp];
+    Verifying + ChecksImpossible       => Reaped    [StopTimer, ReportOutcome, CleanUp];
+    Verifying + CancelRequested        => Idle      [CancelChecks, StopTimer, ReportOutcome, StartIdleTimer];
+    Verifying + SessionEnded           => Reaped    [CancelChecks, StopTimer, ReportOutcome, CleanUp];
+    Verifying + Dismissed              => Reaped    [CancelChecks, StopTimer, ReportOutcome, CleanUp];
 
     Done + SessionEnded => Ended [];
     Done + Dismissed    => Ended [ReleaseSession];
 
     Reaped + SessionEnded     => Reaped [];
-    Reaped + CleanupCompleted => Ended  [];
+    Reaped + CleanupCompleted => Ended  [ReleaseSession];
 };
 
 prove! {
@@ -85,7 +88,8 @@ prove! {
     action CancelChecks only from [Verifying];
     action SendGapReport only from [Verifying];
     action CancelTurn only from [Working];
-    action ReleaseSession only from [Done];
+    action StartCheckTimer only from [Working];
+    action ReleaseSession only from [Done, Reaped];
     state Done only through Verifying unless [CompletionClaimedUnbound];
     state Verifying only through Working;
     state Waiting only through Working;

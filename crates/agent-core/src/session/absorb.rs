@@ -13,6 +13,7 @@ impl Session {
         match event {
             Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
             Event::UserInput { text } => self.absorb_input(text),
+            Event::FollowUp { text, used_ms } => self.absorb_follow_up(text, used_ms),
             Event::BudgetRaised { limits } => {
                 self.config.limits = limits;
                 self.tool_calls_refused = false;

@@ -25,8 +25,10 @@ impl Session {
     pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::Started => Ok(Trigger::Started),
-            Event::UserInput { text } if text.trim().is_empty() => Err(Objection::Blank.into()),
-            Event::UserInput { .. } => Ok(Trigger::UserInput),
+            Event::UserInput { text } | Event::FollowUp { text, .. } if text.trim().is_empty() => {
+                Err(Objection::Blank.into())
+            }
+            Event::UserInput { .. } | Event::FollowUp { .. } => Ok(Trigger::UserInput),
             Event::BudgetRaised { .. } if self.stopped_by_limit && self.asked.is_none() => {
                 Ok(Trigger::BudgetRaisedWorkDue)
             }
@@ -38,10 +40,7 @@ impl Session {
             Event::LeaveRequested if self.end_hooks_due() => Ok(Trigger::LeaveRequested),
             Event::LeaveRequested => Err(Objection::NoHook.into()),
             Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
-            Event::DeadlineReached { ticket } => match self.deadline.armed {
-                Some((armed, _)) if armed == *ticket => Ok(Trigger::CancelRequested),
-                Some(_) | None => Err(Reason::StaleTicket),
-            },
+            Event::DeadlineReached { ticket } => self.deadline_reached(*ticket),
             Event::LlmDelta { ticket, .. } => self.answers(*ticket, Trigger::LlmDelta),
             Event::LlmAborted { ticket, .. } => self.answers(*ticket, Trigger::LlmAborted),
             Event::LlmInterrupted { ticket } if self.cancel.is_some() => self.answers(*ticket, Trigger::LlmAborted),
@@ -90,6 +89,13 @@ impl Session {
                 let trigger = if self.has_turn_to_stop() { Trigger::HooksStoppedTurn } else { Trigger::HookFailed };
                 self.answers(*ticket, trigger)
             }
+        }
+    }
+
+    fn deadline_reached(&self, ticket: Ticket) -> Result<Trigger, Reason> {
+        match self.deadline.armed {
+            Some((armed, _)) if armed == ticket => Ok(Trigger::CancelRequested),
+            Some(_) | None => Err(Reason::StaleTicket),
         }
     }
 

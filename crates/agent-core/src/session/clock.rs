@@ -32,6 +32,22 @@ impl Session {
         self.now_ms = self.now_ms.max(at_ms);
     }
 
+    /// When the last event was.
+    pub(crate) const fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    /// The time that the turn has used.
+    pub(super) fn time_used_ms(&self) -> u64 {
+        self.deadline.used_ms(self.now_ms)
+    }
+
+    /// What was left of the last run's time when it ended, in milliseconds; nothing without a limit, or while it is going on.
+    pub(crate) fn time_left_of_run_ms(&self) -> Option<u64> {
+        let run = self.run.as_ref().filter(|run| run.finished)?;
+        self.config.limits.max_wall_time_ms.map(|limit_ms| limit_ms.saturating_sub(run.used_ms))
+    }
+
     /// What is left of the turn's time, if its clock is running.
     pub(super) fn time_left_ms(&self, at_ms: u64) -> Option<u64> {
         self.deadline.armed?;

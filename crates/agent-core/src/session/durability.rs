@@ -61,6 +61,7 @@ impl Source {
             Event::LlmDelta { .. } | Event::ToolProgress { .. } => Self::Transient,
             Event::Started
             | Event::UserInput { .. }
+            | Event::FollowUp { .. }
             | Event::BudgetRaised { .. }
             | Event::Reconfigured { .. }
             | Event::CompactionRequested

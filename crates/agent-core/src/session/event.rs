@@ -24,6 +24,14 @@ pub enum Event {
         /// The message.
         text: String,
     },
+    /// A message of the agent's own to its session, such as the report of what is missing. It belongs to the message before it and shares its
+    /// time. Blank ones are refused.
+    FollowUp {
+        /// The message.
+        text: String,
+        /// The time that the message before it has used, in milliseconds.
+        used_ms: u64,
+    },
     /// The user changed the limits; those in flight are not affected.
     BudgetRaised {
         /// All limits from now on.
@@ -182,6 +190,7 @@ impl Event {
         match self {
             Self::Started => "Started",
             Self::UserInput { .. } => "UserInput",
+            Self::FollowUp { .. } => "FollowUp",
             Self::BudgetRaised { .. } => "BudgetRaised",
             Self::Reconfigured { .. } => "Reconfigured",
             Self::CompactionRequested => "CompactionRequested",
@@ -214,6 +223,7 @@ impl Event {
             Self::RetryTimeout { ticket } | Self::DeadlineReached { ticket } => Some(*ticket),
             Self::Started
             | Self::UserInput { .. }
+            | Self::FollowUp { .. }
             | Self::BudgetRaised { .. }
             | Self::Reconfigured { .. }
             | Self::CompactionRequested

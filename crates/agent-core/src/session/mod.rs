@@ -64,6 +64,7 @@ pub use table::{ActionKind, ProvedTable, SessionTable, State, Trigger};
 
 use crate::budget::{Ledger, LimitReached};
 use crate::conversation::{CallId, Conversation};
+use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
@@ -270,6 +271,11 @@ impl Session {
         self.state == State::WaitingForUserInput
     }
 
+    /// Whether a run is going on that is to end by itself: it is neither a summary that was asked for nor being stopped.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| !run.finished && !run.is_summary) && self.cancel.is_none()
+    }
+
     /// Whether the session has ended for good.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -327,6 +333,12 @@ impl Session {
     #[must_use]
     pub fn runs_hooks_on_leave(&self) -> bool {
         self.end_hooks_due() && self.table.row(self.state, Trigger::LeaveRequested).is_some()
+    }
+
+    /// Whether the hooks of the session's end run.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.hooks.run_on(HookPoint::SessionEnd)
     }
 
     /// Empties the trace, which decides nothing: a checker that keeps sessions by the million needs its room.

@@ -99,9 +99,17 @@ pub(super) struct Run {
     pub(super) ending: Option<Ending>,
     pub(super) error: Option<String>,
     pub(super) finished: bool,
+    /// The time that its last turn used, in milliseconds, where that is limited.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) used_ms: u64,
     /// Whether the user asked for a summary and for nothing else: how it ends says nothing about the work before it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) is_summary: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(used_ms: &u64) -> bool {
+    *used_ms == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

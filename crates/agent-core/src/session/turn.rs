@@ -28,6 +28,15 @@ impl Session {
         self.pending.push(text);
     }
 
+    /// The agent's own message continues the work on the one before it, in what is left of its time.
+    pub(super) fn absorb_follow_up(&mut self, text: String, used_ms: u64) {
+        let begins = self.asked.is_none();
+        self.absorb_input(text);
+        if begins {
+            self.deadline.used_ms = used_ms;
+        }
+    }
+
     /// Starts a turn: its counters begin anew.
     fn begin_turn(&mut self) {
         self.deadline = Deadline { running: true, used_ms: 0, armed: None };
@@ -141,6 +150,7 @@ impl Session {
 
     /// The turn ended and the user is prompted.
     pub(super) fn end_turn(&mut self) {
+        let used_ms = self.time_used_ms();
         self.deadline = Deadline::default();
         // No hook asks any more: an idle session holds nothing for them but the paths that none has dealt with.
         if self.changes.get().is_some() {
@@ -149,7 +159,7 @@ impl Session {
         (self.tool_calls_refused, self.model_index, self.raised) = (false, 0, false);
         self.hooks.summary_ended();
         if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
-            run.finished = true;
+            (run.finished, run.used_ms) = (true, used_ms);
             if !run.is_summary {
                 self.stopped_by_limit = run.is_stopped_by_limit();
             }

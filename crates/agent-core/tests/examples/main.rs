@@ -33,7 +33,7 @@ fn two_sessions_share_a_thread() {
 fn a_journal_brings_a_session_back() {
     let shown = run("record_replay");
     let lines: Vec<&str> = shown.lines().collect();
-    assert!(lines[0].starts_with(r#"{"seq":0,"at_ms":1,"entry":{"Header":{"format_version":4,"#), "{shown}");
+    assert!(lines[0].starts_with(r#"{"seq":0,"at_ms":1,"entry":{"Header":{"format_version":5,"#), "{shown}");
     assert_eq!(lines[1], r#"{"seq":1,"at_ms":2,"entry":{"Event":"Started"}}"#);
     assert_eq!(*lines.last().unwrap(), "4 records, replayed to WaitingForUserInput");
 }

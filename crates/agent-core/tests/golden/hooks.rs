@@ -90,7 +90,7 @@ impl Story {
 
     fn take(&mut self, event: Event) {
         let at_ms = 1_000 * self.records.len() as u64;
-        self.record(at_ms, Entry::Event(event.clone()));
+        self.record(at_ms, Entry::Event(event.clone().into()));
         let step = self.session.step(at_ms, event).unwrap();
         for started in step.actions.iter().filter_map(ActionStarted::of) {
             self.record(at_ms, Entry::ActionStarted(started));

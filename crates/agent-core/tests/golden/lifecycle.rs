@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 /// One event, of which life, and when.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    life: usize,
-    at_ms: u64,
-    event: Event,
+    pub(crate) life: usize,
+    pub(crate) at_ms: u64,
+    pub(crate) event: Event,
 }
 
 /// The files of the story as it goes today.
@@ -29,12 +29,17 @@ pub(crate) fn written() -> Vec<Kept> {
 
 /// Every agent where it first stands in each state.
 pub(crate) fn machines_of(events: &str) -> Vec<Lifecycle> {
+    machines_made_of(&config(), events)
+}
+
+/// The same of agents that were made otherwise.
+pub(crate) fn machines_made_of(config: &LifecycleConfig, events: &str) -> Vec<Lifecycle> {
     let mut lives: Vec<Lifecycle> = Vec::new();
     let mut found: Vec<Lifecycle> = Vec::new();
     for line in lines(events) {
         let Entry { life, at_ms, event } = serde_json::from_str(line).unwrap();
         if life == lives.len() {
-            lives.push(Lifecycle::new(config()));
+            lives.push(Lifecycle::new(config.clone()));
         }
         let _ = lives[life].step(at_ms, event);
         if found.iter().all(|earlier| earlier.state() != lives[life].state()) {
@@ -46,8 +51,8 @@ pub(crate) fn machines_of(events: &str) -> Vec<Lifecycle> {
 }
 
 /// The kept events, one a line.
-pub(crate) fn events() -> String {
-    let text = kept::read("machines", "lifecycle.events.jsonl");
+pub(crate) fn events(name: &str) -> String {
+    let text = kept::read("machines", name);
     kept::written(lines(&text).into_iter().map(|line| serde_json::from_str::<Entry>(line).unwrap().event))
 }
 
@@ -84,19 +89,19 @@ impl Story {
         own.origin = Origin::Agent;
         self.take(Event::CommitmentAdded { commitment: own });
         self.take(Event::Signalled { signal: Signal::Done, summary: "All green.".into() });
-        self.turn_ends(1);
+        self.turn_ends();
         self.check(0, CheckEnd::Exited { code: 101 });
         self.check(1, CheckEnd::Killed { signal: 9 });
-        self.turn_ends(2);
+        self.turn_ends();
         self.take(Event::CancelRequested);
         self.take(Event::InputReceived { text: "Go on.".into() });
         self.take(Event::CancelRequested);
-        self.take(Event::TurnEnded { end: TurnEnd::Cancelled, inputs_taken: 3 });
+        self.take(Event::TurnEnded { end: TurnEnd::Cancelled, time_left_ms: None });
         self.take(Event::InputReceived { text: "Which tests?".into() });
         self.take(Event::Signalled { signal: Signal::Waiting, summary: "Unit or all?".into() });
-        self.turn_ends(4);
+        self.turn_ends();
         self.take(Event::InputReceived { text: "All.".into() });
-        self.turn_ends(5);
+        self.turn_ends();
         self.check(0, CheckEnd::Exited { code: 0 });
         self.check(1, CheckEnd::Exited { code: 0 });
         assert_eq!(self.machine.state(), State::Done);
@@ -144,8 +149,8 @@ impl Story {
         self.actions.extend(step.actions);
     }
 
-    fn turn_ends(&mut self, inputs_taken: u64) {
-        self.take(Event::TurnEnded { end: TurnEnd::Completed, inputs_taken });
+    fn turn_ends(&mut self) {
+        self.take(Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: None });
     }
 
     fn check(&mut self, commitment: usize, end: CheckEnd) {

@@ -1,7 +1,7 @@
 //! Serialised forms that were written once must be read for ever, and must not change unnoticed.
 //!
-//! Scripted stories, one a machine and one of two machines together, bring about every kind of event and action. What they write now is compared with what is kept under
-//! `journal/v4` and `machines/v2`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//! Scripted stories of the machines, and of an agent, bring about every kind of event and action. What they write now is compared with what is kept under
+//! `journal/v5` and `machines/v3`, named after the versions of the forms. `UPDATE=1` writes the files anew:
 //!
 //! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
@@ -11,13 +11,17 @@
 
 mod agent;
 mod earlier;
+mod follow_up;
 mod hooks;
 mod job;
+mod joined;
 mod kept;
 mod lifecycle;
 mod session;
+mod timed;
 mod words;
 
+use agent_core::agent::Event;
 use agent_core::job::Job;
 use agent_core::journal::{self, Format, FormatError, Record, ReplayError};
 use agent_core::lifecycle::Lifecycle;
@@ -65,6 +69,15 @@ fn a_kept_journal_with_the_users_hooks_replays_to_the_kept_sessions() {
 }
 
 #[test]
+fn a_kept_journal_with_a_message_of_the_agents_own_replays_to_the_kept_sessions() {
+    let records: Vec<Record> = read_lines(&kept::read("journal", "follow_up.jsonl"));
+    let expected: Vec<Session> = read_machines("follow_up.machines.jsonl");
+    assert_eq!(session::machines_on_the_way(&records), expected);
+    let (_, session) = journal::replay(records).unwrap();
+    assert_eq!(&session, expected.last().unwrap(), "the story's end");
+}
+
+#[test]
 fn a_journal_of_every_earlier_version_is_read() {
     let expected: Vec<Session> = read_machines("session.machines.jsonl");
     for version in 1..journal::FORMAT_VERSION {
@@ -83,14 +96,33 @@ fn a_journal_of_every_earlier_version_is_read() {
 
 #[test]
 fn a_kept_journal_tells_of_the_agent_over_its_session() {
-    let records: Vec<Record> = read_lines(&kept::read("journal", "agent.jsonl"));
-    let agent = agent::replayed(records);
-    let outcome = agent.outcome().unwrap();
-    assert_eq!((outcome.kind.exit_code(), agent.lifecycle().rounds()), (63, 1));
-    assert_eq!(
-        outcome.error.unwrap(),
-        "1 of 2 commitments not kept after 1 reports: `cargo test` ended with exit code 101"
-    );
+    for version in agent::APART..=journal::FORMAT_VERSION {
+        let agent = agent::replayed(agent::records(version));
+        let outcome = agent.outcome().unwrap();
+        assert_eq!((outcome.kind.exit_code(), agent.lifecycle().unwrap().rounds()), (63, 1), "version {version}");
+        assert_eq!(
+            outcome.error.unwrap(),
+            "1 of 2 commitments not kept after 1 reports: `cargo test` ended with exit code 101"
+        );
+    }
+}
+
+/// What follows from an event stands in no record, and every message once.
+#[test]
+fn a_kept_journal_of_an_agent_has_events_from_outside_only() {
+    let mut messages = 0;
+    for record in agent::records(journal::FORMAT_VERSION) {
+        match record.entry {
+            journal::Entry::Event(Event::Lifecycle(event)) => assert!(!event.is_derived(), "{event:?}"),
+            journal::Entry::Event(Event::Session(event)) => {
+                messages += u32::from(matches!(event, core_session::Event::UserInput { .. }));
+                assert!(!matches!(event, core_session::Event::FollowUp { .. }), "{event:?}");
+            }
+            journal::Entry::Lifecycle(entry) => panic!("{entry:?}"),
+            _ => {}
+        }
+    }
+    assert_eq!(messages, 1);
 }
 
 /// The agent's end and not its session's, which is a success here.
@@ -110,7 +142,7 @@ fn a_kept_journal_tells_how_its_last_run_ended() {
 /// Whoever performs nothing need not have it rendered: that changes nothing in the session.
 #[test]
 fn a_journal_that_is_only_passed_through_makes_the_same_session() {
-    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl"] {
+    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl"] {
         let records: Vec<Record> = read_lines(&kept::read("journal", name));
         let (first, rest) = records.split_first().unwrap();
         let mut told = journal::Replayer::new(first.clone()).unwrap();
@@ -134,10 +166,13 @@ fn a_journal_with_the_users_hooks_is_read_since_they_are_there() {
     }
 }
 
-/// A machine without what later versions count at other moments, and remember about it: failing calls and repetitions, and what a run is for.
+/// A machine without what later versions count at other moments, and remember about it: failing calls and repetitions, what a run is for, and
+/// the time that it took.
 fn uncounted<M: Machine>(machine: &M) -> Value {
     let mut all = serde_json::to_value(machine).unwrap();
-    for (place, fields) in [("/ledger", &["failures_in_row"][..]), ("", &["repetition"]), ("/run", &["is_summary"])] {
+    for (place, fields) in
+        [("/ledger", &["failures_in_row"][..]), ("", &["repetition"]), ("/run", &["is_summary", "used_ms"])]
+    {
         if let Some(Value::Object(object)) = all.pointer_mut(place) {
             fields.iter().for_each(|field| drop(object.remove(*field)));
         }
@@ -200,14 +235,14 @@ fn with_notes_of_today(text: &str) -> String {
 
 #[test]
 fn a_journal_of_tomorrow_is_refused_by_its_number_whatever_else_is_in_it() {
-    let line = r#"{"seq":0,"entry":{"Header":{"format_version":5,"everything":"is different"}}}"#;
+    let line = r#"{"seq":0,"entry":{"Header":{"format_version":6,"everything":"is different"}}}"#;
     let error = Format::of(line).unwrap_err();
-    assert_eq!(error, FormatError::Unknown { found: 5 });
+    assert_eq!(error, FormatError::Unknown { found: 6 });
     assert_eq!(
         error.to_string(),
-        "it has format 5, this program reads formats 1 to 4: use the program that wrote it, or a newer one"
+        "it has format 6, this program reads formats 1 to 5: use the program that wrote it, or a newer one"
     );
-    assert_eq!(Format::of(&line.replace(":5", ":0")), Err(FormatError::Unknown { found: 0 }));
+    assert_eq!(Format::of(&line.replace(":6", ":0")), Err(FormatError::Unknown { found: 0 }));
     assert!(matches!(Format::of(r#"{"seq":0,"entry":{"Event":"Started"}}"#), Err(FormatError::Form { .. })));
 }
 
@@ -221,6 +256,8 @@ fn kept_events_step_to_the_kept_machines() {
         assert_eq!(lifecycle::machines_of(&kept("lifecycle.events.jsonl")), machines, "version {version}");
         assert_eq!(job::machines_of(&kept("job.events.jsonl")), jobs, "version {version}");
     }
+    let timed: Vec<Lifecycle> = read_machines("timed.machines.jsonl");
+    assert_eq!(timed::machines_of(&kept::read("machines", "timed.events.jsonl")), timed);
 }
 
 #[test]
@@ -230,22 +267,31 @@ fn kept_actions_read_and_write_the_same() {
     check_lines::<core_session::Step>("session.steps.jsonl");
     check_lines::<core_session::Rejected>("session.refusals.jsonl");
     check_lines::<agent_core::lifecycle::Action>("lifecycle.actions.jsonl");
+    check_lines::<agent_core::lifecycle::Action>("timed.actions.jsonl");
     check_lines::<agent_core::job::Action>("job.actions.jsonl");
 }
 
 #[test]
 fn every_kind_of_event_and_action_is_kept() {
-    assert_eq!(kinds::<core_session::Event>().len(), 25, "the count is in the documents too");
+    assert_eq!(kinds::<core_session::Event>().len(), 26, "the count is in the documents too");
     let all = |form, names: &[&str]| names.iter().map(|name| kept::read(form, name)).collect::<String>();
-    let journals = all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl"]);
+    let journals = all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl"]);
     words::check_all_kinds::<core_session::Event>(&session::events(&journals));
+    words::check_all_agent_events(&agent::entries());
     words::check_all_kinds::<journal::ActionStarted>(&session::begun(&journals));
     words::check_all_kinds::<journal::Entry>(&agent::entries());
     words::check_all_kinds::<journal::LifecycleEntry>(&agent::lifecycle_entries());
     let actions = all("machines", &["session.actions.jsonl", "hooks.actions.jsonl"]);
     words::check_all_kinds::<core_session::Action>(&actions);
-    words::check_all_kinds::<agent_core::lifecycle::Event>(&lifecycle::events());
-    words::check_all_kinds::<agent_core::lifecycle::Action>(&kept::read("machines", "lifecycle.actions.jsonl"));
+    words::check_all_kinds::<agent_core::lifecycle::Event>(&format!(
+        "{}{}",
+        lifecycle::events("lifecycle.events.jsonl"),
+        lifecycle::events("timed.events.jsonl")
+    ));
+    words::check_all_kinds::<agent_core::lifecycle::Action>(&all(
+        "machines",
+        &["lifecycle.actions.jsonl", "timed.actions.jsonl"],
+    ));
     words::check_all_kinds::<agent_core::job::Event>(&job::events());
     words::check_all_kinds::<agent_core::job::Action>(&kept::read("machines", "job.actions.jsonl"));
 }
@@ -255,7 +301,11 @@ fn no_other_version_is_read() {
     let tomorrow = snapshot::FORMAT_VERSION + 1;
     for name in ["session.machines.jsonl", "lifecycle.machines.jsonl", "job.machines.jsonl"] {
         let machines = kept::read("machines", name);
-        let line = lines(&machines)[0].replacen("\"format_version\":2", &format!("\"format_version\":{tomorrow}"), 1);
+        let line = lines(&machines)[0].replacen(
+            &format!("\"format_version\":{}", snapshot::FORMAT_VERSION),
+            &format!("\"format_version\":{tomorrow}"),
+            1,
+        );
         let expected = SnapshotError::Version { found: tomorrow };
         assert_eq!(snapshot::read::<Session>(&line).unwrap_err(), expected, "told before the kind of machine");
         assert!(serde_json::from_str::<Session>(&line).is_err() && serde_json::from_str::<Lifecycle>(&line).is_err());
@@ -299,6 +349,8 @@ fn everything() -> Vec<Kept> {
     let mut all = session::written();
     all.extend(hooks::written());
     all.push(agent::written());
+    all.extend(follow_up::written());
+    all.extend(timed::written());
     all.extend(lifecycle::written());
     all.extend(job::written());
     all.push(Kept::new("machines", "words.txt", words::all()));

@@ -1,6 +1,7 @@
 //! A long day of one session: every kind of event and of action, once at least, and a look at it wherever it rests.
 
 use crate::kept::{self, Kept, lines, one_of_each};
+use agent_core::agent;
 use agent_core::budget::{Limits, Price};
 use agent_core::conversation::{CallId, ToolCall};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport};
@@ -29,7 +30,7 @@ pub(crate) fn written() -> Vec<Kept> {
 pub(crate) fn events(journal: &str) -> String {
     let records = lines(journal).into_iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
     kept::written(records.filter_map(|record| match record.entry {
-        Entry::Event(event) => Some(event),
+        Entry::Event(agent::Event::Session(event)) => Some(event),
         _ => None,
     }))
 }
@@ -49,7 +50,7 @@ pub(crate) fn machines_on_the_way(records: &[Record]) -> Vec<Session> {
     let mut session = Session::new(header.config.clone());
     let mut found = vec![session.clone()];
     for record in &records[1..] {
-        let Entry::Event(event) = &record.entry else { continue };
+        let Entry::Event(agent::Event::Session(event)) = &record.entry else { continue };
         let _ = session.step(record.at_ms, event.clone());
         if found.iter().all(|earlier| earlier.state() != session.state()) {
             found.push(session.clone());
@@ -225,7 +226,7 @@ impl Story {
     fn take(&mut self, event: Event) {
         self.at_ms += 250;
         let seq = self.records.len() as u64;
-        self.records.push(Record { seq, at_ms: self.at_ms, entry: Entry::Event(event.clone()) });
+        self.records.push(Record { seq, at_ms: self.at_ms, entry: Entry::Event(event.clone().into()) });
         match self.session.step(self.at_ms, event) {
             Ok(step) => {
                 step.actions.iter().filter_map(ActionStarted::of).for_each(|started| self.begins(started));

@@ -19,6 +19,8 @@ fn machines(out: &mut String) {
     add::<journal::ActionStarted>(out);
     add::<session::State>(out);
     add::<session::Trigger>(out);
+    // Those of an agent are its own and its session's.
+    out.push_str(&format!("agent::event::Event: {}\n", OF_AGENT.join(", ")));
     add::<session::Event>(out);
     add::<session::Action>(out);
     add_reasons::<session::Objection>(out);
@@ -82,6 +84,20 @@ fn add_reasons<O: DeserializeOwned>(out: &mut String) {
     }
     let name = type_name::<O>().trim_start_matches("agent_core::").replace("Objection", "Reason");
     out.push_str(&format!("{name}: {}\n", words.join(", ")));
+}
+
+/// The words of an agent's events that are none of its session.
+const OF_AGENT: &[&str] = &["Bound", "Released", "Attended", "Resumed", "Lifecycle"];
+
+/// Of the kept entries, some is an event of the agent's own, of every kind.
+pub(crate) fn check_all_agent_events(entries: &str) {
+    let mut missing = OF_AGENT.to_vec();
+    for line in lines(entries) {
+        if let journal::Entry::Event(event) = serde_json::from_str(line).unwrap() {
+            missing.retain(|kind| *kind != crate::kept::kind(&event));
+        }
+    }
+    assert!(missing.is_empty(), "no story brings {missing:?} about");
 }
 
 /// Each line is a value of the type, and there is one of every kind.

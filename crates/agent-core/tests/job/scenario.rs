@@ -61,7 +61,7 @@ impl Told {
             "failed" => ended(Verdict::Failure(failure())),
             "failed-for-good" => ended(Verdict::FailureForGood(failure())),
             "stopped" => ended(Verdict::Stopped),
-            "lost" => ended(agent_core::link::verdict(None)),
+            "lost" => ended(agent_core::job::verdict(None)),
             "timer" => Event::RetryTimeout { ticket },
             "written" => Event::RecordWritten { ticket },
             "not-written" => Event::RecordFailed { ticket, message: rest.into() },

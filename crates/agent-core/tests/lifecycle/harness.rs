@@ -37,7 +37,10 @@ pub(crate) struct Harness {
     pub(crate) checks: Vec<Ticket>,
     pub(crate) timers: Vec<Ticket>,
     pub(crate) cleanup: Option<Ticket>,
-    pub(crate) sent: u64,
+    /// What a turn leaves of the message's time when it ends.
+    pub(crate) time_left_ms: Option<u64>,
+    /// What was left of the message's time when the checks began, and when that was.
+    checks_time: Option<(u64, u64)>,
     timer_is_open: bool,
     reports_since_message: u32,
     /// Whether a stop of the turn was asked for since the last message.
@@ -66,7 +69,8 @@ impl Harness {
             timer_is_open: !timers.is_empty(),
             timers,
             cleanup: None,
-            sent: 0,
+            time_left_ms: None,
+            checks_time: None,
             reports_since_message: 0,
             is_stopping: false,
             now_ms: 1_000,
@@ -116,12 +120,18 @@ impl Harness {
 
     /// Takes an event, and checks little.
     pub(crate) fn take_unchecked(&mut self, event: Event) -> Result<Step, Rejected> {
-        if matches!(event, Event::InputReceived { .. }) {
+        if matches!(event, Event::InputReceived { .. } | Event::WorkResumed) {
             self.reports_since_message = 0;
         }
+        let is_timer = matches!(event, Event::TimedOut { .. });
+        let ended = match event {
+            Event::TurnEnded { time_left_ms, .. } => Some(time_left_ms.map(|left_ms| (left_ms, self.now_ms))),
+            _ => None,
+        };
         let result = self.machine.step(self.now_ms, event);
         if let Ok(step) = &result {
-            self.timer_is_open &= step.transitions.first().is_none_or(|row| row.on != Trigger::TimedOut);
+            self.checks_time = ended.unwrap_or(self.checks_time);
+            self.timer_is_open &= !is_timer || step.is_empty();
             self.note(step);
         }
         result
@@ -155,8 +165,13 @@ impl Harness {
                 self.is_stopping |= before.state() == State::Working;
                 assert!(matches!(row.to, State::Idle | State::Working | State::Waiting));
             }
-            Event::TurnEnded { inputs_taken, .. } => {
-                assert!(*inputs_taken >= self.sent, "an old turn counted");
+            Event::WorkResumed => {
+                assert!(matches!(before.state(), State::Idle | State::Waiting), "work resumed in {:?}", before.state());
+                self.reports_since_message = 0;
+                self.is_stopping = false;
+            }
+            Event::TurnEnded { time_left_ms, .. } => {
+                self.checks_time = time_left_ms.map(|left_ms| (left_ms, self.now_ms));
                 let is_claim = matches!(row.on, Trigger::CompletionClaimed | Trigger::CompletionClaimedUnbound);
                 assert!(!(is_claim && self.is_stopping), "a turn that was to be stopped claims something");
             }
@@ -165,6 +180,9 @@ impl Harness {
             }
             Event::TimedOut { ticket } => {
                 assert!(self.timer_is_open && self.timers.last() == Some(ticket), "an old timer counted");
+                // The checks have the time of their message, which is part of its budget.
+                let is_budget = row.on == Trigger::BudgetExceeded;
+                assert_eq!(is_budget, before.state() == State::Verifying, "{row:?}");
                 self.timer_is_open = false;
             }
             Event::CommitmentAdded { .. }
@@ -205,7 +223,7 @@ impl Harness {
     }
 
     pub(crate) fn turn(&mut self, end: TurnEnd) {
-        self.take(Event::TurnEnded { end, inputs_taken: self.sent }).map(drop).unwrap();
+        self.take(Event::TurnEnded { end, time_left_ms: self.time_left_ms }).map(drop).unwrap();
     }
 
     pub(crate) fn signal(&mut self, signal: Signal) {
@@ -235,9 +253,10 @@ impl Harness {
     fn note(&mut self, step: &Step) {
         for action in &step.actions {
             match action {
-                Action::SendInput { .. } => self.sent += 1,
-                Action::SendGapReport { round, .. } => {
-                    self.sent += 1;
+                Action::SendInput { .. } => {}
+                Action::SendGapReport { round, time_left_ms, .. } => {
+                    let left_ms = |(left_ms, since_ms): (u64, u64)| left_ms.saturating_sub(self.now_ms - since_ms);
+                    assert_eq!(*time_left_ms, self.checks_time.map(left_ms), "the checks take their time");
                     self.reports_since_message += 1;
                     assert_eq!(*round, self.reports_since_message);
                 }
@@ -286,8 +305,19 @@ impl Harness {
             assert!(step.actions.iter().all(|action| *action == Action::ReleaseSession));
         }
         assert_eq!(machine.mode().is_some(), machine.state() == State::Working);
-        let is_timed = matches!(machine.state(), State::Idle | State::Working | State::Waiting);
-        assert!(is_timed || !self.timer_is_open, "a timer outlives its state");
+        let limit_ms = match machine.state() {
+            State::Idle => self.made_of.max_idle_ms,
+            State::Working => self.made_of.max_work_ms,
+            State::Waiting => self.made_of.max_wait_ms,
+            State::Verifying => self.checks_time.map(|(left_ms, _)| left_ms),
+            _ => None,
+        };
+        assert_eq!(self.timer_is_open, limit_ms.is_some(), "a timer in {:?}", machine.state());
+        let started = step.actions.iter().find_map(|action| match action {
+            Action::StartTimer { delay_ms, .. } => Some(*delay_ms),
+            _ => None,
+        });
+        assert!(started.is_none() || started == limit_ms, "{started:?} instead of {limit_ms:?}");
     }
 }
 
@@ -301,7 +331,7 @@ pub(crate) fn choose(harness: &Harness, (kind, a, b): Choice) -> Event {
         if b < 200 { newest } else { tickets.first().copied().unwrap_or(Ticket(98)) }
     };
     let ends = [TurnEnd::Failed, TurnEnd::Cancelled, TurnEnd::OutOfBudget];
-    match kind % 28 {
+    match kind % 29 {
         0..3 => Event::InputReceived { text: String::from(if a < 10 { " " } else { "go on" }) },
         3 => Event::CommitmentAdded { commitment: commitment(if a < 20 { "" } else { "another" }) },
         4 => {
@@ -314,7 +344,7 @@ pub(crate) fn choose(harness: &Harness, (kind, a, b): Choice) -> Event {
         }
         6..12 => {
             let end = if a < 220 { TurnEnd::Completed } else { ends[usize::from(b) % ends.len()] };
-            Event::TurnEnded { end, inputs_taken: harness.sent.saturating_sub(u64::from(b > 240)) }
+            Event::TurnEnded { end, time_left_ms: (b > 150).then(|| u64::from(b) * 3) }
         }
         12..22 => {
             let ends = [
@@ -334,6 +364,7 @@ pub(crate) fn choose(harness: &Harness, (kind, a, b): Choice) -> Event {
         24 if a < 60 => Event::BudgetExceeded,
         25 if a < 40 => Event::SessionEnded,
         26 if a < 60 => Event::Dismissed,
+        28 => Event::WorkResumed,
         27 => Event::CleanupCompleted { ticket: harness.cleanup.unwrap_or(Ticket(97)) },
         _ => Event::InputReceived { text: String::from("more") },
     }

@@ -2,11 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
-mod agent;
 mod harness;
-mod link;
 mod malformed;
 mod mutation;
+mod outstanding;
 mod pairs;
 mod properties;
 mod scenario;

@@ -17,6 +17,7 @@ fn places() -> Vec<Harness> {
     harness.message();
     harness.signal(Signal::Done);
     out.push(harness.clone());
+    harness.time_left_ms = Some(700);
     harness.turn(TurnEnd::Completed);
     harness.answer(1, exited(1));
     out.push(harness.clone());
@@ -77,7 +78,10 @@ fn verifying(change: impl Fn(&mut Value)) -> Result<Lifecycle, String> {
 #[test]
 fn an_agent_that_waits_for_a_ticket_of_the_future_is_refused() {
     let with_last = |change: fn(u64) -> u64| {
-        verifying(|value| value["next_ticket"] = Value::from(change(value["verification"]["ticket"].as_u64().unwrap())))
+        verifying(|value| {
+            let open = value["verification"]["ticket"].as_u64().max(value["timer"].as_u64());
+            value["next_ticket"] = Value::from(change(open.unwrap()));
+        })
     };
     assert!(with_last(|open| open).is_ok() && with_last(|open| open + 1).is_ok());
     let told = with_last(|open| open - 1).unwrap_err();
@@ -88,6 +92,12 @@ fn an_agent_that_waits_for_a_ticket_of_the_future_is_refused() {
 fn an_agent_whose_open_checks_are_of_other_commitments_is_refused() {
     let told = verifying(|value| drop(value["commitments"].as_array_mut().unwrap().pop())).unwrap_err();
     assert_eq!(told, "no agent is ever Verifying with checks of other commitments");
+}
+
+#[test]
+fn checks_without_a_limit_have_no_timer() {
+    let told = verifying(|value| drop(value.as_object_mut().unwrap().remove("checks_time"))).unwrap_err();
+    assert_eq!(told, "no agent is ever Verifying with a timer");
 }
 
 /// The text says another state than its data: refused, unless the two cannot be told apart.
@@ -116,14 +126,18 @@ fn an_agent_in_another_state_is_refused_or_lives() {
 
 /// As written; but what is added is dropped, and what may be nothing may be left out.
 fn is_what_it_says(spoilt: &Spoilt, whole: &Value, value: &Value, back: &Value) -> bool {
-    let mut without = whole.clone();
-    if let Some(field) = without.pointer_mut(&spoilt.at) {
+    let (mut nothing, mut without) = (whole.clone(), whole.clone());
+    if let Some(field) = nothing.pointer_mut(&spoilt.at) {
         *field = Value::Null;
+    }
+    let (of, field) = spoilt.at.rsplit_once('/').unwrap_or_default();
+    if let Some(Value::Object(object)) = without.pointer_mut(of) {
+        drop(object.remove(field));
     }
     match spoilt.what {
         What::Added => back == whole,
-        What::Removed => *back == without,
-        What::Replaced => back == value,
+        What::Removed => *back == nothing || *back == without,
+        What::Replaced => back == value || *value == nothing && *back == without,
     }
 }
 
@@ -151,7 +165,9 @@ fn alphabet(ticket: Ticket) -> Vec<Event> {
         Event::CleanupCompleted { ticket },
         Event::InputReceived { text: "more".into() },
         Event::ModeChanged { mode: TaskMode::Plan },
-        Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: u64::MAX },
+        Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: Some(u64::MAX) },
+        Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: None },
+        Event::WorkResumed,
         Event::CommitmentAdded { commitment: crate::harness::commitment("third") },
         Event::CancelRequested,
         Event::BudgetExceeded,

@@ -56,6 +56,6 @@ fn start(config: &Value, table: &'static LifecycleTable) -> Driver<'static> {
 }
 
 fn rendered_as(_: &str, action: &str) -> String {
-    let is_timer = matches!(action, "StartIdleTimer" | "StartWorkTimer" | "StartWaitTimer");
+    let is_timer = matches!(action, "StartIdleTimer" | "StartWorkTimer" | "StartWaitTimer" | "StartCheckTimer");
     if is_timer { "StartTimer".to_owned() } else { action.to_owned() }
 }

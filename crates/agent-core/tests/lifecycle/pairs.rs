@@ -9,67 +9,86 @@ use agent_core::lifecycle::{
 };
 use std::collections::BTreeSet;
 
-/// A machine in each state, with the timer of its state running; `Verifying` with one check answered.
+/// A machine in each state, with the timer of its state running; `Verifying` with one check answered, with and without a limit on its time.
 fn places() -> Vec<(String, Harness)> {
-    let of = |config: LifecycleConfig, steps: &dyn Fn(&mut Harness)| {
-        let mut harness = Harness::new(config);
-        harness.message();
-        steps(&mut harness);
-        harness
+    let renewed = || LifecycleConfig { is_renewed: true, ..config() };
+    let done = |harness: &mut Harness| {
+        verifying(harness, exited(0));
+        harness.answer(1, exited(0));
     };
-    let with = |steps: &dyn Fn(&mut Harness)| of(config(), steps);
-    let resting = || LifecycleConfig { continues_after_failure: false, ..config() };
-    let verifying = |harness: &mut Harness, report| {
-        harness.turn(TurnEnd::Completed);
-        harness.answer(0, report);
-    };
-    let not_started = || CheckReport { end: CheckEnd::NotStarted { found: String::new() }, output: String::new() };
-    let again = |harness: &mut Harness| {
-        harness.turn(TurnEnd::Completed);
-        harness.answer(0, exited(0));
-        harness.answer(1, exited(1));
-    };
+    let reaped = |harness: &mut Harness| drop(harness.take(Event::Dismissed).unwrap());
     let others: Vec<(&str, Harness)> = vec![
         ("Idle, new", Harness::new(config())),
-        ("Idle", with(&|harness| harness.turn(TurnEnd::Failed))),
+        ("Idle", place(config(), &|harness| harness.turn(TurnEnd::Failed))),
         (
             "Waiting",
-            with(&|harness| {
+            place(config(), &|harness| {
                 harness.signal(Signal::Waiting);
                 harness.turn(TurnEnd::Completed);
             }),
         ),
-        ("Verifying", with(&|harness| harness.turn(TurnEnd::Completed))),
-        ("Verifying, first kept", with(&|harness| verifying(harness, exited(0)))),
-        ("Verifying, resting, first kept", of(resting(), &|harness| verifying(harness, exited(0)))),
-        ("Verifying, resting, first not started", of(resting(), &|harness| verifying(harness, not_started()))),
-        ("Verifying, first not kept", with(&|harness| verifying(harness, exited(2)))),
-        ("Verifying, first not started", with(&|harness| verifying(harness, not_started()))),
-        (
-            "Verifying, last round",
-            with(&|harness| {
-                (0..3).for_each(|_| again(harness));
-                verifying(harness, exited(0));
-            }),
-        ),
-        (
-            "Done",
-            with(&|harness| {
-                verifying(harness, exited(0));
-                harness.answer(1, exited(0));
-            }),
-        ),
-        ("Reaped", with(&|harness| drop(harness.take(Event::Dismissed).unwrap()))),
+        ("Done", place(config(), &done)),
+        ("Done, renewed", place(renewed(), &done)),
+        ("Reaped", place(config(), &reaped)),
+        ("Reaped, renewed", place(renewed(), &reaped)),
         (
             "Ended",
-            with(&|harness| {
-                let _ = harness.take(Event::Dismissed).unwrap();
+            place(config(), &|harness| {
+                reaped(harness);
                 let ticket = harness.cleanup.unwrap();
                 let _ = harness.take(Event::CleanupCompleted { ticket }).unwrap();
             }),
         ),
     ];
-    others.into_iter().map(|(place, harness)| (place.to_owned(), harness)).chain(working()).collect()
+    let others = others.into_iter().map(|(place, harness)| (place.to_owned(), harness));
+    others.chain(checking("", None)).chain(checking(LIMITED, Some(700))).chain(working()).collect()
+}
+
+fn place(config: LifecycleConfig, steps: &dyn Fn(&mut Harness)) -> Harness {
+    let mut harness = Harness::new(config);
+    harness.message();
+    steps(&mut harness);
+    harness
+}
+
+/// Says of a place that the checks have a timer.
+const LIMITED: &str = ", limited";
+
+/// While checks run, with so much left of the message's time.
+fn checking(suffix: &str, time_left_ms: Option<u64>) -> Vec<(String, Harness)> {
+    let resting = || LifecycleConfig { continues_after_failure: false, ..config() };
+    let not_started = || CheckReport { end: CheckEnd::NotStarted { found: String::new() }, output: String::new() };
+    let with = |config, steps: &dyn Fn(&mut Harness)| {
+        place(config, &|harness| {
+            harness.time_left_ms = time_left_ms;
+            steps(harness);
+        })
+    };
+    let again = |harness: &mut Harness| {
+        verifying(harness, exited(0));
+        harness.answer(1, exited(1));
+    };
+    let places: Vec<(&str, Harness)> = vec![
+        ("Verifying", with(config(), &|harness| harness.turn(TurnEnd::Completed))),
+        ("Verifying, first kept", with(config(), &|harness| verifying(harness, exited(0)))),
+        ("Verifying, resting, first kept", with(resting(), &|harness| verifying(harness, exited(0)))),
+        ("Verifying, resting, first not started", with(resting(), &|harness| verifying(harness, not_started()))),
+        ("Verifying, first not kept", with(config(), &|harness| verifying(harness, exited(2)))),
+        ("Verifying, first not started", with(config(), &|harness| verifying(harness, not_started()))),
+        (
+            "Verifying, last round",
+            with(config(), &|harness| {
+                (0..3).for_each(|_| again(harness));
+                verifying(harness, exited(0));
+            }),
+        ),
+    ];
+    places.into_iter().map(|(place, harness)| (format!("{place}{suffix}"), harness)).collect()
+}
+
+fn verifying(harness: &mut Harness, report: CheckReport) {
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, report);
 }
 
 /// At work, with all that decides what the turn's end means, each with each: commitments, somebody who attends, what was signalled, a cancel.
@@ -106,7 +125,7 @@ const TURNS: &[Line] = &[
 ];
 
 fn events(harness: &Harness) -> Vec<(&'static str, Event)> {
-    let turn = |end, behind| Event::TurnEnded { end, inputs_taken: harness.sent.saturating_sub(behind) };
+    let turn = |end, time_left_ms| Event::TurnEnded { end, time_left_ms };
     let checks = harness.checks.last().copied().unwrap_or(Ticket(90));
     let timer = harness.timers.last().copied().unwrap_or(Ticket(91));
     // That of the first wait; a new agent has no earlier one.
@@ -123,11 +142,12 @@ fn events(harness: &Harness) -> Vec<(&'static str, Event)> {
         ("mode", Event::ModeChanged { mode: TaskMode::Plan }),
         ("signal done", signal(Signal::Done)),
         ("signal waiting", signal(Signal::Waiting)),
-        ("turn completed", turn(TurnEnd::Completed, 0)),
-        ("turn failed", turn(TurnEnd::Failed, 0)),
-        ("turn cancelled", turn(TurnEnd::Cancelled, 0)),
-        ("turn out of budget", turn(TurnEnd::OutOfBudget, 0)),
-        ("old turn", turn(TurnEnd::Completed, 1)),
+        ("turn completed", turn(TurnEnd::Completed, None)),
+        ("turn failed", turn(TurnEnd::Failed, None)),
+        ("turn cancelled", turn(TurnEnd::Cancelled, None)),
+        ("turn out of budget", turn(TurnEnd::OutOfBudget, None)),
+        ("turn completed in time", turn(TurnEnd::Completed, Some(700))),
+        ("work resumed", Event::WorkResumed),
         ("first kept", check(checks, 0, exited(0))),
         ("second kept", check(checks, 1, exited(0))),
         ("second not kept", check(checks, 1, exited(1))),
@@ -154,6 +174,7 @@ type Line = (&'static str, &'static [&'static str], State, &'static [&'static st
 #[rustfmt::skip]
 const EXPECTED: &[Line] = &[
     ("Idle", &["input"], State::Working, &["StopTimer", "SendInput", "StartTimer"]),
+    ("Idle", &["work resumed"], State::Working, &["StopTimer", "StartTimer"]),
     ("Idle", &["commitment", "cancel"], State::Idle, &[]),
     ("Idle", &["timeout"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Idle", &["budget", "session ended", "dismissed"], State::Reaped, &["StopTimer", "ReportOutcome", "CleanUp"]),
@@ -168,6 +189,7 @@ const EXPECTED: &[Line] = &[
     ("Working", &["budget", "dismissed"], State::Reaped, &["StopTimer", "CancelTurn", "ReportOutcome", "CleanUp"]),
 
     ("Waiting", &["input"], State::Working, &["StopTimer", "SendInput", "StartTimer"]),
+    ("Waiting", &["work resumed"], State::Working, &["StopTimer", "StartTimer"]),
     ("Waiting", &["commitment", "cancel"], State::Waiting, &[]),
     ("Waiting", &["timeout"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Waiting", &["budget", "session ended", "dismissed"], State::Reaped, &["StopTimer", "ReportOutcome", "CleanUp"]),
@@ -185,22 +207,44 @@ const EXPECTED: &[Line] = &[
     ("Verifying, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, first", &["second kept", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
 
+    ("Done, renewed", &["dismissed"], State::Ended, &[]),
     ("Done", &["session ended"], State::Ended, &[]),
     ("Done", &["dismissed"], State::Ended, &["ReleaseSession"]),
     ("Reaped", &["session ended"], State::Reaped, &[]),
-    ("Reaped", &["cleanup"], State::Ended, &[]),
+    ("Reaped, renewed", &["cleanup"], State::Ended, &[]),
+    ("Reaped", &["cleanup"], State::Ended, &["ReleaseSession"]),
 ];
 
-fn expected(place: &str, event: &str) -> Option<&'static Line> {
+fn expected(place: &str, event: &str) -> Option<(State, Vec<&'static str>)> {
+    let (to, actions) = match place.strip_suffix(LIMITED) {
+        Some(_) if event == "timeout" => (State::Reaped, &["CancelChecks", "ReportOutcome", "CleanUp"][..]),
+        Some(place) => return expected(place, event).map(|(to, actions)| (to, with_check_timer(to, actions))),
+        None => expected_line(place, event).map(|(.., to, actions)| (*to, *actions))?,
+    };
+    Some((to, actions.to_vec()))
+}
+
+/// What leaves the checks stops their timer: before anything but the checks themselves.
+fn with_check_timer(to: State, mut actions: Vec<&'static str>) -> Vec<&'static str> {
+    if to != State::Verifying {
+        actions.insert(usize::from(actions[0] == "CancelChecks"), "StopTimer");
+    }
+    actions
+}
+
+fn expected_line(place: &str, event: &str) -> Option<&'static Line> {
     // Nothing is answered yet: any valid answer leaves one open.
     const FIRST: Line = ("", &[], State::Verifying, &[]);
+    // A limit on the message's time is one on the checks.
+    const TIMED: Line = ("", &[], State::Verifying, &["StopTimer", "RunChecks", "StartTimer"]);
     let opens = ["first kept", "second kept", "second not kept", "second too slow", "second not started"];
     if place == "Verifying" && opens.contains(&event) {
         return Some(&FIRST);
     }
-    if place.starts_with("Working") && event == "turn completed" {
+    if place.starts_with("Working") && event.starts_with("turn completed") {
         let words: Vec<&str> = place.split(", ").collect();
-        return TURNS.iter().find(|(when, ..)| when.split(' ').all(|word| words.contains(&word)));
+        let line = TURNS.iter().find(|(when, ..)| when.split(' ').all(|word| words.contains(&word)))?;
+        return Some(if event == "turn completed in time" && line.2 == State::Verifying { &TIMED } else { line });
     }
     EXPECTED.iter().find(|(from, events, ..)| place.starts_with(from) && events.contains(&event))
 }
@@ -214,8 +258,11 @@ fn name(action: &Action) -> String {
 fn is_late(place: &str, event: &str) -> bool {
     match event {
         "late timeout" => place != "Idle, new",
-        "timeout" => ["Verifying", "Done", "Reaped", "Ended"].iter().any(|untimed| place.starts_with(untimed)),
-        "checks as timeout" => place == "Done",
+        "timeout" => {
+            let is_untimed = ["Verifying", "Done", "Reaped", "Ended"].iter().any(|untimed| place.starts_with(untimed));
+            is_untimed && !place.ends_with(LIMITED)
+        }
+        "checks as timeout" => place.starts_with("Done"),
         _ => false,
     }
 }
@@ -225,8 +272,6 @@ fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
     let no_row = |trigger| (Some(trigger), Reason::NoRow);
     match event {
         "blank input" | "blank commitment" => (None, Objection::Blank.into()),
-        // Nothing was sent to a new agent, so no turn of it can be old.
-        "old turn" if place != "Idle, new" => (None, Objection::OldTurn.into()),
         "stale check" | "stale cleanup" | "cleanup" | "late timeout" | "checks as timeout" | "unknown timeout" => {
             (None, Reason::StaleTicket)
         }
@@ -241,8 +286,9 @@ fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
         "signal done" | "signal waiting" => no_row(Trigger::Signalled),
         "turn failed" | "turn cancelled" => no_row(Trigger::TurnFailed),
         "turn out of budget" => no_row(Trigger::TurnOutOfBudget),
-        "turn completed" if place == "Waiting" => no_row(Trigger::WaitingSignalled),
-        "turn completed" | "old turn" => no_row(Trigger::CompletionClaimed),
+        "turn completed" | "turn completed in time" if place == "Waiting" => no_row(Trigger::WaitingSignalled),
+        "work resumed" => no_row(Trigger::WorkResumed),
+        "turn completed" | "turn completed in time" => no_row(Trigger::CompletionClaimed),
         "cancel" => no_row(Trigger::CancelRequested),
         "budget" => no_row(Trigger::BudgetExceeded),
         "session ended" => no_row(Trigger::SessionEnded),
@@ -253,7 +299,7 @@ fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
 
 #[test]
 fn every_event_in_every_state() {
-    assert_eq!(every_event_in(""), (13 + 24) * 29);
+    assert_eq!(every_event_in(""), (8 + 2 * 7 + 24) * 30);
 }
 
 /// In the places of a state, by its name; how many pairs there were.
@@ -270,10 +316,10 @@ pub(crate) fn every_event_in(state: &str) -> usize {
                     assert_eq!(step.actions, [], "{place} + {label}");
                     assert_eq!(serde_json::to_string(&harness.machine).unwrap(), bytes, "{place} + {label}");
                 }
-                (Ok(step), Some((_, _, to, actions))) => {
-                    assert_eq!(harness.state(), *to, "{place} + {label}");
+                (Ok(step), Some((to, actions))) => {
+                    assert_eq!(harness.state(), to, "{place} + {label}");
                     let names: Vec<_> = step.actions.iter().map(name).collect();
-                    assert_eq!(names, *actions, "{place} + {label}");
+                    assert_eq!(names, actions, "{place} + {label}");
                 }
                 (Err(rejected), None) if !is_late(&place, label) => {
                     assert_eq!((rejected.trigger, rejected.reason), refusal(&place, label), "{place} + {label}");

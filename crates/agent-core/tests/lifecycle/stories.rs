@@ -17,7 +17,7 @@ fn what_was_kept_once_is_checked_again() {
     harness.answer(1, exited(0));
     let actions = harness.answer(0, exited(1));
     assert_eq!(harness.state(), State::Working, "the first was kept once and is not any more");
-    assert!(matches!(&actions[0], Action::SendGapReport { text, round: 2 } if text.contains("NOT KEPT: first")));
+    assert!(matches!(&actions[0], Action::SendGapReport { text, round: 2, .. } if text.contains("NOT KEPT: first")));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_gap_report_names_everything() {
     harness.answer(1, exited(0));
     let noise = format!("{}é the end", "x".repeat(9_000));
     let actions = harness.answer(0, CheckReport { end: CheckEnd::TimedOut, output: noise });
-    let Action::SendGapReport { text, round: 1 } = &actions[0] else { panic!("{actions:?}") };
+    let Action::SendGapReport { text, round: 1, .. } = &actions[0] else { panic!("{actions:?}") };
     for part in [
         "1 of 2 commitments not kept",
         "round 1 of 3",

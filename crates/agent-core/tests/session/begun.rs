@@ -27,7 +27,7 @@ impl Journal {
         let Command::Take(event) = self.script.read(line) else { panic!("{line}") };
         let step = self.script.session.step(0, event.clone()).unwrap();
         self.script.note(&step.actions);
-        self.note(Entry::Event(event));
+        self.note(Entry::Event(event.into()));
     }
 
     fn note(&mut self, entry: Entry) {

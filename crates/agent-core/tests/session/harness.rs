@@ -10,6 +10,7 @@ mod request;
 pub(crate) use generator::{CONFIGS, Choice, answer, config, stop};
 pub(crate) use request::check_request;
 
+use agent_core::agent;
 use agent_core::journal::{Entry, Header, Record, replay};
 use agent_core::session::{Event, Rejected, Session, SessionConfig, State, Step};
 use invariants::Seen;
@@ -68,6 +69,12 @@ impl Harness {
         Event::UserInput { text: format!("input-{}.", self.inputs) }
     }
 
+    /// A message of the agent's own, in what is left of the time of the one before it.
+    pub(crate) fn follow_up(&mut self, used_ms: u64) -> Event {
+        self.inputs += 1;
+        Event::FollowUp { text: format!("input-{}.", self.inputs), used_ms }
+    }
+
     /// The journal, line by line.
     pub(crate) fn lines(&self) -> &[String] {
         &self.journal
@@ -78,11 +85,11 @@ impl Harness {
         if event.is_transient() {
             return;
         }
-        let record = Record { seq: self.journal.len() as u64, at_ms: self.now_ms, entry: Entry::Event(event) };
+        let record = Record { seq: self.journal.len() as u64, at_ms: self.now_ms, entry: Entry::Event(event.into()) };
         let line = serde_json::to_string(&record).unwrap();
         let read: Record = serde_json::from_str(&line).unwrap();
         assert_eq!(read, record);
-        let Entry::Event(event) = read.entry else { panic!("{line}") };
+        let Entry::Event(agent::Event::Session(event)) = read.entry else { panic!("{line}") };
         let _ = self.rebuilt.step(read.at_ms, event);
         self.journal.push(line);
     }

@@ -6,7 +6,7 @@ mod mangle;
 use crate::harness::{answer, check_request, stop};
 use crate::scenario::script::{Command, Script};
 use agent_core::conversation::Item;
-use agent_core::journal::{Record, ReplayError, replay};
+use agent_core::journal::{FORMAT_VERSION, Record, ReplayError, replay};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Event, Session, State, Ticket};
 use agent_core::table::Label;
@@ -315,8 +315,9 @@ fn a_journal_that_is_spoilt_is_an_error() {
     assert_eq!(replay(Vec::new()).unwrap_err(), ReplayError::NoHeader);
     assert_eq!(replay(records().into_iter().skip(1)).unwrap_err(), ReplayError::NoHeader);
     let mut of_tomorrow: Value = serde_json::from_str(&lines[0]).unwrap();
-    *of_tomorrow.pointer_mut("/entry/Header/format_version").unwrap() = serde_json::json!(5);
-    assert_eq!(replay([serde_json::from_value(of_tomorrow).unwrap()]).unwrap_err(), ReplayError::Version { found: 5 });
+    *of_tomorrow.pointer_mut("/entry/Header/format_version").unwrap() = serde_json::json!(FORMAT_VERSION + 1);
+    let found = FORMAT_VERSION + 1;
+    assert_eq!(replay([serde_json::from_value(of_tomorrow).unwrap()]).unwrap_err(), ReplayError::Version { found });
     for missing in 1..lines.len() - 1 {
         let mut records = records();
         records.remove(missing);

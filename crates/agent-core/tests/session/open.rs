@@ -4,7 +4,6 @@ use crate::scenario::script::{Command, Script};
 use agent_core::budget::{LimitKind, Price};
 use agent_core::conversation::Item;
 use agent_core::hook::HookPoint;
-use agent_core::link::waits_for_person;
 use agent_core::llm::LlmResponse;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
 
@@ -82,19 +81,6 @@ fn rulings_are_told_in_call_order_whatever_the_order_of_the_facts() {
     let step = script.session.step(0, Event::ToolsPrepared { ticket, facts }).unwrap();
     let told: Vec<_> = step.notes.rulings.iter().map(|ruling| ruling.call.as_str()).collect();
     assert_eq!(told, ["c1-1", "c1-2", "c1-3", "c1-4"]);
-}
-
-#[test]
-fn a_person_is_waited_for_behind_a_question_only() {
-    let mut script = Script::default();
-    let mut waited = Vec::new();
-    for line in ["config mode=default", "input go", "answer calls change{}", "prepared", "allow 1", "tool 1 ok x"] {
-        let Command::Take(event) = script.read(line) else { continue };
-        let step = script.session.step(0, event).unwrap();
-        script.note(&step.actions);
-        waited.extend(step.transitions.iter().filter(|step| waits_for_person(step)).map(|step| step.to));
-    }
-    assert_eq!(waited, [State::AwaitingApproval]);
 }
 
 /// After a crash nobody knows how far they came.

@@ -106,7 +106,7 @@ impl Reborn {
         self.journal.clear();
         self.write(0, Entry::Header(Box::new(header)));
         if self.script.session.state() != State::Ready {
-            self.write(0, Entry::Event(Event::Started));
+            self.write(0, Entry::Event(Event::Started.into()));
         }
     }
 
@@ -132,7 +132,7 @@ impl Story for Reborn {
         let mut script = self.script.clone();
         let told = match script.read(line) {
             Command::Take(event) if !event.is_transient() => {
-                self.write(script.now_ms, Entry::Event(event));
+                self.write(script.now_ms, Entry::Event(event.into()));
                 perform(&mut self.script, line, &mut BTreeSet::new())
             }
             Command::Take(_) | Command::Show(_) => perform(&mut self.script, line, &mut BTreeSet::new()),

@@ -4,9 +4,9 @@ use super::secrets::Secrets;
 use super::{JobHost, JobNotice, broken};
 use crate::agent::{Agent, AgentError};
 use crate::runner::End;
-use agent_core::job::{Attempt, Event, FailureKind, Spent, Verdict};
-use agent_core::link;
-use agent_core::session::{Session, Ticket};
+use agent_core::agent as core;
+use agent_core::job::{self, Attempt, Event, FailureKind, Spent, Verdict};
+use agent_core::session::Ticket;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -38,14 +38,15 @@ pub(super) async fn run(
         }
     };
     drive(&mut agent, host.as_ref(), &attempt.task, &stop, &leave).await;
-    let Ok((end, session)) = finish(agent, &stop, &leave).await else {
+    let Ok((end, agent)) = finish(agent, &stop, &leave).await else {
         // The session's task panicked, and took with it what is known of its calls.
         return broken::attempt(ticket, session_id);
     };
+    let session = agent.session();
     let mut spent = Spent::of_ledger(session.ledger());
     // What was left open costs something that nobody will learn.
     spent.unpriced_calls += u64::from(session.has_open_cost());
-    Event::AttemptEnded { ticket, verdict: verdict(end, &session), spent, session_id }
+    Event::AttemptEnded { ticket, verdict: verdict(end, &agent), spent, session_id }
 }
 
 /// Until the prompt after the task, or until everything is to be left as it is.
@@ -73,7 +74,7 @@ async fn finish(
     agent: Agent,
     stop: &CancellationToken,
     leave: &CancellationToken,
-) -> Result<(End, Session), AgentError> {
+) -> Result<(End, core::Agent), AgentError> {
     let cut_short = if stop.is_cancelled() { leave } else { stop };
     let handle = agent.handle().clone();
     let mut finished = pin!(agent.finish());
@@ -89,12 +90,12 @@ async fn finish(
 
 /// What the session came to. Without a whole journal it is no success, whatever it says: nobody can look at it or go on with it, and the next
 /// attempt would write on the same disk.
-fn verdict(end: End, session: &Session) -> Verdict {
+fn verdict(end: End, agent: &core::Agent) -> Verdict {
     match end {
         End::JournalFailed(error) => Verdict::FailureForGood(FailureKind::System(error.to_string())),
         // One is left at its prompt, or wherever it was when the job was left; a session that ended for good is none that a job makes, and
         // its outcome stands all the same.
-        End::Detached | End::ShutDown => link::verdict(session.outcome().as_ref()),
+        End::Detached | End::ShutDown => job::verdict(agent.outcome().as_ref()),
     }
 }
 

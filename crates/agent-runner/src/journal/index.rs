@@ -10,8 +10,9 @@ use super::file::private;
 use super::own::check_own;
 use super::read::{ReadError, Reader};
 use super::regular::read_regular;
+use agent_core::agent::Event;
 use agent_core::journal::Entry;
-use agent_core::session::Event;
+use agent_core::session;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, Metadata, OpenOptions};
@@ -44,7 +45,7 @@ impl Said {
         };
         for record in records {
             match record.map(|record| record.entry) {
-                Ok(Entry::Event(Event::UserInput { text })) => {
+                Ok(Entry::Event(Event::Session(session::Event::UserInput { text }))) => {
                     return Some(Self::Words(text.trim_start().chars().take(WORDS_CHARS).collect()));
                 }
                 Ok(_) => {}

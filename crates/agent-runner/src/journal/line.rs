@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_line_is_json_with_the_sum_that_the_documents_tell_of() {
-        let record = Record { seq: 1, at_ms: 5, entry: Entry::Event(Event::Started) };
+        let record = Record { seq: 1, at_ms: 5, entry: Entry::Event(Event::Started.into()) };
         let mut lines = Vec::new();
         write(&record, &mut lines).unwrap();
         let text = r#""seq":1,"at_ms":5,"entry":{"Event":"Started"}}"#;
@@ -88,7 +88,9 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_noticed() {
         let record =
-            Record { seq: 7, at_ms: 5, entry: Entry::Event(Event::UserInput { text: "Grüße\u{2028}".into() }) };
+            Record {
+                seq: 7, at_ms: 5, entry: Entry::Event(Event::UserInput { text: "Grüße\u{2028}".into() }.into())
+            };
         let mut line = Vec::new();
         write(&record, &mut line).unwrap();
         line.pop();

@@ -14,7 +14,7 @@
 //! let builder = Builder::new(rebuilt.header.config)
 //!     .provider(provider)
 //!     .journal(Box::new(journal))
-//!     .resume(rebuilt.session, rebuilt.next_seq)
+//!     .resume(rebuilt.agent, rebuilt.next_seq)
 //!     .begun(rebuilt.begun);
 //! # Ok(())
 //! # }

@@ -5,8 +5,9 @@ use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
 use super::read::{Reader, Recovered};
 use super::salvage::may_have_begun;
+use agent_core::agent::Event;
 use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
-use agent_core::session::Event;
+use agent_core::session;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -260,7 +261,11 @@ impl Shared {
         let has_reached = |last: Option<u64>| matches!((at, last), (Some(at), Some(last)) if last >= at);
         for record in Reader::open(path).map_err(OpenError::Read)? {
             match record {
-                Ok(Record { entry: Entry::Event(Event::ShutdownRequested), .. }) if at.is_none() => break,
+                Ok(Record { entry: Entry::Event(Event::Session(session::Event::ShutdownRequested)), .. })
+                    if at.is_none() =>
+                {
+                    break;
+                }
                 Ok(Record { entry: Entry::ActionStarted(_), seq, .. }) => last = Some(seq),
                 Ok(_) if has_reached(last) => break,
                 Ok(Record { seq, .. }) => last = Some(seq),

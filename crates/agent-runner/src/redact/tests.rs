@@ -1,10 +1,10 @@
 //! A secret in any text of any event is taken out: every string of the serialised form in turn.
 
 use super::Redactor;
+use agent_core::agent;
 use agent_core::conversation::{Arguments, CallId};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookEnd, HookPoint, HookReport, HookRun};
-use agent_core::journal::LifecycleEntry;
-use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, CommitmentId};
+use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, CommitmentId, LifecycleConfig};
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmErrorKind, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::session::{Event, ModelConfig, SessionConfig, Ticket};
@@ -118,6 +118,7 @@ fn events() -> Vec<Event> {
         Event::LlmAborted { ticket, partial_text: text() },
         Event::ToolsPrepared { ticket, facts: facts() },
         Event::ToolProgress { ticket, call: call(), text: text() },
+        Event::FollowUp { text: text(), used_ms: 0 },
         Event::ToolCompleted { ticket, call: call(), outcome },
         Event::GitChecked { ticket, report: git },
         Event::FormattersFinished { ticket, report: format },
@@ -196,22 +197,21 @@ fn a_secret_in_any_text_of_an_event_is_taken_out() {
                 .iter()
                 .any(|part| place.starts_with(&format!("/Reconfigured/config/{part}")))
     };
-    for event in events() {
+    for event in events().into_iter().map(agent::Event::from) {
         let count = checked(&event, is_left, clean);
         assert!(count > 0, "nothing of {} was looked at", event.name());
         assert_eq!(clean(event.clone()), event, "the control: without a secret nothing changes");
     }
 }
 
+/// The commands of commitments, too: what runs is the original, which the runner keeps beside the machines.
 #[test]
-fn a_secret_in_any_text_of_a_lifecycles_event_is_taken_out_where_it_is_kept() {
+fn a_secret_in_any_text_about_commitments_is_taken_out() {
     let redactor = Redactor::new(&[SECRET.to_owned()]);
-    let clean = |event| {
-        let entry = redactor.lifecycle_entry(LifecycleEntry::Event(redactor.lifecycle_event(event)));
-        let LifecycleEntry::Event(event) = entry else { panic!("{entry:?}") };
-        event
-    };
-    for event in lifecycle_events() {
+    let clean = |event| redactor.event(event);
+    let bound = LifecycleConfig::headless(vec![Commitment::of_command(&text(), 1)]);
+    let of_lifecycle = lifecycle_events().into_iter().map(agent::Event::from);
+    for event in of_lifecycle.chain([agent::Event::Bound(Box::new(bound))]) {
         assert!(checked(&event, |_| false, clean) > 0, "nothing of {} was looked at", event.name());
         assert_eq!(clean(event.clone()), event, "the control");
     }

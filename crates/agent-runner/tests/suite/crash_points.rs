@@ -13,6 +13,7 @@
 //! is there first.
 
 use crate::support::{Host, builder, results, tool};
+use agent_core::agent;
 use agent_core::hook::{FormatReport, GitReport};
 use agent_core::journal::{ActionStarted, Entry, Record};
 use agent_core::session::Event;
@@ -113,12 +114,12 @@ async fn live_on(path: &Path, records: usize, is_torn: bool, kind: Kind) -> Next
     });
     let hook = hook();
     let next = builder(provider.clone()).tool(tool(&edit)).hook(Arc::new(hook.clone())).journal(Box::new(journal));
-    let was_said = recovered_input(&rebuilt.session);
-    let mut host = Host::start(next.resume(rebuilt.session, rebuilt.next_seq).begun(rebuilt.begun));
+    let was_said = recovered_input(rebuilt.agent.session());
+    let mut host = Host::start(next.resume(rebuilt.agent, rebuilt.next_seq).begun(rebuilt.begun));
     let outcome = if was_said { host.outcome().await } else { host.ask("go").await };
     assert_eq!(outcome.text, "done");
     let (_, session, _) = host.detach().await;
-    assert!(read(path).unwrap().rebuild().unwrap().session == session, "the journal tells another story");
+    assert!(read(path).unwrap().rebuild().unwrap().agent.session() == &session, "the journal tells another story");
     let hooks = hook.calls().all().into_iter().filter_map(|call| match call {
         HookCall::CheckGit(_) => Some("check"),
         HookCall::Format(_) => Some("format"),
@@ -139,7 +140,7 @@ fn recovered_input(session: &agent_core::session::Session) -> bool {
 }
 
 fn event(fits: impl Fn(&Event) -> bool) -> impl Fn(&Record) -> bool {
-    move |record| matches!(&record.entry, Entry::Event(event) if fits(event))
+    move |record| matches!(&record.entry, Entry::Event(agent::Event::Session(event)) if fits(event))
 }
 
 fn note(fits: impl Fn(&ActionStarted) -> bool) -> impl Fn(&Record) -> bool {

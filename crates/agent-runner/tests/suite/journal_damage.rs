@@ -96,7 +96,7 @@ fn check_cut(reference: &Reference, path: &Path, length: usize) {
     assert!(recovered.records == reference.records[..whole], "cut at {length}");
     assert_eq!(recovered.good_bytes + recovered.torn_bytes, length as u64, "cut at {length}");
     match recovered.rebuild() {
-        Ok(rebuilt) => assert!(Some(&rebuilt.session) == reference.sessions[whole].as_ref(), "cut at {length}"),
+        Ok(rebuilt) => assert!(Some(rebuilt.agent.session()) == reference.sessions[whole].as_ref(), "cut at {length}"),
         Err(error) => assert_eq!(whole, 0, "cut at {length}: {error}"),
     }
 }

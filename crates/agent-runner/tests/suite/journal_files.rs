@@ -166,7 +166,7 @@ async fn another_format_is_refused_as_such_whatever_else_is_in_it() {
         let content = with_sums(&content);
         fs::write(&path, &content).unwrap();
         let error = FileJournal::resume(&path).unwrap_err();
-        assert!(error.to_string().contains("it has format 9, this program reads formats 1 to 4: use the"), "{error}");
+        assert!(error.to_string().contains("it has format 9, this program reads formats 1 to 5: use the"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), content, "a file of another format was changed");
     }
     // A number that nobody wrote is no format of tomorrow.
@@ -245,13 +245,13 @@ async fn a_journal_of_an_earlier_version_is_gone_on_with_in_todays() {
     assert_eq!(fs::read_to_string(path.with_extension("v1")).unwrap(), old);
     assert_eq!(fs::read_to_string(path.with_extension("torn")).unwrap(), "{\"seq\":9,\"at");
     let rebuilt = recovered.rebuild().unwrap();
-    assert_eq!(rebuilt.session, before);
+    assert_eq!(*rebuilt.agent.session(), before);
     // What ran is not known: the version kept no notes of it.
     assert_eq!(rebuilt.begun, agent_core::journal::Begun::unknown());
     drop(journal);
     let (_, again) = FileJournal::resume(&path).unwrap();
     assert_eq!(again.format.unwrap().version(), FORMAT_VERSION);
-    assert_eq!(again.rebuild().unwrap().session, before);
+    assert_eq!(*again.rebuild().unwrap().agent.session(), before);
     assert!(fs::read_to_string(&path).unwrap().lines().all(|line| line.starts_with("{\"sum\":\"")));
 }
 
@@ -301,6 +301,6 @@ fn the_documents_lines_are_lines_of_a_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, header + &shown).unwrap();
-    let session = read(&path).unwrap().rebuild().unwrap().session;
+    let session = read(&path).unwrap().rebuild().unwrap().agent.into_session();
     assert_eq!(session.state(), State::CallingLlm);
 }

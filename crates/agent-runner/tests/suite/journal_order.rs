@@ -119,7 +119,7 @@ async fn without_the_journal_nothing_more_is_done() {
         let (runner, handle, _notices) = builder.build().unwrap();
         handle.input("go");
         drop(handle);
-        let (end, session) = runner.run().await;
+        let (end, agent) = runner.run().await;
         let done = (provider.requests().len(), edit.log().runs(), look.log().runs());
         tokio::time::sleep(ms(3_600_000)).await;
         assert_eq!(done, (provider.requests().len(), edit.log().runs(), look.log().runs()), "something ran on");
@@ -141,7 +141,7 @@ async fn without_the_journal_nothing_more_is_done() {
             replay(records).map_or((0, 0), |(_, session)| (session.ledger().model_calls, session.ledger().tool_calls));
         assert!(begun.0 as u64 <= asked.0 && begun.1 as u64 <= asked.1, "{begun:?} of {asked:?} with {left} records");
         if left > 0 {
-            assert!(replay(read(&path).unwrap().records).unwrap().1 == session, "with {left} records");
+            assert!(replay(read(&path).unwrap().records).unwrap().1 == *agent.session(), "with {left} records");
         }
     }
     assert!(lasted >= 13, "{lasted}");

@@ -4,6 +4,8 @@
 
 mod approvals;
 mod big_journals;
+mod bound;
+mod bound_resume;
 mod cancel;
 mod crash_points;
 mod durability;
@@ -24,8 +26,6 @@ mod retry;
 mod scenarios;
 mod scenes;
 mod session_index;
-mod supervisor;
-mod supervisor_resume;
 mod support;
 mod tools;
 mod turn;

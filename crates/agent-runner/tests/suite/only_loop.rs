@@ -107,7 +107,9 @@ fn run(scenario: &Scenario, table: &'static SessionTable) -> Run {
         tokio::time::sleep(ms(1)).await;
         handle.detach();
         let ended = match timeout(ms(PATIENCE_MS), &mut task).await {
-            Ok(Ok((end, session))) => format!("{end:?} in {:?}, {:?}\n", session.state(), session.outcome()),
+            Ok(Ok((end, agent))) => {
+                format!("{end:?} in {:?}, {:?}\n", agent.session().state(), agent.outcome())
+            }
             Ok(Err(_)) => String::from("panicked\n"),
             Err(_) => String::from("never ended\n"),
         };

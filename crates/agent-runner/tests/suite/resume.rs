@@ -4,6 +4,7 @@ use crate::scenes::{Scene, WAITING};
 use crate::support::{
     HangingHook, HookStep, Host, builder, config, elapsed_ms, is_sendable, ms, results, tool, with_config,
 };
+use agent_core::agent;
 use agent_core::budget::Price;
 use agent_core::journal::{Entry, Record, replay};
 use agent_core::ports::Journal;
@@ -30,7 +31,7 @@ fn replayed(path: &Path) -> Session {
 
 fn events(path: &Path) -> Vec<Event> {
     let events = read(path).unwrap().records.into_iter().filter_map(|record| match record.entry {
-        Entry::Event(event) => Some(event),
+        Entry::Event(agent::Event::Session(event)) => Some(event),
         _ => None,
     });
     events.collect()
@@ -123,7 +124,7 @@ async fn a_model_call_that_had_not_begun_is_made_with_its_ticket_and_costs_nothi
     let (journal, recovered) = FileJournal::resume(&path).unwrap();
     let rebuilt = recovered.rebuild().unwrap();
     let answering = builder(ScriptedProvider::new(Script::new().text("done"))).journal(Box::new(journal));
-    let mut host = Host::start(answering.resume(rebuilt.session, rebuilt.next_seq).begun(rebuilt.begun));
+    let mut host = Host::start(answering.resume(rebuilt.agent, rebuilt.next_seq).begun(rebuilt.begun));
     assert_eq!(host.outcome().await.text, "done");
     let (_, session, _) = host.detach().await;
     assert_eq!((session.ledger().model_calls, session.ledger().estimated_calls), (1, 0));
@@ -348,7 +349,7 @@ async fn nothing_follows_a_record_that_may_be_cut() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let mut journal = FileJournal::create(&path).unwrap();
-    let record = |seq| Record { seq, at_ms: 0, entry: Entry::Event(Event::Started) };
+    let record = |seq| Record { seq, at_ms: 0, entry: Entry::Event(Event::Started.into()) };
     {
         // A writer that is dropped halfway leaves nobody knowing what stands in the file.
         let (first, mut context) = (record(0), std::task::Context::from_waker(std::task::Waker::noop()));

@@ -1,5 +1,6 @@
 //! What the scenarios share: a host that keeps what it is shown, and shorthand for what stands around a runner.
 
+use agent_core::agent::Agent;
 use agent_core::conversation::{Conversation, Item};
 use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use agent_core::llm::{LlmError, LlmRequest};
@@ -21,7 +22,7 @@ use tokio::time::{Instant, timeout};
 pub(crate) struct Host {
     pub(crate) handle: Handle,
     notices: Notices,
-    task: JoinHandle<(End, Session)>,
+    task: JoinHandle<(End, Agent)>,
     pub(crate) seen: Vec<Notice>,
 }
 
@@ -81,7 +82,7 @@ impl Host {
         while let Ok(notice) = self.notices.try_recv() {
             self.seen.push(notice);
         }
-        ended
+        (ended.0, ended.1.into_session())
     }
 
     /// What was seen, a line a notice.

@@ -87,7 +87,7 @@ impl Asked {
     }
 
     /// Answers that are still to come.
-    fn answers_left(&self) -> u64 {
+    pub(crate) fn answers_left(&self) -> u64 {
         if self.kind == Kind::Tools { self.calls.len() as u64 } else { 1 }
     }
 }

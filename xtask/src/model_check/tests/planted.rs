@@ -1,16 +1,13 @@
-//! Faults that no table shows: in what a step does with its data, and in what passes between a session and its agent. Each is planted as a
-//! step that goes wrong in one way, and has to be found by the invariant that it breaks, that one and no other.
+//! Faults that no table of a session shows: in what a step does with its data, and in how an agent joins session and lifecycle. Each is planted
+//! as a step or a row that goes wrong in one way, and has to be found by the invariant that it breaks, that one and no other.
 
 use super::super::explore::{Reach, explore};
 use super::super::invariants::{Fault, Invariant};
-use super::super::link::{Joined, PAIRS, Pair, Steppers};
 use super::super::request::{FORMATS, Format};
 use super::super::session::{Sessions, Stepper, true_step};
 use super::{REACH, world};
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookOccasion;
-use agent_core::lifecycle::{self, CheckEnd, Lifecycle};
-use agent_core::link::Turns;
 use agent_core::llm::{LlmRequest, ResponseBlock};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Event, Rejected, Session, SessionConfig, State, Step, Ticket};
@@ -20,7 +17,7 @@ use serde_json::{Value, json};
 macro_rules! planted {
     ($($fault:ident: $invariant:ident,)*) => {
         /// What the faults break.
-        pub(super) const BROKEN: &[Invariant] = &[$(Invariant::$invariant),*];
+        pub(crate) const BROKEN: &[Invariant] = &[$(Invariant::$invariant),*];
 
         mod found {
             use super::Invariant;
@@ -33,6 +30,8 @@ macro_rules! planted {
         }
     };
 }
+
+pub(super) mod agents;
 
 planted! {
     a_queue_that_loses_a_message: InputKept,
@@ -51,12 +50,6 @@ planted! {
     tickets_that_outstanding_does_not_know: OutstandingAgrees,
     a_panic: NoPanic,
     a_step_that_remembers_what_is_in_no_event: ReplayEqual,
-    a_failed_check_that_counts_as_kept: ClaimsVerified,
-    a_report_that_is_not_sent: NoDeadlock,
-    rounds_that_are_not_counted: RoundsBounded,
-    the_end_of_an_older_turn_that_counts: RestsTogether,
-    a_message_that_the_session_swallows: NoDeadlock,
-    an_agent_that_cannot_be_dismissed: DismissalArrives,
     actions_that_are_asked_twice: OneAtATime,
     a_message_that_is_refused: InputAccepted,
     a_failure_that_takes_the_history_along: HistoryGrows,
@@ -64,7 +57,6 @@ planted! {
     an_end_that_can_be_cancelled: NothingAfterTheEnd,
     a_call_without_a_name: ValidForChat,
     a_request_without_the_history_in_the_third_format: ValidForResponses,
-    a_run_that_comes_to_what_its_turns_did: OneOutcome,
     hooks_of_the_end_that_end_a_run: OutcomeKept,
     a_raise_that_is_only_data: LimitsContinue,
     a_message_that_no_hook_has_seen: HooksAsked,
@@ -80,15 +72,6 @@ fn found_by(formats: &'static [Format], name: &str, step: Stepper) -> Fault {
     let world = world(name);
     let mut model = Sessions::new(&world, &TABLE).unwrap();
     (model.step, model.replay_one_in, model.formats) = (step, 1, formats);
-    explore(&model, Reach { max_states: 50_000, ..REACH }).violation.expect("nothing is found").fault
-}
-
-/// What it says of a session and its agent.
-fn found_between(name: &str, steps: Steppers) -> Fault {
-    let pair = PAIRS.iter().find(|pair| pair.name == name).unwrap();
-    let pair = Pair { left: pair.smoke, ..*pair };
-    let mut model = Joined::new(&pair).unwrap();
-    model.steps = steps;
     explore(&model, Reach { max_states: 50_000, ..REACH }).violation.expect("nothing is found").fault
 }
 
@@ -425,81 +408,4 @@ fn a_step_that_remembers_what_is_in_no_event() -> Fault {
         })
     };
     found("tools", step)
-}
-
-type AgentStep = Result<lifecycle::Step, lifecycle::Rejected>;
-
-fn agent_step(agent: &mut Lifecycle, event: lifecycle::Event) -> AgentStep {
-    (Steppers::default().agent)(agent, event)
-}
-
-fn a_failed_check_that_counts_as_kept() -> Fault {
-    let agent = |agent: &mut Lifecycle, mut event: lifecycle::Event| {
-        if let lifecycle::Event::CheckCompleted { report, .. } = &mut event {
-            report.end = CheckEnd::Exited { code: 0 };
-        }
-        agent_step(agent, event)
-    };
-    found_between("bound-alone", Steppers { agent, ..Steppers::default() })
-}
-
-fn a_report_that_is_not_sent() -> Fault {
-    let agent = |agent: &mut Lifecycle, event: lifecycle::Event| -> AgentStep {
-        let mut step = agent_step(agent, event)?;
-        step.actions.retain(|action| !matches!(action, lifecycle::Action::SendGapReport { .. }));
-        Ok(step)
-    };
-    found_between("bound-alone", Steppers { agent, ..Steppers::default() })
-}
-
-fn rounds_that_are_not_counted() -> Fault {
-    let agent = |agent: &mut Lifecycle, event: lifecycle::Event| -> AgentStep {
-        let step = agent_step(agent, event)?;
-        let mut all = serde_json::to_value(&*agent).unwrap();
-        all["rounds"] = json!(0);
-        *agent = serde_json::from_value(all).unwrap();
-        Ok(step)
-    };
-    found_between("bound-alone", Steppers { agent, ..Steppers::default() })
-}
-
-fn the_end_of_an_older_turn_that_counts() -> Fault {
-    let agent = |agent: &mut Lifecycle, mut event: lifecycle::Event| {
-        if let lifecycle::Event::TurnEnded { inputs_taken, .. } = &mut event {
-            *inputs_taken = u64::MAX;
-        }
-        agent_step(agent, event)
-    };
-    found_between("unbound", Steppers { agent, ..Steppers::default() })
-}
-
-fn a_message_that_the_session_swallows() -> Fault {
-    let session: Stepper = |session, event| {
-        let before = session.clone();
-        let is_input = matches!(event, Event::UserInput { .. });
-        and_then(session, event, |session, step| {
-            if is_input {
-                *session = before;
-                step.transitions.clear();
-                step.actions.clear();
-            }
-        })
-    };
-    found_between("unbound", Steppers { session, ..Steppers::default() })
-}
-
-fn an_agent_that_cannot_be_dismissed() -> Fault {
-    let agent = |agent: &mut Lifecycle, event: lifecycle::Event| match event {
-        lifecycle::Event::Dismissed => {
-            agent_step(&mut agent.clone(), lifecycle::Event::CleanupCompleted { ticket: Ticket(u64::MAX) })
-        }
-        event => agent_step(agent, event),
-    };
-    found_between("unbound", Steppers { agent, ..Steppers::default() })
-}
-
-/// Whatever became of the agent.
-fn a_run_that_comes_to_what_its_turns_did() -> Fault {
-    let outcome = |turns: &Turns, _: &lifecycle::Outcome| turns.outcome(Some(&lifecycle::Outcome::TurnEnded));
-    found_between("unbound", Steppers { outcome, ..Steppers::default() })
 }

@@ -3,6 +3,7 @@
 use super::{Finding, Kind};
 use crate::failure::Failure;
 use crate::terminal::say;
+use agent_core::agent;
 use agent_core::conversation::CallId;
 use agent_core::journal::{Entry, Record, ReplayError, Replayed, Replayer};
 use agent_core::session::{Action, Event, Ticket};
@@ -70,7 +71,9 @@ impl Look {
             return;
         }
         let result = match &record.entry {
-            Entry::Event(Event::ToolCompleted { ticket, call, .. }) => Some((*ticket, call.clone())),
+            Entry::Event(agent::Event::Session(Event::ToolCompleted { ticket, call, .. })) => {
+                Some((*ticket, call.clone()))
+            }
             _ => None,
         };
         if self.last.as_ref() == Some(&record) {

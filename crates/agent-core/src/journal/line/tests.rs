@@ -2,15 +2,23 @@
 
 use super::super::{Entry, Format, Record};
 use super::read;
+use crate::agent;
 use crate::hook::GitReport;
+use crate::lifecycle::{self, CheckEnd, CheckReport, Commitment, CommitmentId, LifecycleConfig, TaskMode};
 use crate::session::{Event, Ticket};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// A journal with every kind of event.
-const JOURNAL: &str = include_str!("../../../tests/golden/journal/v4/session.jsonl");
+/// Journals with every kind of event, of a session and of an agent.
+const JOURNAL: &str = concat!(
+    include_str!("../../../tests/golden/journal/v5/session.jsonl"),
+    include_str!("../../../tests/golden/journal/v5/follow_up.jsonl"),
+    include_str!("../../../tests/golden/journal/v5/hooks.jsonl"),
+    include_str!("../../../tests/golden/journal/v5/agent.jsonl"),
+);
 
 /// Whether the quick way read it. What it reads has to be what the usual way reads.
 fn is_usual(line: &str) -> bool {
@@ -19,8 +27,8 @@ fn is_usual(line: &str) -> bool {
     true
 }
 
-fn line(event: Event) -> String {
-    let record = Record { seq: 7, at_ms: 1_767_268_800_000, entry: Entry::Event(event) };
+fn line(event: impl Into<agent::Event>) -> String {
+    let record = Record { seq: 7, at_ms: 1_767_268_800_000, entry: Entry::Event(event.into()) };
     serde_json::to_string(&record).unwrap()
 }
 
@@ -34,6 +42,43 @@ fn every_kind_of_event_is_read_quickly_but_a_configuration() {
     }
     for line in JOURNAL.lines() {
         assert_eq!(Format::TODAY.read(line).unwrap(), serde_json::from_str(line).unwrap());
+    }
+}
+
+/// Every event of an agent, in a line as it is written.
+#[test]
+fn every_event_of_an_agent_is_read_quickly() {
+    let config = LifecycleConfig { max_work_ms: Some(7), ..LifecycleConfig::headless(Vec::new()) };
+    let report = CheckReport { end: CheckEnd::Broke { found: "\"\n".into() }, output: "é\u{1F600}\t".into() };
+    let commitment = Commitment::of_command("cargo test", 60_000);
+    let of_lifecycle = [
+        lifecycle::Event::CommitmentAdded { commitment: commitment.clone() },
+        lifecycle::Event::ModeChanged { mode: TaskMode::BreakUp },
+        lifecycle::Event::CheckCompleted { ticket: Ticket(3), commitment: CommitmentId(0), report },
+        lifecycle::Event::CancelRequested,
+        lifecycle::Event::TimedOut { ticket: Ticket(0) },
+        lifecycle::Event::BudgetExceeded,
+        lifecycle::Event::Dismissed,
+        lifecycle::Event::CleanupCompleted { ticket: Ticket(4) },
+    ];
+    let bound = LifecycleConfig { commitments: [commitment].into(), is_renewed: true, ..config };
+    let of_agent = [bound, config].map(|config| agent::Event::Bound(Box::new(config)));
+    let others = [agent::Event::Released, agent::Event::Resumed];
+    for event in of_agent.into_iter().chain(others).chain(of_lifecycle.map(agent::Event::from)) {
+        let line = line(event.clone());
+        assert!(is_usual(&line), "{line}");
+        assert_eq!(read(&line).map(|record| record.entry), Some(Entry::Event(event)));
+    }
+}
+
+/// An event that nobody knows is named by the usual way.
+#[test]
+fn an_event_of_tomorrow_is_named() {
+    for wrong in ["\"Danced\"", "{\"Danced\":{}}", "{\"Lifecycle\":\"Danced\"}"] {
+        let line = line(Event::Started).replacen("\"Started\"", wrong, 1);
+        assert!(!is_usual(&line));
+        let told = format!("{}", Format::TODAY.read(&line).unwrap_err());
+        assert!(told.contains("`Danced`"), "{told}");
     }
 }
 
@@ -111,6 +156,22 @@ proptest! {
     fn any_escape_is_read_as_ever(escapes in prop::collection::vec("\\\\[\"\\\\/bfnrtuUx0][0-9a-fA-F]{0,5}|[a-zé😀]{0,9}", 0..6)) {
         let text: Vec<String> = escapes;
         is_usual(&line(Event::UserInput { text: "@".into() }).replacen('@', &text.concat(), 1));
+    }
+
+    #[test]
+    fn any_exit_code_is_read_quickly(code in any::<i32>()) {
+        let check = |code| {
+            let report = CheckReport { end: CheckEnd::Exited { code }, output: String::new() };
+            line(lifecycle::Event::CheckCompleted { ticket: Ticket(3), commitment: CommitmentId(0), report })
+        };
+        for code in [code, 0, -1, i32::MIN, i32::MAX] {
+            prop_assert!(is_usual(&check(code)), "{}", check(code));
+        }
+        for unusual in ["-0", "-01", "--1", "-", "-2147483649", "2147483648", "1.0", "-9999999999999999999"] {
+            let line = check(77_777).replacen("77777", unusual, 1);
+            prop_assert!(!is_usual(&line), "{}", line);
+            prop_assert_eq!(Format::TODAY.read(&line).ok(), serde_json::from_str(&line).ok());
+        }
     }
 
     #[test]

@@ -58,6 +58,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
         to: &[],
     },
     Beyond { why: "a message makes a claim stale", from: &["Verifying"], on: &[InputReceived], to: &["Working"] },
+    why("a limit that had stopped the work may be raised, which resumes it without a message", &[WorkResumed]),
     why("commitments may be added while the agent lives", &[CommitmentAdded]),
     why("how the agent works can be seen, and changes nothing else", &[ModeChanged]),
     why("a signal counts when its turn ends, not before", &[Signalled]),

@@ -23,17 +23,17 @@ fn message(text: &str) -> Event {
 
 /// A life with everything in it, and refusals.
 fn life() -> Vec<(u64, Event)> {
-    let ended = |inputs_taken| Event::TurnEnded { end: TurnEnd::Completed, inputs_taken };
+    let ended = || Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: Some(900) };
     let events = [
         message("do it"),
         Event::ModeChanged { mode: TaskMode::Unify },
         Event::TimedOut { ticket: Ticket(99) },
         Event::CancelRequested,
-        ended(1),
+        ended(),
         message("go on"),
         Event::CommitmentAdded { commitment: Commitment::of_command("false", 1_000) },
-        ended(1),
-        ended(2),
+        ended(),
+        ended(),
         message("wait"),
         Event::BudgetExceeded,
         Event::Dismissed,
@@ -76,7 +76,7 @@ fn the_five_task_modes_are_seen_while_working_and_decide_nothing() {
         assert_eq!(agent.mode(), Some(TaskMode::Execute));
         let step = agent.step(0, Event::ModeChanged { mode }).unwrap();
         assert_eq!((agent.mode(), agent.state(), step.actions.len()), (Some(mode), State::Working, 0));
-        let step = agent.step(0, Event::TurnEnded { end: TurnEnd::Completed, inputs_taken: 1 }).unwrap();
+        let step = agent.step(0, Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: None }).unwrap();
         assert_eq!((agent.mode(), step.transitions[0].on), (None, Trigger::CompletionClaimed));
     }
 }
@@ -138,7 +138,13 @@ fn kind(action: &Action) -> ActionKind {
 }
 
 fn is_timer(label: ActionKind, action: &Action) -> bool {
-    let starts = matches!(label, ActionKind::StartIdleTimer | ActionKind::StartWaitTimer | ActionKind::StartWorkTimer);
+    let starts = matches!(
+        label,
+        ActionKind::StartIdleTimer
+            | ActionKind::StartWaitTimer
+            | ActionKind::StartWorkTimer
+            | ActionKind::StartCheckTimer
+    );
     starts && matches!(action, Action::StartTimer { .. })
 }
 
@@ -149,6 +155,7 @@ fn entry_and_exit_actions_stand_on_every_row_that_enters_or_leaves() {
         State::Idle => Some(ActionKind::StartIdleTimer),
         State::Working => Some(ActionKind::StartWorkTimer),
         State::Waiting => Some(ActionKind::StartWaitTimer),
+        State::Verifying => Some(ActionKind::StartCheckTimer),
         _ => None,
     };
     for row in TABLE.rows.iter().filter(|row| row.from != row.to) {
@@ -175,7 +182,13 @@ fn entry_and_exit_actions_stand_on_every_row_that_enters_or_leaves() {
 }
 
 const fn is_start(kind: ActionKind) -> bool {
-    matches!(kind, ActionKind::StartIdleTimer | ActionKind::StartWorkTimer | ActionKind::StartWaitTimer)
+    matches!(
+        kind,
+        ActionKind::StartIdleTimer
+            | ActionKind::StartWorkTimer
+            | ActionKind::StartWaitTimer
+            | ActionKind::StartCheckTimer
+    )
 }
 
 /// Core concept: invalid transitions are errors. At run time that is a typed refusal which changes nothing.

@@ -24,7 +24,6 @@ pub(crate) fn lifecycle(words: &str) -> Vec<(State, Trigger, State)> {
 
 struct Walk {
     machine: Lifecycle,
-    sent: u64,
     checks: Ticket,
     answered: usize,
     timer: Ticket,
@@ -48,7 +47,7 @@ impl Walk {
             }
         }
         let none = Ticket(0);
-        Self { machine: Lifecycle::new(config), sent: 0, checks: none, answered: 0, timer: none, cleanup: none }
+        Self { machine: Lifecycle::new(config), checks: none, answered: 0, timer: none, cleanup: none }
     }
 
     fn event(&mut self, words: &[&str]) -> Event {
@@ -68,7 +67,7 @@ impl Walk {
                     "out-of-budget" => TurnEnd::OutOfBudget,
                     other => panic!("no such end: {other}"),
                 };
-                Event::TurnEnded { end, inputs_taken: self.sent }
+                Event::TurnEnded { end, time_left_ms: None }
             }
             ["check", how] => {
                 let end = match how {
@@ -82,6 +81,7 @@ impl Walk {
                 let report = CheckReport { end, output: String::new() };
                 Event::CheckCompleted { ticket: self.checks, commitment, report }
             }
+            ["work-resumed"] => Event::WorkResumed,
             ["cancel"] => Event::CancelRequested,
             ["timeout"] => Event::TimedOut { ticket: self.timer },
             ["budget"] => Event::BudgetExceeded,
@@ -95,11 +95,12 @@ impl Walk {
     fn note(&mut self, actions: &[Action]) {
         for action in actions {
             match action {
-                Action::SendInput { .. } | Action::SendGapReport { .. } => self.sent += 1,
                 Action::RunChecks { ticket, .. } => (self.checks, self.answered) = (*ticket, 0),
                 Action::StartTimer { ticket, .. } => self.timer = *ticket,
                 Action::CleanUp { ticket } => self.cleanup = *ticket,
-                Action::CancelChecks { .. }
+                Action::SendInput { .. }
+                | Action::SendGapReport { .. }
+                | Action::CancelChecks { .. }
                 | Action::CancelTurn
                 | Action::StopTimer { .. }
                 | Action::ReportOutcome { .. }

@@ -18,6 +18,7 @@ impl Harness {
     pub(crate) fn choose(&mut self, (kind, a, b): Choice) -> Event {
         let outstanding: Vec<Action> = self.session.outstanding().into_iter().map(|o| o.action).collect();
         match kind % 16 {
+            0 if a % 4 == 3 => self.follow_up(u64::from(b)),
             0 => self.input(),
             1 => Event::CancelRequested,
             2 => Event::CompactionRequested,

@@ -50,7 +50,8 @@ impl Seen {
         if let Some(trigger) = rejected.trigger {
             assert!(!rejected.accepted.contains(&trigger), "{rejected:?} would have been accepted");
         }
-        let is_message = matches!(event, Event::UserInput { text } if !text.trim().is_empty());
+        let is_message =
+            matches!(event, Event::UserInput { text } | Event::FollowUp { text, .. } if !text.trim().is_empty());
         let takes_messages = !matches!(before.state(), State::Ready | State::ShuttingDown);
         assert!(!(is_message && takes_messages), "a message was refused in {:?}", before.state());
         if let Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket } = event {
@@ -112,7 +113,7 @@ impl Seen {
     /// What the event itself says, once it was taken.
     fn take_in(&mut self, before: &Session, after: &Session, event: &Event, step: &Step) {
         match event {
-            Event::UserInput { text } => drop(self.accepted.insert(text.clone())),
+            Event::UserInput { text } | Event::FollowUp { text, .. } => drop(self.accepted.insert(text.clone())),
             Event::ToolCompleted { call, outcome, .. } => {
                 let twice = self.outcomes.insert(call.clone(), outcome.clone());
                 assert_eq!(twice, None, "4. {call} ended twice");
@@ -331,6 +332,7 @@ fn ticket_of(event: &Event) -> Option<Ticket> {
         | Event::HooksStoppedTurn { ticket, .. } => Some(*ticket),
         Event::Started
         | Event::UserInput { .. }
+        | Event::FollowUp { .. }
         | Event::BudgetRaised { .. }
         | Event::Reconfigured { .. }
         | Event::CompactionRequested

@@ -5,6 +5,8 @@ pub(super) const COMMANDS: &[&str] = &[
     "start",
     "input more",
     "input \" \"",
+    "follow-up 700 more",
+    "follow-up 700 \" \"",
     "raise",
     "raise model-calls=1000 tool-calls=1000",
     "raise wall-ms=500000",

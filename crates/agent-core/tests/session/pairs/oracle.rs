@@ -82,6 +82,8 @@ const RULES: &[Rule] = &[
     ("start",       "",             On(Started)),
     ("input \" \"", "",             Refused(Reason::Objection(Blank))),
     ("input *",     "",             On(UserInput)),
+    ("follow-up 700 \" \"", "",      Refused(Reason::Objection(Blank))),
+    ("follow-up *", "",             On(UserInput)),
     ("raise*",      "stopped idle", On(BudgetRaisedWorkDue)),
     ("raise*",      "",             On(BudgetRaised)),
     ("reconfigure*", "",            On(Reconfigured)),
@@ -213,7 +215,7 @@ const AUTOMATIC: &[AutomaticRule] = &[
     (PreparingRequest, "*",                         "sum-hooks due",      AutoHooksDue),
     (PreparingRequest, "compact",                   "sum-hooks",          AutoHooksDue),
     (PreparingRequest, "*",                         "due",                AutoCompactionDue),
-    (PreparingRequest, "input more",                "prompt-hooks",       AutoHooksDue),
+    (PreparingRequest, "input more|follow-up 700 more", "prompt-hooks",       AutoHooksDue),
     (PreparingRequest, "answer part stop=paused",   "prompt-hooks",       AutoMessageDue),
     // What was typed ahead is taken at the end of the work, not when a request is repeated.
     (PreparingRequest, "fail overflow",             "!summary summarises sum-hooks", AutoHooksDue),

@@ -143,6 +143,7 @@ impl Script {
         }
         Command::Take(match verb {
             "start" => Event::Started,
+            "follow-up" => Event::FollowUp { used_ms: words[0].parse().unwrap(), text: words[1].clone() },
             "input" => Event::UserInput { text: if rest.starts_with('"') { first(&words) } else { rest.into() } },
             "reconfigure" => Event::Reconfigured { config: Box::new(config(&words)) },
             "raise" => Event::BudgetRaised { limits: limits(self.session.config().limits, &words) },
@@ -321,7 +322,7 @@ fn raw_call(word: &str, id: &str) -> RawCall {
 fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let reads = Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
     let (finding, verdict) = match what {
-        "read" => (reads, HookVerdict::None),
+        "read" | "signal" => (reads, HookVerdict::None),
         "change" => {
             let subject = Subject::Paths(vec!["a.rs".into()]);
             (Finding::Runnable(Inspection { effect: Effect::Changes, subject }), HookVerdict::None)

@@ -1,0 +1,63 @@
+//! What a driver reports to an agent.
+
+use crate::lifecycle::{self, LifecycleConfig};
+use crate::session;
+use alloc::boxed::Box;
+
+/// A fact from outside. What follows from another event is derived and is none.
+///
+/// An event of the session has the session's serialised form, as it always had in journals.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The agent is bound to commitments from here on: a lifecycle begins. One that was there before is over, and withdraws its checks and its timer.
+    Bound(Box<LifecycleConfig>),
+    /// The agent is bound to nothing from here on.
+    Released,
+    /// A person attends the agent from here on, as at a prompt: a message after its end begins another life with the same commitments
+    /// ([`LifecycleConfig::is_renewed`]).
+    Attended,
+    /// A program resumes an agent that another one left. The first event of that program, with its time.
+    Resumed,
+    /// A fact about the agent's commitments: a check, a timer, a commitment, a dismissal. Those that follow from the session
+    /// ([`lifecycle::Event::is_derived`]) are refused.
+    Lifecycle(lifecycle::Event),
+    /// A fact about the session. A message and a stop concern the lifecycle, too, and reach it first. A message of the agent's own
+    /// ([`session::Event::FollowUp`]) follows from the lifecycle and is refused while there is one.
+    Session(session::Event),
+}
+
+impl Event {
+    /// The event's name, for refusals.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Bound(_) => "Bound",
+            Self::Released => "Released",
+            Self::Attended => "Attended",
+            Self::Resumed => "Resumed",
+            Self::Lifecycle(event) => event.name(),
+            Self::Session(event) => event.name(),
+        }
+    }
+
+    /// Whether the event changes nothing but the screen, so that it need not be journalled.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Session(event) => event.is_transient(),
+            Self::Bound(_) | Self::Released | Self::Attended | Self::Resumed | Self::Lifecycle(_) => false,
+        }
+    }
+}
+
+impl From<session::Event> for Event {
+    fn from(event: session::Event) -> Self {
+        Self::Session(event)
+    }
+}
+
+impl From<lifecycle::Event> for Event {
+    fn from(event: lifecycle::Event) -> Self {
+        Self::Lifecycle(event)
+    }
+}

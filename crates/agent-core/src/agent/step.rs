@@ -1,0 +1,89 @@
+//! What one event did to an agent, and why one is refused.
+
+use crate::session::Durability;
+use crate::{lifecycle, session};
+
+/// All that one event did, in the order in which it happened: down, session, up.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "the actions of a step have to be performed"]
+#[non_exhaustive]
+pub struct Step {
+    /// What the lifecycle did with the event. Its commands have reached the session already.
+    pub down: lifecycle::Step,
+    /// What the session did with the event, or with the lifecycle's command.
+    pub session: session::Step,
+    /// What the lifecycle did with what followed.
+    pub up: lifecycle::Step,
+    /// Whether the agent came to rest: it waits for a message, and its last run has its outcome.
+    pub rests: bool,
+}
+
+impl Step {
+    /// A step in which nothing happened. It allocates nothing.
+    pub fn empty() -> Self {
+        let (down, up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
+        Self { down, session: session::Step::empty(), up, rests: false }
+    }
+
+    /// Whether the session prompts, or the lifecycle reports what came of it.
+    pub(super) fn has_an_end(&self) -> bool {
+        let reports = |action: &lifecycle::Action| matches!(action, lifecycle::Action::ReportOutcome { .. });
+        self.session.actions.contains(&session::Action::PromptForInput)
+            || self.down.actions.iter().chain(&self.up.actions).any(reports)
+    }
+
+    /// Whether nothing happened.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.down.is_empty() && self.session.is_empty() && self.up.is_empty()
+    }
+
+    /// When the record of the event has to be durable. What a lifecycle did always asks for that: somebody else acts on it.
+    #[must_use]
+    pub const fn durability(&self) -> Durability {
+        if self.down.is_empty() && self.up.is_empty() { self.session.notes.durability } else { Durability::Now }
+    }
+}
+
+/// A step with the room that a session's step usually takes.
+impl Default for Step {
+    fn default() -> Self {
+        Self { session: session::Step::default(), ..Self::empty() }
+    }
+}
+
+impl Rejected {
+    /// The event's name.
+    #[must_use]
+    pub fn event(&self) -> &str {
+        match self {
+            Self::Session(rejected) => &rejected.event,
+            Self::Lifecycle(rejected) => &rejected.event,
+            Self::Unbound { event } | Self::Derived { event } => event,
+        }
+    }
+}
+
+/// Why an event is refused. Neither machine has changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rejected {
+    /// The session has no use for it.
+    #[error(transparent)]
+    Session(#[from] session::Rejected),
+    /// The lifecycle has no use for it.
+    #[error(transparent)]
+    Lifecycle(#[from] lifecycle::Rejected),
+    /// It concerns commitments, and the agent is bound to none.
+    #[error("{event}: the agent is bound to no commitments")]
+    Unbound {
+        /// The event's name.
+        event: &'static str,
+    },
+    /// It follows from the other machine, and is no event from outside.
+    #[error("{event}: it follows from another event and cannot be reported")]
+    Derived {
+        /// The event's name.
+        event: &'static str,
+    },
+}

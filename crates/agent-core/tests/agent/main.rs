@@ -1,0 +1,12 @@
+//! An agent, session and lifecycle in one step, against a driver without an outside.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod driver;
+mod form;
+mod outcome;
+mod properties;
+mod scenario;
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "changes of tables are tried on each machine alone")]
+mod support;

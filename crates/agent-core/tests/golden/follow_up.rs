@@ -1,0 +1,48 @@
+//! A session whose time is limited, and a message of the agent's own that shares it.
+
+use crate::kept::{self, Kept};
+use crate::session::machines_on_the_way;
+use agent_core::journal::{ActionStarted, Entry, Header, Record};
+use agent_core::llm::LlmResponse;
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig};
+
+/// The files of the story as it goes today.
+pub(crate) fn written() -> Vec<Kept> {
+    let records = told();
+    vec![
+        Kept::new("machines", "follow_up.machines.jsonl", kept::written(machines_on_the_way(&records))),
+        Kept::new("journal", "follow_up.jsonl", kept::written(records)),
+    ]
+}
+
+fn told() -> Vec<Record> {
+    let mut config = SessionConfig::new(ModelConfig::new("large-1"));
+    config.limits.max_wall_time_ms = Some(60_000);
+    let header = Header::new("golden-follow-up", "agent-core 0.1.0", "/home/somebody/project", config.clone());
+    let mut records = vec![Record { seq: 0, at_ms: 0, entry: Entry::Header(Box::new(header)) }];
+    let mut session = Session::new(config);
+    take(&mut session, &mut records, Event::Started);
+    take(&mut session, &mut records, Event::UserInput { text: "Make the tests pass.".into() });
+    take(&mut session, &mut records, Event::FollowUp { text: "One of them fails.".into(), used_ms: 7_000 });
+    records
+}
+
+/// Takes an event. To a model call there is one answer.
+fn take(session: &mut Session, records: &mut Vec<Record>, event: Event) {
+    let mut record = |entry| {
+        let seq = records.len() as u64;
+        records.push(Record { seq, at_ms: 1_000 * seq, entry });
+        1_000 * seq
+    };
+    let at_ms = record(Entry::Event(event.clone().into()));
+    let step = session.step(at_ms, event).unwrap();
+    for started in step.actions.iter().filter_map(ActionStarted::of) {
+        record(Entry::ActionStarted(started));
+    }
+    if let Some(ticket) = step.actions.iter().find_map(|action| match action {
+        Action::SendLlmRequest { ticket, .. } => Some(*ticket),
+        _ => None,
+    }) {
+        take(session, records, Event::LlmCompleted { ticket, response: LlmResponse::text("They do.") });
+    }
+}

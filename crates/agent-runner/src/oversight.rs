@@ -1,0 +1,91 @@
+//! What the lifecycle asks for: checks, timers, reports.
+
+use crate::checks::{Checker, Checks};
+use crate::notice::Notice;
+use crate::runner::{Inbox, Message};
+use agent_core::agent::Agent;
+use agent_core::lifecycle::{Action, Event};
+use agent_core::ports::Clock;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// What runs for the commitments.
+pub(crate) struct Oversight {
+    pub(crate) checker: Checker,
+    checks: Checks,
+    /// Stops the timer when it is dropped.
+    timer: Option<DropGuard>,
+    inbox: Inbox,
+    notices: mpsc::UnboundedSender<Notice>,
+    tasks: TaskTracker,
+}
+
+impl Oversight {
+    pub(crate) fn new(
+        checker: Checker,
+        inbox: Inbox,
+        notices: mpsc::UnboundedSender<Notice>,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self { checker, checks: Checks::default(), timer: None, inbox, notices, tasks }
+    }
+
+    /// Starts what an action asks for, or shows it. The session has performed its commands already.
+    pub(crate) fn perform(&mut self, action: Action, agent: &Agent) {
+        match action {
+            Action::SendInput { .. } | Action::CancelTurn => {}
+            Action::SendGapReport { text, round, .. } => self.show(Notice::GapReport { text, round }),
+            Action::RunChecks { ticket, checks } => {
+                let (checker, inbox, notices) = (self.checker.clone(), self.inbox.clone(), self.notices.clone());
+                self.checks.start(&self.tasks, |stop| checker.run(checks, ticket, inbox, notices, stop));
+            }
+            Action::CancelChecks { .. } => self.checks.stop(),
+            Action::StartTimer { ticket, delay_ms } => self.start_timer(delay_ms, Event::TimedOut { ticket }),
+            Action::StopTimer { .. } => self.timer = None,
+            Action::ReportOutcome { outcome } => self.show(Notice::Rested { agent: outcome, run: agent.outcome() }),
+            Action::CleanUp { ticket } => {
+                self.stop();
+                // The rest ends with the runner.
+                if agent.has_ended() {
+                    return;
+                }
+                let (ended, inbox) = (self.checks.ended(), self.inbox.clone());
+                self.tasks.spawn(async move {
+                    ended.await;
+                    let _ = inbox.send(Message::Event(Event::CleanupCompleted { ticket }.into()));
+                });
+            }
+            // The loop ends because the agent has; there is nothing to start.
+            Action::ReleaseSession => {}
+        }
+    }
+
+    /// Stops the checks and the timer. What runs has a moment to end by itself.
+    pub(crate) fn stop(&mut self) {
+        self.checks.stop();
+        self.timer = None;
+    }
+
+    fn start_timer(&mut self, delay_ms: u64, then: Event) {
+        let stop = CancellationToken::new();
+        let (clock, inbox, stopped): (Arc<dyn Clock>, _, _) =
+            (Arc::clone(&self.checker.clock), self.inbox.clone(), stop.clone());
+        self.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = stopped.cancelled() => {}
+                () = clock.sleep_ms(delay_ms) => {
+                    let _ = inbox.send(Message::Event(then.into()));
+                }
+            }
+        });
+        self.timer = Some(stop.drop_guard());
+    }
+
+    fn show(&self, notice: Notice) {
+        // A host that does not listen any more still gets its work done and recorded.
+        let _ = self.notices.send(notice);
+    }
+}

@@ -1,0 +1,104 @@
+//! What stands here in place of a driver, as plain as a driver can be: it keeps what the lifecycle asked for until that is answered.
+
+use agent_core::agent::{Agent, Event, Step};
+use agent_core::lifecycle::{self, Action, CommitmentId, Ticket};
+
+/// What was asked for and is not answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Driver {
+    pub(super) checks: Option<Checks>,
+    pub(super) timer: Option<Ticket>,
+    pub(super) cleanup: Option<Ticket>,
+    /// Whether the session is not needed any more.
+    pub(super) is_released: bool,
+    /// The newest that nothing waits for any more.
+    pub(super) late_timer: Option<Ticket>,
+    pub(super) late_checks: Option<Ticket>,
+    pub(super) late_cleanup: Option<Ticket>,
+}
+
+/// Checks that were asked for: how many there are, and whether each said that its commitment is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Checks {
+    pub(super) ticket: Ticket,
+    pub(super) answers: Vec<Option<bool>>,
+}
+
+impl Driver {
+    /// An event was taken: what it answers is open no more.
+    pub(super) fn answered(&mut self, event: &Event) {
+        match event {
+            Event::Lifecycle(lifecycle::Event::CheckCompleted { commitment, report, .. }) => {
+                let answers = self.checks.as_mut().and_then(|checks| checks.answers.get_mut(commitment.0));
+                answers.into_iter().for_each(|answer| *answer = Some(report.is_kept()));
+            }
+            Event::Lifecycle(lifecycle::Event::TimedOut { .. }) => self.stop_timer(),
+            Event::Lifecycle(lifecycle::Event::CleanupCompleted { .. }) => self.stop_cleanup(),
+            _ => {}
+        }
+    }
+
+    /// A life is over. It withdraws what it asked for, but for the cleanup, of which nobody wants to know any more.
+    pub(super) fn forget(&mut self) {
+        self.stop_cleanup();
+        self.is_released = false;
+    }
+
+    /// Does what a step asks for.
+    pub(super) fn perform(&mut self, step: &Step) {
+        for action in step.down.actions.iter().chain(&step.up.actions) {
+            match action {
+                Action::RunChecks { ticket, checks } => {
+                    self.checks = Some(Checks { ticket: *ticket, answers: vec![None; checks.len()] });
+                }
+                Action::CancelChecks { .. } => self.stop_checks(),
+                Action::StartTimer { ticket, .. } => self.timer = Some(*ticket),
+                Action::StopTimer { .. } => self.stop_timer(),
+                Action::CleanUp { ticket } => self.cleanup = Some(*ticket),
+                Action::ReleaseSession => self.is_released = true,
+                // The session has done it.
+                Action::SendInput { .. }
+                | Action::SendGapReport { .. }
+                | Action::CancelTurn
+                | Action::ReportOutcome { .. } => {}
+            }
+        }
+    }
+
+    /// Checks are over when all of them have answered.
+    pub(super) fn settle(&mut self) {
+        if self.checks.as_ref().is_some_and(|checks| !checks.answers.contains(&None)) {
+            self.stop_checks();
+        }
+    }
+
+    /// Goes on with the timer that the lifecycle says is open.
+    pub(super) fn resume(&mut self, agent: &Agent) {
+        let open = agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
+        for action in open {
+            if let Action::StartTimer { ticket, .. } = action {
+                self.timer = Some(ticket);
+            }
+        }
+    }
+
+    /// Checks that have not ended.
+    pub(super) fn open_checks(&self) -> impl Iterator<Item = (Ticket, CommitmentId)> {
+        self.checks.iter().flat_map(|checks| {
+            let unanswered = (0..).zip(&checks.answers).filter(|(_, answer)| answer.is_none());
+            unanswered.map(|(number, _)| (checks.ticket, CommitmentId(number)))
+        })
+    }
+
+    fn stop_timer(&mut self) {
+        self.late_timer = self.timer.take().or(self.late_timer);
+    }
+
+    fn stop_cleanup(&mut self) {
+        self.late_cleanup = self.cleanup.take().or(self.late_cleanup);
+    }
+
+    fn stop_checks(&mut self) {
+        self.late_checks = self.checks.take().map(|checks| checks.ticket).or(self.late_checks);
+    }
+}
