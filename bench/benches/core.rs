@@ -39,7 +39,7 @@ fn whole(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("snapshot of the history");
     for length in LENGTHS {
         let driver = Driver::with_history(length);
-        let conversation = driver.session.conversation();
+        let conversation = driver.session().conversation();
         group.bench_function(BenchmarkId::from_parameter(length), |bencher| bencher.iter(|| conversation.clone()));
     }
     group.finish();

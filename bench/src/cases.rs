@@ -18,6 +18,7 @@ pub struct Case {
 pub const NAMES: &[&str] = &[
     "UserInput",
     "UserInput (queued)",
+    "FollowUp",
     "BudgetRaised",
     "Reconfigured",
     "CancelRequested",
@@ -55,6 +56,10 @@ pub fn case(name: &str, mut driver: Driver) -> Case {
             Event::UserInput { text: "And now something else.".into() }
         }
         "UserInput (queued)" => Event::UserInput { text: "And now something else.".into() },
+        "FollowUp" => {
+            idle(&mut driver);
+            Event::FollowUp { text: "It is not done yet.".into(), used_ms: 0 }
+        }
         "BudgetRaised" => Event::BudgetRaised { limits: config().limits },
         "Reconfigured" => Event::Reconfigured { config: Box::new(config()) },
         "CompactionRequested" => {
@@ -96,7 +101,7 @@ pub fn case(name: &str, mut driver: Driver) -> Case {
         "refused (stale ticket)" => Event::RetryTimeout { ticket: driver.deadline },
         of_tools => of_the_tools(of_tools, &mut driver),
     };
-    Case { session: driver.session, event }
+    Case { session: driver.agent.into_session(), event }
 }
 
 fn of_the_tools(name: &str, driver: &mut Driver) -> Event {

@@ -1,19 +1,21 @@
 //! A driver without an outside: it remembers the ticket of what was asked last, and answers.
 
+use agent_core::agent::{self, Agent};
 use agent_core::budget::Limits;
 use agent_core::conversation::CallId;
 use agent_core::hook::GitReport;
 use agent_core::journal::{Entry, Format, Header, Record};
+use agent_core::lifecycle::{Commitment, LifecycleConfig};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::PermissionMode;
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 use std::hint::black_box;
 
-/// A session and what it asked for last.
+/// An agent and what it asked for last.
 #[derive(Clone)]
 pub struct Driver {
-    pub session: Session,
+    pub agent: Agent,
     pub ticket: Ticket,
     pub deadline: Ticket,
     rounds: u64,
@@ -28,17 +30,28 @@ impl Driver {
     }
 
     pub fn of(config: SessionConfig) -> Self {
-        let session = Session::new(config);
-        let mut driver = Self { session, ticket: Ticket(0), deadline: Ticket(0), rounds: 0, events: None };
+        let agent = Agent::new(config);
+        let mut driver = Self { agent, ticket: Ticket(0), deadline: Ticket(0), rounds: 0, events: None };
         driver.take(Event::Started);
         driver.take(Event::UserInput { text: "go".into() });
         driver
     }
 
+    /// The same, bound to a commitment: its check is asked for at the end of each turn, and the next message comes first.
+    pub fn bound(mut self) -> Self {
+        let bound = LifecycleConfig::headless(vec![Commitment::of_command("true", 1_000)]);
+        let _ = self.agent.step(1, agent::Event::Bound(Box::new(bound))).expect("any agent can be bound");
+        self
+    }
+
+    pub const fn session(&self) -> &Session {
+        self.agent.session()
+    }
+
     /// The same with a history of so many items: the input and rounds.
     pub fn with_history(items: usize) -> Self {
         let mut driver = Self::started();
-        while driver.session.conversation().len() < items {
+        while driver.session().conversation().len() < items {
             driver.round();
         }
         driver
@@ -105,8 +118,8 @@ impl Driver {
         if let Some(events) = &mut self.events {
             events.push(event.clone());
         }
-        let step = self.session.step(1, event).expect("the event fits");
-        for action in black_box(step.actions) {
+        let step = self.agent.step(1, event.into()).expect("the event fits");
+        for action in black_box(step.session.actions) {
             match action {
                 Action::StartDeadline { ticket, .. } => self.deadline = ticket,
                 Action::SendLlmRequest { ticket, .. }
@@ -134,7 +147,8 @@ pub fn journal(events: usize) -> String {
     }
     let started = [Event::Started, Event::UserInput { text: "go".into() }, Driver::started().done()];
     let header = Header::new("bench", "bench", "/tmp", config());
-    let entries = started.into_iter().chain(driver.events.take().unwrap_or_default()).map(|event| Entry::Event(event.into()));
+    let entries =
+        started.into_iter().chain(driver.events.take().unwrap_or_default()).map(|event| Entry::Event(event.into()));
     let mut lines = String::new();
     for (seq, entry) in (0..).zip(std::iter::once(Entry::Header(Box::new(header))).chain(entries)) {
         lines += &serde_json::to_string(&Record { seq, at_ms: 1_767_268_800_000 + seq, entry }).expect("it is written");

@@ -19,7 +19,7 @@ pub(crate) fn run() -> Result<(), String> {
     let mut out = String::from("| A step on | 10 items | 1,000 | 10,000 | ratio |\n|---|--:|--:|--:|--:|\n");
     // Summaries look at the whole history, which is what they are for.
     let (mut events, summaries) = (names(&program, "cases")?, names(&program, "summaries")?);
-    events.push("turn".to_owned());
+    events.extend(["turn", "turn under commitments"].map(str::to_owned));
     for event in events.iter().chain(&summaries) {
         let costs = LENGTHS.map(|length| count(&[event, length]));
         let [short, middle, long] = costs.map(|cost| cost.map(|(instructions, times)| instructions / times));

@@ -25,11 +25,18 @@ fn main() {
             measured(|| (0..COUNT).for_each(|_| turn_with_eight_tools(&mut driver)));
             COUNT
         }
+        "turn under commitments" => {
+            let mut driver = Driver::with_history(length);
+            driver.take(driver.done());
+            let mut driver = driver.bound();
+            measured(|| (0..COUNT).for_each(|_| turn_with_eight_tools(&mut driver)));
+            COUNT
+        }
         "snapshot" => {
             let mut driver = Driver::with_history(length);
             for _ in 0..COUNT {
                 driver.round();
-                let conversation = driver.session.conversation();
+                let conversation = driver.session().conversation();
                 measured(|| drop(black_box(conversation.clone())));
             }
             COUNT

@@ -82,5 +82,5 @@ fn idle_after(turns: usize, config: &SessionConfig) -> Session {
         driver.round();
         driver.take(driver.done());
     }
-    driver.session
+    driver.agent.into_session()
 }

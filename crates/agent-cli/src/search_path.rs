@@ -58,7 +58,7 @@ pub(crate) fn ask_with(
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let output = runtime.block_on(own_processes(programs).run(&command, &NeverCancelled));
+        let output = runtime.block_on(for_questions(programs).run(&command, &NeverCancelled));
         output.map_err(|error| error.to_string())
     };
     // The caller may be in a runtime of its own, which must not be blocked by another one.
@@ -74,6 +74,11 @@ pub(crate) fn ask_with(
         Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
         _ => Err(format!("`{program}` was ended")),
     }
+}
+
+/// What is asked ends with this program. The program of the unit tests has no helper in it and would run the tests again.
+fn for_questions(programs: &SearchPath) -> Processes {
+    if cfg!(test) { Processes::new().finding_programs(programs.clone()) } else { own_processes(programs) }
 }
 
 /// What a program that was asked said.
