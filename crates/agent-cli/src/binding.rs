@@ -1,7 +1,7 @@
 //! What binds the agent of a session: commitments that are given, or those under which it was left.
 
 use crate::failure::Failure;
-use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
+use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig, Outcome};
 use agent_runner::{Builder, REDACTED};
 
 /// Binds the agent: to new commitments, or to those under which it was left at work. A person at a prompt is bound by neither
@@ -13,11 +13,18 @@ pub(crate) fn bind(
     is_attended: bool,
 ) -> Result<(Builder, Option<Lifecycle>), Failure> {
     let is_bound = left.is_some();
-    let unfinished = left.filter(|left| left.is_busy() && commitments.is_empty());
-    Ok(match unfinished {
-        Some(left) if !is_attended || !left.commitments().is_empty() => {
+    let left = left.filter(|_| commitments.is_empty());
+    // One that is at work continues. One that rests without having kept its promises is bound by them still, whatever comes next.
+    let is_kept = left.as_ref().is_some_and(|left| matches!(left.outcome(), Some(Outcome::Done { .. })));
+    Ok(match left {
+        Some(left) if left.is_busy() && (!is_attended || !left.commitments().is_empty()) => {
             check_commands(&left)?;
             (if is_attended { builder.attend() } else { builder }, Some(left))
+        }
+        Some(left) if !is_kept && !left.commitments().is_empty() => {
+            check_commands(&left)?;
+            let config = LifecycleConfig::headless(left.commitments().to_vec());
+            (builder.bind(LifecycleConfig { is_renewed: is_attended, ..config }), None)
         }
         _ if !is_attended => (builder.bind(LifecycleConfig::headless(commitments)), None),
         _ if !commitments.is_empty() => {

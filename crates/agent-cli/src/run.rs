@@ -164,6 +164,7 @@ async fn watch(
                 (Signal::Interrupt, None) => {
                     printer.say("stopping (Ctrl-C again leaves at once)");
                     signalled = Some(Signal::Interrupt);
+                    unread::signalled();
                     agent.cancel();
                 }
                 (signal, before) => {

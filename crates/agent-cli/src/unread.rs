@@ -13,7 +13,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// Waits, and returns the exit code: the one that the work came to, or that of a signal which left something unread that the work had not.
 pub(crate) async fn wait(code: u8, is_time_up: bool) -> u8 {
-    let is_hurried = is_time_up || [Signal::Interrupt, Signal::Terminate].map(code_of).contains(&code);
+    let was_signalled = SIGNALLED.load(Relaxed);
+    let is_hurried = is_time_up || was_signalled || [Signal::Interrupt, Signal::Terminate].map(code_of).contains(&code);
     if is_hurried {
         no_longer_than(if AT_ONCE.load(Relaxed) { A_MOMENT } else { PATIENCE });
     }
@@ -33,8 +34,15 @@ pub(crate) async fn wait(code: u8, is_time_up: bool) -> u8 {
     }
     match left_by {
         Some(signal) if !is_hurried => code_of(signal),
+        // The work had ended when the signal came; what nobody read is no success all the same.
+        Some(_) | None if was_signalled && code == 0 => code_of(Signal::Interrupt),
         Some(_) | None => code,
     }
+}
+
+/// A signal was taken while the work went on: at its end no reader is waited for without limit.
+pub(crate) fn signalled() {
+    SIGNALLED.store(true, Relaxed);
 }
 
 /// From now on the program is to be left at once: two signals said so.
@@ -78,6 +86,7 @@ async fn end_of_patience() {
 }
 
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
+static SIGNALLED: AtomicBool = AtomicBool::new(false);
 /// When the wait ends, once that is settled: what is waited for behind a result does not begin anew.
 static END: Mutex<Option<Instant>> = Mutex::new(None);
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -86,6 +86,7 @@ async fn drive(config: JobConfig, host: &Arc<Host>, mut signals: Signals) -> (Jo
                     // The first interrupt ends the turn in order; anything more leaves at once. The record is written in any case.
                     (Signal::Interrupt, None) => {
                         say("agent: stopping (Ctrl-C again to leave at once)");
+                        unread::signalled();
                         handle.cancel();
                     }
                     (_, before) => {

@@ -91,6 +91,31 @@ fn signals_end_a_verification_at_once() {
     }
 }
 
+/// A run that came to rest without having kept its promises is bound by them still, whoever gives the next task, here and at the prompt.
+#[test]
+fn a_new_task_in_a_session_that_fell_short_is_checked_by_the_same_commands() {
+    let (model, scratch) = (Model::always(Step::text("Done.")), Scratch::repository());
+    scratch.write("looks.sh", "echo x >> looks; test -f nap && sleep 4717.1; test -f fixed\n");
+    scratch.write("nap", "");
+    let named = ["--session-id", "one", "--permission-mode", "accept-edits"];
+    let task = [&named[..], &["-p", "do it", "--verify", "sh looks.sh"]].concat();
+    let running = Running::start(&mut scratch.run_command(&model, &task));
+    crate::support::eventually("the check", || lives("sleep 4717.1"));
+    running.signal("INT");
+    running.end().assert_code(130);
+    std::fs::remove_file(scratch.work("nap")).unwrap();
+    let again = [&named[..], &["-p", "once more"]].concat();
+    scratch.run(&model, &again).assert_code(63).assert_says("checking: sh looks.sh");
+    scratch.run(&model, &again).assert_code(63);
+    scratch.write("fixed", "");
+    let looks = scratch.read("looks").lines().count();
+    scratch.run(&model, &again).assert_code(0);
+    assert_eq!(scratch.read("looks").lines().count(), looks + 1);
+    // What was kept binds no more.
+    scratch.run(&model, &again).assert_code(0);
+    assert_eq!(scratch.read("looks").lines().count(), looks + 1);
+}
+
 #[test]
 fn the_limit_of_time_holds_while_checks_run() {
     let (model, scratch, nap) = (Model::always(Step::text("Done.")), Scratch::repository(), "sleep 4715.1");
