@@ -227,7 +227,9 @@ pub(super) fn without_effect(model: &Agents<'_>, node: &Together, tally: &mut Ta
     }
     let late = node.driver.late_timer.filter(|_| node.agent.lifecycle().is_some());
     let late = late.map(|ticket| lifecycle::Event::TimedOut { ticket }.into());
-    for event in late.into_iter().chain([Event::Resumed]) {
+    // What an agent that was given up had started ended with its program: a resumed one is cleaned up.
+    let resumed = node.driver.cleanup.is_none().then_some(Event::Resumed);
+    for event in late.into_iter().chain(resumed) {
         let name = event.name();
         let taken = guarded(name, || (model.steps.step)(&mut agent, event))?;
         let passes = taken.as_ref().is_ok_and(Step::is_empty);
