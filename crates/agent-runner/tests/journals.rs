@@ -249,7 +249,7 @@ mod database {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::new(folder.path());
         let record = |seq| {
-            let entry = agent_core::journal::Entry::Event(agent_core::session::Event::Started);
+            let entry = agent_core::journal::Entry::Event(agent_core::session::Event::Started.into());
             Record { seq, at_ms: 7_000 + seq, entry }
         };
         let mut journal = database.store.create("one").unwrap();
