@@ -20,7 +20,7 @@ impl Runner {
     }
 
     /// Repeats what can be repeated, and notes it before it begins. Returns the answers to what cannot.
-    /// `asked` is what the lifecycle waited for when it was left.
+    /// `asked` is what the lifecycle waited for when it was left; what it does not wait for any more, or another one does, is passed over.
     pub(crate) async fn go_on(&mut self, asked: Vec<lifecycle::Action>) -> Result<Vec<Event>, JournalError> {
         let performer = &self.performer;
         let may_be_repeated = |call: &_| performer.toolbox.may_be_repeated(call);

@@ -48,8 +48,8 @@ impl Runner {
         self
     }
 
-    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing that was started is left
-    /// running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
+    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing that
+    /// was started is left running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
     ///
     /// # Panics
     /// Outside of a tokio runtime with timers.
@@ -120,8 +120,6 @@ impl Runner {
         }
         let asked = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
         self.take(Event::Resumed).await?;
-        let keeps_binding = !matches!(self.binding, Some(Event::Bound(_) | Event::Released));
-        let asked = if keeps_binding { asked } else { Vec::new() };
         self.take_settings().await?;
         self.prompt_again();
         for event in self.go_on(asked).await? {

@@ -117,7 +117,11 @@ impl Agent {
                 step.down = oversight.message(at_ms, lifecycle::Event::InputReceived { text })?;
                 match command(&self.session, &step.down) {
                     Some(command) => command,
-                    None => return Ok(()),
+                    // There is one on every such row; `claims` holds that.
+                    None => {
+                        step.session = session::Step::empty();
+                        return Ok(());
+                    }
                 }
             }
             // What the session does besides, such as a summary, is stopped as well.

@@ -42,8 +42,7 @@ impl Lifecycle {
                 self.cleanup = Some(ticket);
                 Some(Action::CleanUp { ticket })
             }
-            // A session that outlives its agent takes the next message.
-            ActionKind::ReleaseSession => (!self.config.is_renewed).then_some(Action::ReleaseSession),
+            ActionKind::ReleaseSession => Some(Action::ReleaseSession),
         }
     }
 

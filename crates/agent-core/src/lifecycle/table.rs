@@ -78,7 +78,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Done + Dismissed    => Ended [ReleaseSession];
 
     Reaped + SessionEnded     => Reaped [];
-    Reaped + CleanupCompleted => Ended  [ReleaseSession];
+    Reaped + CleanupCompleted => Ended  [];
 };
 
 prove! {
@@ -89,7 +89,7 @@ prove! {
     action SendGapReport only from [Verifying];
     action CancelTurn only from [Working];
     action StartCheckTimer only from [Working];
-    action ReleaseSession only from [Done, Reaped];
+    action ReleaseSession only from [Done];
     state Done only through Verifying unless [CompletionClaimedUnbound];
     state Verifying only through Working;
     state Waiting only through Working;

@@ -207,12 +207,10 @@ const EXPECTED: &[Line] = &[
     ("Verifying, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, first", &["second kept", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
 
-    ("Done, renewed", &["dismissed"], State::Ended, &[]),
     ("Done", &["session ended"], State::Ended, &[]),
     ("Done", &["dismissed"], State::Ended, &["ReleaseSession"]),
     ("Reaped", &["session ended"], State::Reaped, &[]),
-    ("Reaped, renewed", &["cleanup"], State::Ended, &[]),
-    ("Reaped", &["cleanup"], State::Ended, &["ReleaseSession"]),
+    ("Reaped", &["cleanup"], State::Ended, &[]),
 ];
 
 fn expected(place: &str, event: &str) -> Option<(State, Vec<&'static str>)> {

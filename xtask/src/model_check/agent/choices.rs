@@ -57,7 +57,7 @@ fn by_the_host(node: &Together, out: &mut Vec<Event>) {
     if left.cancels > 0 {
         events.push(Event::CancelRequested);
     }
-    if left.ends > 0 || node.driver.is_released {
+    if left.ends > 0 || node.agent.has_ended() {
         events.push(Event::ShutdownRequested);
         if session.runs_hooks_on_leave() {
             events.push(Event::LeaveRequested);

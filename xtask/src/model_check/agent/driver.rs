@@ -9,8 +9,6 @@ pub(super) struct Driver {
     pub(super) checks: Option<Checks>,
     pub(super) timer: Option<Ticket>,
     pub(super) cleanup: Option<Ticket>,
-    /// Whether the session is not needed any more.
-    pub(super) is_released: bool,
     /// The newest that nothing waits for any more.
     pub(super) late_timer: Option<Ticket>,
     pub(super) late_checks: Option<Ticket>,
@@ -41,7 +39,6 @@ impl Driver {
     /// A life is over. It withdraws what it asked for, but for the cleanup, of which nobody wants to know any more.
     pub(super) fn forget(&mut self) {
         self.stop_cleanup();
-        self.is_released = false;
     }
 
     /// Does what a step asks for.
@@ -55,7 +52,8 @@ impl Driver {
                 Action::StartTimer { ticket, .. } => self.timer = Some(*ticket),
                 Action::StopTimer { .. } => self.stop_timer(),
                 Action::CleanUp { ticket } => self.cleanup = Some(*ticket),
-                Action::ReleaseSession => self.is_released = true,
+                // It is let go of because the agent has ended.
+                Action::ReleaseSession => {}
                 // The session has done it.
                 Action::SendInput { .. }
                 | Action::SendGapReport { .. }

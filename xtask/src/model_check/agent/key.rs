@@ -29,7 +29,7 @@ pub(super) fn of(world: &World, node: &Together) -> u128 {
     if let Some(checks) = &driver.checks {
         checks.answers.iter().for_each(|answer| print.word(answer.map_or(0, |kept| 1 + u64::from(kept))));
     }
-    let open = [driver.timer.is_some(), driver.cleanup.is_some(), driver.is_released];
+    let open = [driver.timer.is_some(), driver.cleanup.is_some()];
     print.word(open.iter().fold(0, |all, flag| all * 2 + u64::from(*flag)));
     node.left.all().iter().for_each(|left| print.word(u64::from(*left)));
     print.finish()

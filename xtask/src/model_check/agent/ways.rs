@@ -58,7 +58,7 @@ pub(super) fn dismissal(model: &Agents<'_>, node: &Together, tally: &mut Tally) 
     let is_due = !matches!(lifecycle.state(), State::Reaped | State::Ended);
     let next = |node: &Together| {
         let cleanup = node.driver.cleanup.map(|ticket| lifecycle::Event::CleanupCompleted { ticket }.into());
-        let is_let_go = node.driver.is_released && !node.agent.is_over();
+        let is_let_go = node.agent.has_ended() && !node.agent.is_over();
         cleanup.or_else(|| is_let_go.then(|| session::Event::ShutdownRequested.into()))
     };
     let first = is_due.then(|| lifecycle::Event::Dismissed.into());
