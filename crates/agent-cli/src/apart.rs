@@ -1,9 +1,9 @@
 //! Work that may take its time, apart from the thread that listens for signals: a signal must not wait for a disk, a program or a lock.
 
-use crate::args::Options;
 use crate::failure::Failure;
+use crate::options::{Options, Seat};
 use crate::provider::Chosen;
-use crate::settings::{Seat, Settings};
+use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals::Signals;
 use agent_core::lifecycle::Commitment;

@@ -1,10 +1,11 @@
 //! Configuration files: what a user may say in one, and how one is read.
 
 use crate::LEFTOVERS;
-use crate::args::{DurationMs, ProviderName, Sandbox};
 use crate::config_places::Places;
 use crate::failure::Failure;
-use crate::units;
+use crate::options::{ProviderName, Sandbox};
+use crate::units::{self, DurationMs};
+use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
 use agent_runner::journal::{check_own, check_own_target, read_regular};
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,19 @@ pub(crate) struct LimitsConfig {
 }
 
 impl LimitsConfig {
+    /// The limits that are set.
+    pub(crate) fn limits(&self) -> Result<Limits, String> {
+        Ok(Limits {
+            max_model_calls: self.max_turns,
+            max_tool_calls: self.max_tool_calls,
+            max_total_tokens: self.max_total_tokens,
+            max_cost_nano_usd: self.max_cost_nano_usd()?,
+            max_wall_time_ms: self.max_wall_time_ms()?,
+            max_failures_in_row: self.max_failures_in_row,
+            max_repetitions: self.max_repetitions,
+        })
+    }
+
     /// Milliseconds of the time limit.
     pub(crate) fn max_wall_time_ms(&self) -> Result<Option<u64>, String> {
         self.max_wall_time.as_deref().map(units::parse_duration).transpose().map(|ms| ms.map(|ms| ms.0))

@@ -1,12 +1,15 @@
 //! `agent config show`: what holds for a run in a directory, and who says so. Keys and what is secret in a URL are left out.
 
-use crate::args::{ConfigShow, Options, ProviderName};
+use crate::args::ConfigShow;
+
 use crate::config_file::{self, UserConfig, state_home};
 use crate::failure::Failure;
-use crate::provider::{self, base_url_variable, key_variable, shown_url, variable};
+use crate::keys::{key_variable, variable};
+use crate::options::{Options, ProviderName, Seat};
+use crate::provider::{self, base_url_variable, shown_url};
 use crate::repository_config::RepositoryConfig;
 use crate::rule_patterns;
-use crate::settings::{Seat, Settings, from_options, limits_of_user, users_mode};
+use crate::settings::{Settings, from_options, limits_of_user, users_mode};
 use crate::terminal::{inline, print, print_json};
 use crate::trust;
 use agent_core::budget::Limits;

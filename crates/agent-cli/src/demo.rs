@@ -1,9 +1,10 @@
 //! `agent demo`: the whole loop without key or network. Everything is real but the model, which is a script behind a real socket; what it
 //! runs is held back as everywhere else, where this machine can.
 
-use crate::args::Options;
+use crate::args::Demo;
 use crate::config_file::UserConfig;
 use crate::failure::Failure;
+use crate::options::Options;
 use crate::paced::Unread;
 use crate::provider::{Chosen, known_model};
 use crate::sandbox;
@@ -21,20 +22,9 @@ use agent_llm::{AnthropicProvider, ProviderConfig};
 use agent_runner::Notice;
 use agent_testkit::demo::{self, DemoRepository};
 use agent_testkit::http::ScriptedServer;
-use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Where to make the repository; an empty or missing directory. Default: a new temporary directory.
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// Write only the verdict.
-    #[arg(short, long)]
-    quiet: bool,
-}
 
 /// Runs the demo; exit code 0 only if the repository really ended up fixed.
 pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {

@@ -1,17 +1,20 @@
 //! `agent doctor`: what is there, what is missing, and what that means.
 
-use crate::args::{Doctor, ProviderName};
+use crate::args::Doctor;
+
 use crate::config_file::{self, UserConfig, state_home};
 use crate::failure::Failure;
 use crate::formatters;
 use crate::hook_places;
-use crate::keys;
-use crate::provider::{self, base_url_variable, is_on_this_machine, key_variable, shown_url, variable};
+use crate::keys::{self, key_variable, variable};
+use crate::options::ProviderName;
+use crate::project::working_directory;
+use crate::provider::{self, base_url_variable, is_on_this_machine, shown_url};
 use crate::repository_config::RepositoryConfig;
 use crate::rule_patterns;
 use crate::sandbox;
 use crate::search_path;
-use crate::settings::{self, users_config, working_directory};
+use crate::settings::{self, users_config};
 use crate::terminal::{inline, one_line, print};
 use crate::trust;
 use agent_core::permission::{Permissions, Rule, RuleSource};

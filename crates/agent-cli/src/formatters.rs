@@ -1,8 +1,8 @@
 //! Which formatters are used: the user's; in a trusted workspace then those that the repository names, and the customary ones that are there.
 
 use crate::config_file::{FormatterEntry, UserConfig};
+use crate::entries::Named;
 use crate::failure::Failure;
-use crate::programs::Named;
 use crate::repository_config::RepositoryConfig;
 use crate::terminal::{inline, say};
 use agent_exec::SearchPath;

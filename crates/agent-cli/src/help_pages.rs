@@ -1,22 +1,9 @@
 //! `agent completions` and `agent man`: what shells and `man` read, made from the command line's own definition.
 
-use crate::args::Cli;
+use crate::args::{Cli, Completions, Man};
 use crate::failure::Failure;
 use crate::terminal::print;
-use clap::{Args, CommandFactory as _};
-
-#[derive(Debug, Args)]
-pub(crate) struct Completions {
-    /// The shell that reads them.
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Man {
-    /// The command, such as `sessions show`.
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-}
+use clap::CommandFactory as _;
 
 pub(crate) fn completions(arguments: &Completions) -> Result<u8, Failure> {
     let mut script = Vec::new();

@@ -1,10 +1,12 @@
 //! How to go on with a session, as a command that works where the user stands.
 
-use crate::args::{DurationMs, Options, ReplayMatch, Sandbox};
+use crate::options::{Options, ReplayMatch, Sandbox};
+
 use crate::limits::Raise;
+use crate::project::working_directory;
 use crate::provider::shown_url;
-use crate::settings::working_directory;
 use crate::units;
+use crate::units::DurationMs;
 use agent_core::permission::PermissionMode;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;

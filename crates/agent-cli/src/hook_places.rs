@@ -2,15 +2,15 @@
 //! repository's in the sandbox, unless the user said otherwise and nothing but a script that was checked is run.
 
 use crate::config_file::{HookEntry, UserConfig, state_home};
+use crate::entries::Named;
 use crate::failure::Failure;
 use crate::hidden;
 use crate::hook_reach::Reach;
 use crate::hooks::{self, hook};
-use crate::programs::{self, Named};
+use crate::programs::{self, Trust};
 use crate::project;
 use crate::repository_config::RepositoryConfig;
 use crate::search_path;
-use crate::trust::Trust;
 use agent_hooks::{Grounds, OnFailure, PinnedScript, Runs, Script, UserHook};
 use std::path::{Path, PathBuf};
 

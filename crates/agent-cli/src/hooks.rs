@@ -1,7 +1,7 @@
 //! The hooks of a session: the user's own, in a trusted workspace then the repository's, and those that look after the repository.
 
 use crate::config_file::{HookEntry, OnFailureWord};
-use crate::programs::Named;
+use crate::entries::Named;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
     Changes, CommitReport, FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun,

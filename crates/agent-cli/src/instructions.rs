@@ -1,8 +1,8 @@
 //! The system prompt: who the agent is, then the project's own instructions. Nothing in it changes from call to call, so that providers
 //! can cache it.
 
-use crate::args::Options;
 use crate::config_file::read_capped;
+use crate::options::Options;
 use crate::project;
 use crate::terminal::say;
 use agent_core::protected::is_instructions;

@@ -9,9 +9,8 @@
 //! neither, another host          an error that says how the key is given
 //! ```
 
-use crate::args::ProviderName;
 use crate::failure::Failure;
-use crate::provider::{key_variable, variable};
+use crate::options::ProviderName;
 use crate::settings::Settings;
 use agent_llm::{ProviderConfig, Server};
 
@@ -60,6 +59,20 @@ pub(crate) fn of(settings: &Settings, name: ProviderName, config: &ProviderConfi
     Ok(Key { value: Some(value), variable: given.to_owned() })
 }
 
+/// The variable in which a provider's key usually is.
+pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
+    match name {
+        ProviderName::Anthropic => "ANTHROPIC_API_KEY",
+        ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_API_KEY",
+        ProviderName::Replay => "",
+    }
+}
+
+/// What a variable says, if it says anything.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
 /// What to do about a server that wants a key and got none, as errors tell it.
 fn given_here(variable: &str) -> String {
     format!("{variable} and say `--api-key-env {variable}`")
@@ -71,7 +84,7 @@ fn explicit<'a>(settings: &'a Settings, from: &str) -> Option<(&'a str, &'static
         return Some((name, "`--api-key-env`"));
     }
     // Another server than the file's own is none that the file's key was given for.
-    let is_the_files = from == crate::provider::CONFIGURATION;
+    let is_the_files = from == CONFIGURATION;
     settings.user.api_key_env.as_deref().filter(|_| is_the_files).map(|name| (name, "`api_key_env`"))
 }
 
@@ -107,6 +120,8 @@ fn no_key(variable: &str) -> Failure {
 
 /// No key.
 const NONE: &str = "-";
+/// Who names the base URL, where nothing else does.
+pub(crate) const CONFIGURATION: &str = "the configuration";
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Limits at the prompt, and of a session that is gone on with.
 
-use crate::args::NanoUsd;
 use crate::units;
+use crate::units::NanoUsd;
 use agent_core::budget::{Ledger, LimitKind, Limits, Usd, nears_at};
 use agent_core::session::Session;
 use std::collections::BTreeSet;

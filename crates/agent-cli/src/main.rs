@@ -12,6 +12,7 @@ mod demo;
 mod diagram;
 mod differences;
 mod doctor;
+mod entries;
 mod failure;
 mod formatters;
 mod hard_links;
@@ -29,7 +30,9 @@ mod kept_rules;
 mod keys;
 mod limits;
 mod lines;
+mod options;
 mod own_git;
+mod own_programs;
 mod paced;
 mod printer;
 mod programs;
@@ -53,6 +56,7 @@ mod terminal;
 mod threads;
 mod tools;
 mod trust;
+mod trust_command;
 mod undo;
 mod units;
 mod unread;
@@ -60,9 +64,10 @@ mod view;
 mod whole_home;
 mod wire;
 
-use args::{Cli, Command, ConfigCommand, Options, Resume};
+use args::{Cli, Command, ConfigCommand, Resume};
 use clap::Parser;
 use failure::Failure;
+use options::Options;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -147,7 +152,7 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
             thread?;
             undo::run(&arguments).await
         }
-        Some(Command::Trust(arguments)) => trust::run(&arguments),
+        Some(Command::Trust(arguments)) => trust_command::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options),
         Some(Command::Tools) => tools::run(),

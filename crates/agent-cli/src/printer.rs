@@ -1,9 +1,9 @@
 //! What a headless run writes, in the chosen format: data to standard output, the rest to standard error.
 
-use crate::args::{Options, OutputFormat};
 use crate::hint::resume_command;
 use crate::limits::Raise;
-use crate::settings::working_directory;
+use crate::options::{Options, OutputFormat};
+use crate::project::working_directory;
 use crate::terminal::{is_watched, put, put_json};
 use crate::unread;
 use crate::view::{Level, View, lost};

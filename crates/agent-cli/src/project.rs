@@ -1,13 +1,27 @@
 //! Where a project begins: the repository that a directory lies in. One that belongs to another user is none, as for git: what it says would
 //! stand in the prompt of everybody who works below it.
 
-use crate::search_path::{Answer, ask};
+use crate::failure::Failure;
+use crate::own_programs::{Answer, ask};
 use agent_exec::SearchPath;
 use rustix::process::geteuid;
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// The directory to work in: absolute, without links.
+pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let directory = given.unwrap_or(Path::new("."));
+    let absolute = directory
+        .canonicalize()
+        .map_err(|error| Failure::input(format!("work in {}: {error}", directory.display())))?;
+    if absolute.is_dir() {
+        Ok(absolute)
+    } else {
+        Err(Failure::input(format!("work in {}: it is not a directory", absolute.display())))
+    }
+}
 
 /// The folders from the repository's root down to the directory; outside a repository there is no root to begin at.
 pub(crate) fn folders(directory: &Path) -> Vec<&Path> {

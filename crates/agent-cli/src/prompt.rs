@@ -7,15 +7,14 @@ mod question;
 
 use crate::apart::{opened, settings, unless_signalled};
 use crate::approver::{Question, ScreenApprover};
-use crate::args::{Options, OutputFormat, Verification};
 use crate::failure::Failure;
 use crate::hint::resume_command;
 use crate::limits::{Raise, next_notice, next_raise, raised};
 use crate::lines::{self, Line};
+use crate::options::{Options, OutputFormat, Seat, Verification};
 use crate::paced::Unread;
 use crate::provider;
 use crate::run::going_on;
-use crate::settings::Seat;
 use crate::setup::Opened;
 use crate::signals::{self, Signal, Signals};
 use crate::terminal::{self, PasteMarks, Style, inline, one_line};

@@ -1,8 +1,8 @@
 //! Which provider, which model, which key.
 
-use crate::args::ProviderName;
 use crate::failure::Failure;
-use crate::keys;
+use crate::keys::{self, CONFIGURATION, key_variable, variable};
+use crate::options::ProviderName;
 use crate::paced::{Paced, Unread};
 use crate::secrets;
 use crate::settings::Settings;
@@ -242,24 +242,12 @@ pub(crate) fn known_model(id: &str) -> ModelConfig {
     model
 }
 
-pub(crate) const fn key_variable(name: ProviderName) -> &'static str {
-    match name {
-        ProviderName::Anthropic => "ANTHROPIC_API_KEY",
-        ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_API_KEY",
-        ProviderName::Replay => "",
-    }
-}
-
 pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
     match name {
         ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
         ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_BASE_URL",
         ProviderName::Replay => "",
     }
-}
-
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 /// A URL without what may be secret in it: the user's part and the query.
@@ -272,8 +260,6 @@ pub(crate) fn shown_url(url: &str) -> String {
     format!("{scheme}{colon}{host}{path}")
 }
 
-/// Who names the base URL, where nobody else does.
-pub(crate) const CONFIGURATION: &str = "the configuration";
 const LISTING: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

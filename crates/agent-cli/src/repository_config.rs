@@ -5,14 +5,13 @@
 //! 3. Programs that it names are used only in a workspace that the user trusts, and there all of them or none: a guard that cannot be read is
 //!    not left out.
 
-use crate::args::Sandbox;
 use crate::config_file::{FormatterEntry, HookEntry, LimitsConfig, parse, text_of};
+use crate::entries::{self, Named};
 use crate::failure::Failure;
 use crate::hidden;
 use crate::hooks;
-use crate::programs::{self, Named};
+use crate::options::Sandbox;
 use crate::project;
-use crate::settings::limits_of;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
 use std::io::ErrorKind;
@@ -129,18 +128,18 @@ impl RepositoryConfig {
             }
             "limits" => {
                 let limits: LimitsConfig = value.try_into().map_err(broken)?;
-                self.limits.push(limits_of(&limits).map_err(Wrong::Broken)?);
+                self.limits.push(limits.limits().map_err(Wrong::Broken)?);
             }
             "deny" => {
                 let rules: Vec<Rule> = value.try_into().map_err(broken)?;
                 let below = self.below(path);
                 self.deny.extend(rules.iter().flat_map(|rule| rule.from_above(&below)));
             }
-            "formatters" => match programs::formatters(path, text) {
+            "formatters" => match entries::formatters(path, text) {
                 Ok(named) => self.formatters.extend(named),
                 Err(why) => self.unusable.push(why),
             },
-            "hooks" => match programs::hooks(path, text) {
+            "hooks" => match entries::hooks(path, text) {
                 Ok(named) => {
                     self.unusable.extend(named.iter().filter_map(|named| hooks::check(named).err()));
                     self.hooks.extend(named);

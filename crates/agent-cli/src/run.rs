@@ -1,13 +1,14 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
 use crate::apart::{self, apart, unless_signalled};
-use crate::args::{Options, OutputFormat, Run, Verification};
+use crate::args::Run;
 use crate::failure::Failure;
 use crate::limits::Raise;
+use crate::options::{Options, OutputFormat, Seat, Verification};
 use crate::paced::Unread;
 use crate::printer::{Init, Printer};
 use crate::provider;
-use crate::settings::{Seat, Settings};
+use crate::settings::Settings;
 use crate::setup::{self, Opened};
 use crate::signals::{self, Signal, Signals};
 use crate::terminal::{self, say};

@@ -1,13 +1,14 @@
 //! What holds commands back: which sandbox is wanted, which can be had, what is said about it, and whether it is true.
 
-use crate::args::{Options, Sandbox as Wanted, SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
+use crate::args::{SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
+
 use crate::config_file::{UserConfig, config_home, make_state_home, state_home};
 use crate::failure::Failure;
 use crate::hard_links;
 use crate::hidden::{self, Hidden};
+use crate::options::{Options, Sandbox as Wanted, Seat};
 use crate::protected::{GitSettings, Protection, git_settings, other_names, real_place};
 use crate::repository_config::RepositoryConfig;
-use crate::settings::Seat;
 use crate::terminal::{escaped, print, say};
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, MountTable, Policy, Report, Sandbox, SearchPath,

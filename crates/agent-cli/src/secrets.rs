@@ -3,8 +3,8 @@
 //! A variable's name alone would take too much: `POSTGRES_PASSWORD=postgres` would take a word out of every text. So a value counts only if it
 //! looks like one that a machine made.
 
-use crate::args::ProviderName;
-use crate::provider::key_variable;
+use crate::keys::key_variable;
+use crate::options::ProviderName;
 use agent_core::redact::{MIN_SECRET_BYTES, Redactor};
 use std::path::Path;
 

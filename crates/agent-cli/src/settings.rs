@@ -1,19 +1,22 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
-use crate::args::{DurationMs, Options, ProviderName, Sandbox};
-use crate::config_file::{self, LimitsConfig, UserConfig, Wait};
+use crate::options::{Options, ProviderName, Sandbox, Seat};
+
+use crate::config_file::{self, UserConfig, Wait};
 use crate::config_places::Places;
 use crate::failure::Failure;
 use crate::formatters;
 use crate::hook_places::{self, Ground};
-use crate::project;
+use crate::programs::Trust;
+use crate::project::{self, working_directory};
 use crate::protected::{GitSettings, Protection, git_settings};
 use crate::repository_config::RepositoryConfig;
 use crate::sandbox::{self, Place};
 use crate::search_path;
 use crate::tape::Tape;
 use crate::terminal::{inline, say};
-use crate::trust::{self, Trust};
+use crate::trust;
+use crate::units::DurationMs;
 use crate::whole_home;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
@@ -54,15 +57,6 @@ pub(crate) struct Settings {
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) hooks: Vec<UserHook>,
     pub(crate) user: UserConfig,
-}
-
-/// Who sits in front: limits differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seat {
-    Headless,
-    Interactive,
-    /// As `Headless`, and nothing will run.
-    Looking,
 }
 
 impl Settings {
@@ -179,18 +173,6 @@ pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     Ok(UserConfig { places: Places { file, text }, ..user })
 }
 
-pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    let directory = given.unwrap_or(Path::new("."));
-    let absolute = directory
-        .canonicalize()
-        .map_err(|error| Failure::input(format!("work in {}: {error}", directory.display())))?;
-    if absolute.is_dir() {
-        Ok(absolute)
-    } else {
-        Err(Failure::input(format!("work in {}: it is not a directory", absolute.display())))
-    }
-}
-
 /// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error. And whether its programs are used.
 fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
     let config = RepositoryConfig::find(directory);
@@ -268,22 +250,9 @@ pub(crate) fn from_options(options: &Options) -> Limits {
 
 /// The limits that the user's configuration sets.
 pub(crate) fn limits_of_user(user: &UserConfig) -> Result<Limits, Failure> {
-    limits_of(&user.limits).map_err(|what| {
+    user.limits.limits().map_err(|what| {
         let key = if user.limits.max_wall_time_ms().is_err() { "max_wall_time" } else { "max_budget_usd" };
         Failure::config(format!("read the limits, {}: {what}", user.places.limit(key)))
-    })
-}
-
-/// The limits that a configuration file sets.
-pub(crate) fn limits_of(config: &LimitsConfig) -> Result<Limits, String> {
-    Ok(Limits {
-        max_model_calls: config.max_turns,
-        max_tool_calls: config.max_tool_calls,
-        max_total_tokens: config.max_total_tokens,
-        max_cost_nano_usd: config.max_cost_nano_usd()?,
-        max_wall_time_ms: config.max_wall_time_ms()?,
-        max_failures_in_row: config.max_failures_in_row,
-        max_repetitions: config.max_repetitions,
     })
 }
 

@@ -1,20 +1,21 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::LEFTOVERS;
-use crate::args::Options;
 use crate::binding;
 use crate::config_file::{Author, check_places, config_home, record_key, state_home};
 use crate::differences::{say_differences, stay_denied};
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::instructions::system_prompt;
+use crate::options::Options;
 use crate::own_git::OwnGit;
+use crate::own_programs;
+use crate::project::working_directory;
 use crate::protected::own_places;
 use crate::provider::Chosen;
 use crate::rule_patterns;
 use crate::sandbox;
-use crate::search_path;
-use crate::settings::{Settings, working_directory};
+use crate::settings::Settings;
 use crate::terminal::{inline, say};
 use agent_core::budget::Ledger;
 use agent_core::conversation::Conversation;
@@ -211,8 +212,8 @@ fn make(
             .protecting_linked(&settings.linked)
             .protecting_hooks(&settings.git_settings.hooks),
     );
-    let own = search_path::own_processes(&settings.programs);
-    let commands = search_path::processes_of_commands(&settings.programs);
+    let own = own_programs::processes(&settings.programs);
+    let commands = own_programs::processes_of_commands(&settings.programs);
     let processes = match &settings.sandbox {
         Some(sandbox) => commands.in_sandbox(sandbox.clone()),
         None => commands,

@@ -1,7 +1,7 @@
 //! `--record` and `--replay`: model calls kept in a file, or played from one.
 
-use crate::args::{Options, ProviderName, ReplayMatch};
 use crate::failure::Failure;
+use crate::options::{Options, ProviderName, ReplayMatch};
 use agent_llm::{Cassette, CassetteError, Matching, Recorder, ReplayProvider};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

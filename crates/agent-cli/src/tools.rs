@@ -1,7 +1,7 @@
 //! `agent tools`: what the model is offered.
 
 use crate::failure::Failure;
-use crate::settings::working_directory;
+use crate::project::working_directory;
 use crate::terminal::print;
 use agent_exec::Processes;
 use agent_tools::{Workspace, signal_tool, standard_tools};

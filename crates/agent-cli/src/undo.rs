@@ -4,6 +4,7 @@ use crate::args::Undo;
 use crate::config_file::record_key;
 use crate::failure::Failure;
 use crate::own_git::OwnGit;
+use crate::own_programs;
 use crate::protected::{Protection, git_settings, own_places};
 use crate::search_path;
 use crate::settings::users_config;
@@ -55,7 +56,7 @@ fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
     let (git, repositories) = (git_settings(&directory, &programs, &found.folders()), found.repositories());
     let protected =
         own_places().into_iter().chain(git.kept().cloned()).chain(repositories).chain(found.linked()).collect();
-    let git = OwnGit::new(&directory, search_path::own_processes(&programs));
+    let git = OwnGit::new(&directory, own_programs::processes(&programs));
     Ok((HooksConfig { protected, record_key: record_key(), ..HooksConfig::new(directory) }, git))
 }
 

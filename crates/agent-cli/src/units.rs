@@ -1,6 +1,12 @@
 //! Money and durations as people write them.
 
-use crate::args::{DurationMs, NanoUsd};
+/// Money in billionths of a dollar, as people write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NanoUsd(pub(crate) u64);
+
+/// Milliseconds, as people write them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DurationMs(pub(crate) u64);
 
 /// Dollars with up to nine decimals, such as `2` or `0.50`.
 pub(crate) fn parse_usd(text: &str) -> Result<NanoUsd, String> {

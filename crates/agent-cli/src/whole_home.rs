@@ -1,10 +1,9 @@
 //! A workspace that is the home directory, or holds it: there commands may write what every shell, desktop and service of the user runs, and no
 //! list of names covers that. And one in the agent's own directories: a workspace is never hidden or protected as a whole.
 
-use crate::args::Options;
 use crate::failure::Failure;
+use crate::options::{Options, Seat};
 use crate::protected::own_places;
-use crate::settings::Seat;
 use crate::terminal::{inline, say};
 use agent_exec::leads_into;
 use std::io::{IsTerminal as _, stdin};

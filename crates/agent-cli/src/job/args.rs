@@ -1,6 +1,8 @@
 //! The command line of `agent job`.
 
-use crate::args::{DurationMs, Misplaced, Options, Verification};
+use crate::options::{Misplaced, Options, Verification};
+
+use crate::units::DurationMs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

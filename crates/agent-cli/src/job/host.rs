@@ -1,8 +1,8 @@
 //! What a job needs of this program: settings, a provider, sessions, a file for its record, and somebody to show it to.
 
 use crate::apart::apart;
-use crate::args::Options;
 use crate::failure::Failure;
+use crate::options::Options;
 use crate::paced::Unread;
 use crate::provider;
 use crate::settings::Settings;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::job::args::{Records, Show};
-use crate::settings::working_directory;
+use crate::project::working_directory;
 use crate::setup::store;
 use crate::terminal::{print_json, say};
 use agent_core::job::AuditRecord;

@@ -1,8 +1,8 @@
 //! How a job ended, in the same words as a run.
 
-use crate::args::OutputFormat;
 use crate::job::host::Shown;
 use crate::limits::Raise;
+use crate::options::OutputFormat;
 use crate::signals::Signal;
 use crate::terminal::{all_written, put, put_json};
 use crate::view::View;

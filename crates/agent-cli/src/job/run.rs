@@ -1,12 +1,13 @@
 //! `agent job run`: one job, headless, exactly one outcome and one audit record.
 
-use crate::args::{Options, OutputFormat};
 use crate::failure::Failure;
 use crate::job::args::JobRun;
 use crate::job::host::Host;
 use crate::job::{records, result};
+use crate::options::{Options, OutputFormat, Seat};
+use crate::project::working_directory;
 use crate::secrets;
-use crate::settings::{Seat, Settings, working_directory};
+use crate::settings::Settings;
 use crate::signals::{self, Signal, Signals};
 use crate::terminal::{self, is_watched, say};
 use crate::unread;

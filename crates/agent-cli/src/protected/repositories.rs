@@ -1,7 +1,7 @@
 //! Git directories, by whatever name and in whatever place, and where `.git` files lead.
 
 use crate::config_file::read_capped;
-use crate::search_path::{Answer, ask};
+use crate::own_programs::{Answer, ask};
 use agent_exec::SearchPath;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

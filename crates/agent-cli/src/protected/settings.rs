@@ -16,8 +16,8 @@ mod words;
 
 use super::{links, repositories};
 use crate::config_file::{config_home, read_capped, state_home};
+use crate::own_programs::{Answer, ask_with};
 use crate::project;
-use crate::search_path::{Answer, ask_with};
 use crate::terminal::{escaped, say};
 use agent_core::protected;
 use agent_exec::SearchPath;

@@ -13,7 +13,7 @@ mod rewind;
 mod story;
 
 use crate::failure::Failure;
-use crate::settings::working_directory;
+use crate::project::working_directory;
 use crate::setup::{self, store};
 use crate::terminal::{escaped, inline, one_line, print, print_json, say};
 use agent_core::agent;

@@ -8,7 +8,7 @@ use super::args::Rewind;
 use super::story::{Story, Told};
 use super::{cut, failed, write};
 use crate::failure::Failure;
-use crate::settings::working_directory;
+use crate::project::working_directory;
 use crate::terminal::say;
 use crate::undo::{begun, files, say_notes};
 use agent_core::journal::Replayed;
