@@ -14,11 +14,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-runner", &["agent-core"]),
     ("agent-llm", &["agent-core"]),
     ("agent-tools", &["agent-core", "agent-exec"]),
-    ("agent-hooks", &["agent-core", "agent-exec"]),
+    ("agent-git", &["agent-core", "agent-exec"]),
+    ("agent-hooks", &["agent-core", "agent-exec", "agent-git"]),
     ("agent-testkit", &["agent-core", "agent-runner"]),
     (
         "agent-cli",
-        &["agent-core", "agent-exec", "agent-runner", "agent-llm", "agent-tools", "agent-hooks", "agent-testkit"],
+        &[
+            "agent-core",
+            "agent-exec",
+            "agent-runner",
+            "agent-llm",
+            "agent-tools",
+            "agent-git",
+            "agent-hooks",
+            "agent-testkit",
+        ],
     ),
     ("xtask", &["agent-core"]),
 ];

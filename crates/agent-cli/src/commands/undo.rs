@@ -10,7 +10,7 @@ use crate::walls::own_programs;
 use crate::walls::protected::{Protection, git_settings, own_places};
 use crate::walls::search_path;
 use agent_core::ports::NeverCancelled;
-use agent_hooks::{HooksConfig, UndoError, Undone, undo, undo_begun};
+use agent_git::{HooksConfig, UndoError, Undone, undo, undo_begun};
 use std::path::{Path, PathBuf};
 
 /// Takes turns back, says what became of every file, and returns the exit code: 0 if all of them are as before.

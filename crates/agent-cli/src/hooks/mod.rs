@@ -16,7 +16,8 @@ use agent_core::hook::{
 };
 use agent_core::ports::{CancelSignal, Hook};
 use agent_core::tool::{HookVerdict, Inspection};
-use agent_hooks::{HookConfigError, RepositoryHooks, UserHook, UserHooks};
+use agent_git::RepositoryHooks;
+use agent_hooks::{HookConfigError, UserHook, UserHooks};
 use agent_tools::Workspace;
 use async_trait::async_trait;
 use std::collections::BTreeSet;

@@ -233,12 +233,7 @@ fn models<'a>(
 /// A model with its built-in price, if it has one.
 pub(crate) fn known_model(id: &str) -> ModelConfig {
     let mut model = ModelConfig::new(id);
-    model.price = agent_hooks::prices::lookup(id).map(|price| agent_core::budget::Price {
-        input_nano_usd: price.input_nano_usd_per_token,
-        output_nano_usd: price.output_nano_usd_per_token,
-        cache_read_nano_usd: price.cache_read_nano_usd_per_token,
-        cache_write_nano_usd: price.cache_write_nano_usd_per_token,
-    });
+    model.price = agent_llm::prices::lookup(id);
     model
 }
 

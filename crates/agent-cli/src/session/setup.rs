@@ -26,7 +26,8 @@ use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, Tool};
 use agent_core::session::{Action, Outstanding, Session, SessionConfig};
 use agent_exec::{Processes, leftovers};
-use agent_hooks::{HooksConfig, Identity, RepositoryHooks, Runs, UserHooks};
+use agent_git::{HooksConfig, Identity, RepositoryHooks};
+use agent_hooks::{Formatters, Runs, UserHooks};
 use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
@@ -207,7 +208,7 @@ fn make(
         workspace
             .protecting(own)
             .closing(state_home())
-            .closing(agent_hooks::kept_in(&settings.directory))
+            .closing(agent_git::kept_in(&settings.directory))
             .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
             .protecting_linked(&settings.linked)
             .protecting_hooks(&settings.git_settings.hooks),
@@ -235,15 +236,15 @@ fn make(
     let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
     let git = OwnGit::new(&settings.directory, own.clone());
-    let repository = RepositoryHooks::new(hooks_config, Arc::new(git));
-    let repository = match &settings.sandbox {
+    let formatters = match &settings.sandbox {
         Some(_) if !settings.formatters.is_empty() => {
             let sandbox = sandbox::for_formatters(&settings.user, &settings.directory, settings.sandbox.as_ref())?;
             let scratch = sandbox.scratch().to_path_buf();
-            repository.formatting_with(Arc::new(own.in_sandbox(sandbox)), Some(scratch))
+            Formatters::new(settings.formatters.clone(), Arc::new(own.in_sandbox(sandbox))).with_scratch(scratch)
         }
-        _ => repository.formatting_with(Arc::new(own), None),
+        _ => Formatters::new(settings.formatters.clone(), Arc::new(own)),
     };
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(git)).formatting_with(Arc::new(formatters));
     let repository = Arc::new(repository);
     let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
@@ -281,7 +282,6 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
         auto_commit: settings.auto_commit,
         identity: commits.author.as_ref().map(identity),
         trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
-        formatters: settings.formatters.clone(),
         protected: protected_of(settings),
         record_key: record_key(),
         hidden: settings.sandbox.iter().flat_map(|sandbox| sandbox.policy().hidden.iter().cloned()).collect(),

@@ -52,12 +52,12 @@ pub(crate) fn of(user: &UserConfig, repository: &[PathBuf]) -> Result<Hidden, Fa
 /// Where the agent keeps how files were before it changed them: commands must not read there what is hidden from them elsewhere, or denied. In
 /// the repository of a directory it is made, because what is not there cannot be hidden; in those within it is looked for.
 pub(crate) fn copies(directory: &Path, within: &[PathBuf]) -> Vec<PathBuf> {
-    let own = agent_hooks::kept_in(directory);
+    let own = agent_git::kept_in(directory);
     if let Some(folder) = own.first() {
         // Where it cannot be made, the agent keeps nothing there either.
         let _ = DirBuilder::new().mode(0o700).create(folder);
     }
-    let others = within.iter().flat_map(|folder| agent_hooks::kept_in(folder));
+    let others = within.iter().flat_map(|folder| agent_git::kept_in(folder));
     own.iter().cloned().chain(others).filter(|folder| folder.is_dir()).collect()
 }
 

@@ -17,10 +17,10 @@ pub(crate) struct OwnGit {
 impl OwnGit {
     /// For the repository that a directory lies in now.
     pub(crate) fn new(directory: &Path, processes: Processes) -> Self {
-        Self { processes, directories: agent_hooks::git_directories(directory), fenced: OnceLock::new() }
+        Self { processes, directories: agent_git::git_directories(directory), fenced: OnceLock::new() }
     }
 
-    /// Where this machine has no Landlock, git runs as the user does, and what it would write is looked at before (see `agent_hooks`).
+    /// Where this machine has no Landlock, git runs as the user does, and what it would write is looked at before (see `agent_git`).
     fn fenced(&self) -> &Processes {
         self.fenced.get_or_init(|| match Fence::around(self.directories.iter().cloned()) {
             Ok(fence) if !self.directories.is_empty() => self.processes.clone().behind(fence),

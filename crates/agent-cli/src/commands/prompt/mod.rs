@@ -26,7 +26,7 @@ use agent_core::conversation::CallId;
 use agent_core::lifecycle;
 use agent_core::permission::{Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind, State, Trigger};
-use agent_hooks::RepositoryHooks;
+use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use question::Open;
 use std::collections::BTreeSet;

@@ -77,7 +77,7 @@ fn read_small(path: &Path) -> Option<String> {
 /// # Errors
 /// Why they are not known.
 pub(super) fn submodules(workspace: &Path, programs: &SearchPath) -> Result<Vec<PathBuf>, String> {
-    let found = match agent_hooks::submodules(workspace) {
+    let found = match agent_git::submodules(workspace) {
         Ok(found) => found,
         Err(_) => listed_by_git(workspace, programs)?,
     };

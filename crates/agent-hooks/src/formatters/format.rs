@@ -1,10 +1,10 @@
 //! Runs one formatter over texts: in as few processes as it can be called with, and never on the files themselves.
 
-use crate::config::{FormatterConfig, FormatterInput};
-use crate::copies::Copies;
-use crate::edition;
-use crate::tree::Tree;
+use super::config::{FormatterConfig, FormatterInput};
+use super::copies::Copies;
+use super::edition;
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandRunner, Exit};
+use agent_git::Tree;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -9,14 +9,13 @@
 //! replace   each at once, or not at all
 //! ```
 
-use crate::config::FormatterConfig;
-use crate::format::{FormatError, Formatter, Text};
-use crate::image::Image;
-use crate::tree::{Replaced, Tree, open_path};
+use super::config::FormatterConfig;
+use super::format::{FormatError, Formatter, Text};
+use agent_git::{ChangedFile, Image, Replaced, Tree, open_path};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Of a settings file only the beginning is looked at.
@@ -24,20 +23,15 @@ const SETTINGS_LIMIT_BYTES: u64 = 256 * 1024;
 
 /// A file that the agent changed.
 #[derive(Debug)]
-pub(crate) struct Changed {
-    /// Relative to the workspace.
-    pub(crate) path: String,
-    /// Relative to the formatter's root.
-    pub(crate) root_path: PathBuf,
-    /// How it was before the agent's changes.
-    pub(crate) before: Vec<Image>,
+pub(crate) struct Changed<'a> {
+    pub(crate) file: &'a ChangedFile,
     /// Digests of its texts that this formatter left or found formatted.
     pub(crate) known: BTreeSet<u64>,
 }
 
 /// What became of one file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Formatted {
+pub(crate) enum Made {
     /// There was nothing to do.
     Skipped,
     /// It was formatted already.
@@ -55,9 +49,9 @@ pub(crate) enum Formatted {
 /// Formats the files. The results are in their order.
 pub(crate) async fn format_all<'a>(
     formatter: &Formatter<'a>,
-    files: &'a [Changed],
-) -> Vec<Result<Formatted, FormatError>> {
-    let mut results: Vec<Option<Result<Formatted, FormatError>>> = Vec::new();
+    files: &'a [Changed<'a>],
+) -> Vec<Result<Made, FormatError>> {
+    let mut results: Vec<Option<Result<Made, FormatError>>> = Vec::new();
     let mut open: Vec<Open<'a>> = Vec::new();
     for (at, file) in files.iter().enumerate() {
         match Open::look(formatter, at, file) {
@@ -65,7 +59,7 @@ pub(crate) async fn format_all<'a>(
                 open.push(found);
                 results.push(None);
             }
-            Ok(None) => results.push(Some(Ok(Formatted::Skipped))),
+            Ok(None) => results.push(Some(Ok(Made::Skipped))),
             Err(error) => results.push(Some(Err(error))),
         }
     }
@@ -76,7 +70,7 @@ pub(crate) async fn format_all<'a>(
     for (one, made) in open.into_iter().zip(made) {
         match made {
             Ok(text) if text[..] == one.now[..] => {
-                results[one.at] = Some(Ok(Formatted::Unchanged { known: digest(&text) }));
+                results[one.at] = Some(Ok(Made::Unchanged { known: digest(&text) }));
             }
             Ok(text) => due.push((one, text)),
             Err(error) => results[one.at] = Some(Err(error)),
@@ -105,7 +99,8 @@ pub(crate) async fn format_all<'a>(
 /// A file that may be formatted.
 struct Open<'a> {
     at: usize,
-    file: &'a Changed,
+    file: &'a ChangedFile,
+    known: &'a BTreeSet<u64>,
     files: &'a Tree,
     image: Image,
     now: Arc<[u8]>,
@@ -113,7 +108,8 @@ struct Open<'a> {
 
 impl<'a> Open<'a> {
     /// Nothing when there is nothing to format.
-    fn look(formatter: &Formatter<'a>, at: usize, file: &'a Changed) -> Result<Option<Self>, FormatError> {
+    fn look(formatter: &Formatter<'a>, at: usize, changed: &'a Changed<'a>) -> Result<Option<Self>, FormatError> {
+        let Changed { file, known } = changed;
         if !formatter.config.program.is_absolute() {
             return Err(FormatError::NotAbsolute(formatter.config.program.clone()));
         }
@@ -135,27 +131,25 @@ impl<'a> Open<'a> {
             }
             Some(Image::File { .. }) => {}
         }
-        Ok(Some(Self { at, file, files: formatter.files, image, now }))
+        Ok(Some(Self { at, file, known, files: formatter.files, image, now }))
     }
 
     /// The text of which it is not known whether it was formatted.
     fn before_to_check(&self) -> Option<&[u8]> {
         match self.file.before.first() {
-            Some(Image::File { bytes, .. }) if !bytes.is_empty() && !self.file.known.contains(&digest(bytes)) => {
-                Some(bytes)
-            }
+            Some(Image::File { bytes, .. }) if !bytes.is_empty() && !self.known.contains(&digest(bytes)) => Some(bytes),
             _ => None,
         }
     }
 
-    fn put(&self, text: &[u8]) -> Result<Formatted, FormatError> {
+    fn put(&self, text: &[u8]) -> Result<Made, FormatError> {
         if agent_core::protected::reason(&self.file.root_path.to_string_lossy()).is_some() {
             return Err(FormatError::Unfit("it is protected: no tool writes it"));
         }
         if self.files.replace(&self.file.root_path, &self.image, text)? == Replaced::No {
             return Err(FormatError::Unfit("it changed meanwhile"));
         }
-        Ok(Formatted::Changed { known: self.before_to_check().into_iter().chain([text]).map(digest).collect() })
+        Ok(Made::Changed { known: self.before_to_check().into_iter().chain([text]).map(digest).collect() })
     }
 }
 

@@ -4,7 +4,7 @@ use super::support::{Agent, Repo, Signal, TestRunner, files, wait};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::ports::Hook as _;
 use agent_core::tool::{Effect, Inspection, Subject};
-use agent_hooks::{HooksConfig, UndoError, Undone, undo};
+use agent_git::{HooksConfig, UndoError, Undone, undo};
 use std::fs;
 
 fn quiet(repo: &Repo) -> HooksConfig {

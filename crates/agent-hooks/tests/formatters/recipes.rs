@@ -1,7 +1,9 @@
 //! The recipes over the real programs. One that is not on the search path is passed over, and that is said.
 
+use super::formatting;
 use super::support::{Agent, Repo};
-use agent_hooks::{FormatterConfig, HooksConfig, recipe_programs, recipes};
+use agent_git::HooksConfig;
+use agent_hooks::{FormatterConfig, recipe_programs, recipes};
 use std::path::Path;
 
 struct Case {
@@ -92,7 +94,7 @@ fn recipe(program: &str, workspace: &Path) -> Option<FormatterConfig> {
 }
 
 fn agent(repo: &Repo, formatters: Vec<FormatterConfig>) -> Agent {
-    Agent::new(HooksConfig { formatters, auto_commit: false, ..repo.config() })
+    formatting(Agent::new(HooksConfig { auto_commit: false, ..repo.config() }), formatters)
 }
 
 #[test]

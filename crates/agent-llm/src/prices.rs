@@ -6,32 +6,21 @@
 //! quoted them in April and June 2026. A model whose price depends on the length of the prompt (Claude Haiku 5.5) is left out. A host that
 //! knows better gives the budget its own prices; for a model that is not listed there is no price, rather than a guess.
 
+use agent_core::budget::Price;
+
 /// The day on which the prices were last compared with their sources.
 pub const AS_OF: &str = "2026-11-22";
 
-/// What a model costs, in nano-USD per token: 3,000 is 3 USD for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModelPrice {
-    /// A token of input that no cache held.
-    pub input_nano_usd_per_token: u64,
-    /// A token of output, reasoning included.
-    pub output_nano_usd_per_token: u64,
-    /// A token of input that the cache held.
-    pub cache_read_nano_usd_per_token: u64,
-    /// A token of input that was put into the cache.
-    pub cache_write_nano_usd_per_token: u64,
-}
-
 /// The price of a model, by its id or by its id with a date (`…-20250929`, `…-2025-08-07`).
 #[must_use]
-pub fn lookup(model: &str) -> Option<ModelPrice> {
+pub fn lookup(model: &str) -> Option<Price> {
     let exact = |id: &str| PRICES.iter().find(|(known, _)| *known == id).map(|(_, price)| *price);
     // A known id that is followed by a date is the longest prefix there can be.
     exact(model).or_else(|| exact(without_date(model)?))
 }
 
 /// Every listed model with its price.
-pub fn all() -> impl Iterator<Item = (&'static str, ModelPrice)> {
+pub fn all() -> impl Iterator<Item = (&'static str, Price)> {
     PRICES.iter().copied()
 }
 
@@ -46,17 +35,17 @@ fn without_date(model: &str) -> Option<&str> {
     })
 }
 
-const fn price(input: u64, output: u64, cache_read: u64, cache_write: u64) -> ModelPrice {
-    ModelPrice {
-        input_nano_usd_per_token: input,
-        output_nano_usd_per_token: output,
-        cache_read_nano_usd_per_token: cache_read,
-        cache_write_nano_usd_per_token: cache_write,
+const fn price(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Price {
+    Price {
+        input_nano_usd: input,
+        output_nano_usd: output,
+        cache_read_nano_usd: cache_read,
+        cache_write_nano_usd: cache_write,
     }
 }
 
 /// Id; input, output, cache read, cache write. Anthropic's cache writes are those that live five minutes; OpenAI's cost what input costs.
-const PRICES: &[(&str, ModelPrice)] = &[
+const PRICES: &[(&str, Price)] = &[
     ("claude-opus-5-5", price(4_000, 20_000, 200, 5_000)),
     ("claude-opus-5", price(5_000, 25_000, 500, 6_250)),
     ("claude-opus-4-8", price(5_000, 25_000, 500, 6_250)),
@@ -108,7 +97,7 @@ mod tests {
 
     #[test]
     fn models_are_found_by_id_and_by_dated_id_only() {
-        let input = |model| lookup(model).map(|price| price.input_nano_usd_per_token);
+        let input = |model| lookup(model).map(|price| price.input_nano_usd);
         for (model, expected) in [
             ("claude-sonnet-4-5", Some(3_000)),
             ("claude-sonnet-4-5-20250929", Some(3_000)),
@@ -137,12 +126,9 @@ mod tests {
     fn every_model_is_listed_once_with_sensible_prices() {
         for (index, (id, price)) in all().enumerate() {
             assert!(all().skip(index + 1).all(|(other, _)| other != id), "{id} twice");
-            assert!(
-                price.input_nano_usd_per_token > 0 && price.output_nano_usd_per_token > price.input_nano_usd_per_token,
-                "{id}"
-            );
-            assert!(price.cache_read_nano_usd_per_token <= price.input_nano_usd_per_token, "{id}");
-            assert!(price.cache_write_nano_usd_per_token >= price.input_nano_usd_per_token, "{id}");
+            assert!(price.input_nano_usd > 0 && price.output_nano_usd > price.input_nano_usd, "{id}");
+            assert!(price.cache_read_nano_usd <= price.input_nano_usd, "{id}");
+            assert!(price.cache_write_nano_usd >= price.input_nano_usd, "{id}");
         }
     }
 }

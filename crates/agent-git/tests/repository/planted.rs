@@ -2,10 +2,10 @@
 //! Each case stands beside a control in which the same thing works.
 
 use super::support::{Agent, Repo, Signal, TestRunner, files, wait};
-use agent_hooks::{FormatterConfig, FormatterInput, HooksConfig, Undone, undo};
+use agent_git::{HooksConfig, Undone, undo};
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// A directory beside the repository, as a home is, with a file that a shell would run.
@@ -312,42 +312,5 @@ fn a_record_that_the_agent_did_not_write_is_not_taken_back() {
         if let Err(error) = undone {
             assert!(error.to_string().contains("not a record of the agent's"), "{what}: {error}");
         }
-    }
-}
-
-/// A command in the background swaps a directory with a link while the formatter runs.
-#[test]
-fn a_formatted_text_is_not_written_through_a_link() {
-    for swapped in [false, true] {
-        let Some(repo) = Repo::new() else { return };
-        let outside = outside(&repo);
-        fs::write(outside.join("folder/x.txt"), "small\n").unwrap();
-        repo.write("d/x.txt", "OLD\n");
-        let (project, link) = (repo.project.clone(), outside.join("folder"));
-        let swap = move |arguments: &[String]| {
-            let is_formatter = arguments.iter().any(|argument| argument.contains("tr a-z"));
-            if swapped && is_formatter && !project.join("d").is_symlink() {
-                fs::rename(project.join("d"), project.join("e")).unwrap();
-                symlink(&link, project.join("d")).unwrap();
-            }
-        };
-        let formatter = FormatterConfig {
-            extensions: vec!["txt".to_owned()],
-            program: "/bin/sh".into(),
-            arguments: ["-c", "tr a-z A-Z", "formatter"].map(str::to_owned).to_vec(),
-            input: FormatterInput::Stdin,
-            settings: Vec::new(),
-            new_files: true,
-            timeout_ms: 20_000,
-        };
-        let runner = TestRunner { before: Some(Box::new(swap)), ..TestRunner::default() };
-        let config = HooksConfig { formatters: vec![formatter], auto_commit: false, ..repo.config() };
-        let agent = Agent::with_runner(config, runner);
-        agent.change("d/x.txt", Some("small\n"));
-        let report = agent.format(&["d/x.txt"]);
-        assert_eq!(report.changed_paths.is_empty(), swapped, "{report:?}");
-        assert_eq!(fs::read_to_string(outside.join("folder/x.txt")).unwrap(), "small\n");
-        let written = Path::new(if swapped { "e/x.txt" } else { "d/x.txt" });
-        assert_eq!(repo.read(written.to_str().unwrap()), if swapped { "small\n" } else { "SMALL\n" });
     }
 }

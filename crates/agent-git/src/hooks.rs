@@ -7,8 +7,7 @@ use crate::before::BeforeImages;
 use crate::checkpoint::{self, Turn};
 use crate::config::HooksConfig;
 use crate::draft;
-use crate::format::{FormatError, Formatter};
-use crate::formatting::{Changed, Formatted, format_all, is_configured};
+use crate::formatting::{ChangedFile, ChangedFiles, Formatted, Formatting};
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::index_lock;
@@ -24,10 +23,10 @@ use agent_core::tool::{Effect, HookVerdict, Inspection};
 use announced::Announced;
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Commits and formats in the repository of one workspace, for one session.
+/// Commits, and has files formatted, in the repository of one workspace, for one session.
 ///
 /// The order of calls is the session's: [`before_tool`](Hook::before_tool) for every call of an answer, then the tools, then
 /// [`check_git`](Hook::check_git), and what it reports as due. What was never announced by `before_tool` is not committed, because it is
@@ -39,8 +38,7 @@ pub struct RepositoryHooks {
     /// The repository that was there when the session began.
     discovery: Discovery,
     runner: Arc<dyn CommandRunner>,
-    format_runner: Arc<dyn CommandRunner>,
-    format_scratch: Option<PathBuf>,
+    formatting: Option<Arc<dyn Formatting>>,
     memory: Mutex<Memory>,
 }
 
@@ -51,8 +49,6 @@ struct Memory {
     turn: Turn,
     /// What calls of the batch would change.
     announced: Announced,
-    /// Texts that a formatter left or found formatted, as digests.
-    formatted: BTreeMap<String, BTreeSet<u64>>,
     /// What could not be kept of the turn, for the next report.
     unkept: Vec<String>,
     /// Records of turns that are to become commits.
@@ -73,14 +69,6 @@ impl Memory {
     fn stored(&mut self, record: &str) {
         self.unstored.remove(record);
         self.turn.stored();
-    }
-
-    fn know_formatted(&mut self, path: &str, texts: &[u64]) {
-        let known = self.formatted.entry(path.to_owned()).or_default();
-        if known.len() > KNOWN_TEXTS {
-            known.clear();
-        }
-        known.extend(texts);
     }
 }
 
@@ -110,7 +98,6 @@ impl RepositoryHooks {
             watch,
             turn: Turn::new(&config),
             announced: Announced::default(),
-            formatted: BTreeMap::new(),
             unkept: Vec::new(),
             unstored: BTreeSet::new(),
             settings: None,
@@ -120,15 +107,13 @@ impl RepositoryHooks {
             left: None,
         });
         let files = Tree::open(&config.workspace).ok();
-        Self { config, files, discovery, format_runner: runner.clone(), format_scratch: None, runner, memory }
+        Self { config, files, discovery, runner, formatting: None, memory }
     }
 
-    /// Runs the formatters with another runner, such as one with a sandbox, and gives them copies in this directory, which that one can
-    /// write and which has the same path there.
+    /// Has changed files formatted. Without this, none are.
     #[must_use]
-    pub fn formatting_with(mut self, runner: Arc<dyn CommandRunner>, scratch: Option<PathBuf>) -> Self {
-        self.format_runner = runner;
-        self.format_scratch = scratch;
+    pub fn formatting_with(mut self, formatting: Arc<dyn Formatting>) -> Self {
+        self.formatting = Some(formatting);
         self
     }
 
@@ -186,14 +171,7 @@ impl RepositoryHooks {
     }
 
     fn is_handled(&self, path: &str) -> bool {
-        self.config.formatters.iter().any(|formatter| formatter.handles(path))
-    }
-
-    /// The formatter of a file: the first that the repository configures, else the first.
-    fn formatter_of(&self, root: &Path, path: &str, root_path: &Path) -> Option<usize> {
-        let formatters = &self.config.formatters;
-        let handling = || (0..formatters.len()).filter(|at| formatters[*at].handles(path));
-        handling().find(|at| is_configured(&formatters[*at], root, root_path)).or_else(|| handling().next())
+        self.formatting.as_ref().is_some_and(|formatting| formatting.handles(path))
     }
 
     /// Keeps how the agent left these files, for undo; what is to be committed is stored with the commit.
@@ -289,54 +267,33 @@ impl RepositoryHooks {
         Ok(())
     }
 
-    /// What is known of a file that is to be formatted, and the number of its formatter.
-    fn to_format(&self, root: &Path, path: &str) -> Result<Option<(usize, Changed)>, FormatError> {
-        if !self.is_handled(path) {
-            return Ok(None);
-        }
-        paths::check_parents(&self.config.workspace, path).map_err(FormatError::Unfit)?;
+    /// What is known of a file that is to be formatted.
+    fn to_format(&self, root: &Path, path: &str) -> Result<ChangedFile, &'static str> {
+        paths::check_parents(&self.config.workspace, path)?;
         let prefix = self.config.workspace.strip_prefix(root).unwrap_or(Path::new(""));
-        let root_path = prefix.join(path);
-        let Some(at) = self.formatter_of(root, path, &root_path) else { return Ok(None) };
-        let memory = self.memory();
-        let (before, known) =
-            (memory.before.bases(path).to_vec(), memory.formatted.get(path).cloned().unwrap_or_default());
-        Ok(Some((at, Changed { path: path.to_owned(), root_path, before, known })))
+        let before = self.memory().before.bases(path).to_vec();
+        Ok(ChangedFile { path: path.to_owned(), root_path: prefix.join(path), before })
     }
 
-    /// Formats the files, a formatter after the other.
-    async fn format_paths(
-        &self,
-        paths: &BTreeSet<String>,
-        cancel: &dyn CancelSignal,
-    ) -> BTreeMap<String, Result<Formatted, FormatError>> {
+    /// Has the files formatted that are handled.
+    async fn format_paths(&self, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) -> BTreeMap<String, Formatted> {
         // Formatters need no git: where the repository is refused, its root still is the root.
         let root = match &self.discovery {
             Discovery::Found(repository) => Some(&repository.files),
             _ => self.files.as_ref(),
         };
-        let Some(tree) = root else { return BTreeMap::new() };
-        let root = tree.path();
+        let (Some(root), Some(formatting)) = (root, &self.formatting) else { return BTreeMap::new() };
         let mut results = BTreeMap::new();
-        let mut groups: BTreeMap<usize, Vec<Changed>> = BTreeMap::new();
-        for path in paths {
-            match self.to_format(root, path) {
-                Ok(Some((at, file))) => groups.entry(at).or_default().push(file),
-                Ok(None) => {}
-                Err(error) => drop(results.insert(path.clone(), Err(error))),
+        let mut changed = ChangedFiles { root, workspace: &self.config.workspace, files: Vec::new() };
+        for path in paths.iter().filter(|path| formatting.handles(path)) {
+            match self.to_format(root.path(), path) {
+                Ok(file) => changed.files.push(file),
+                Err(why) => drop(results.insert(path.clone(), Formatted::Left(why.to_owned()))),
             }
         }
-        for (at, files) in groups {
-            let formatter = Formatter {
-                config: &self.config.formatters[at],
-                runner: &*self.format_runner,
-                scratch: self.format_scratch.as_deref(),
-                files: tree,
-                workspace: &self.config.workspace,
-                cancel,
-            };
-            let made = format_all(&formatter, &files).await;
-            results.extend(files.into_iter().map(|file| file.path).zip(made));
+        if !changed.files.is_empty() {
+            let made = formatting.format(&changed, cancel).await;
+            results.extend(changed.files.into_iter().map(|file| file.path).zip(made));
         }
         results
     }
@@ -398,17 +355,13 @@ impl Hook for RepositoryHooks {
         let paths = self.usable_paths(changes, &mut Vec::new());
         for (path, result) in self.format_paths(&paths, cancel).await {
             match result {
-                Ok(Formatted::Skipped) => {}
-                Ok(Formatted::Unchanged { known }) => self.memory().know_formatted(&path, &[known]),
-                Ok(Formatted::Changed { known }) => {
-                    let now = self.image(&path);
-                    let mut memory = self.memory();
-                    memory.before.note_left(&path, &now);
-                    memory.know_formatted(&path, &known);
+                Formatted::Unchanged => {}
+                Formatted::Changed => {
+                    self.memory().before.note_left(&path, &self.image(&path));
                     report.changed_paths.push(path);
                 }
-                Err(FormatError::Cancelled) => return Err(GitError::Cancelled.into()),
-                Err(error) => report.notes.push(format!("{path} was not formatted: {error}")),
+                Formatted::Cancelled => return Err(GitError::Cancelled.into()),
+                Formatted::Left(why) => report.notes.push(format!("{path} was not formatted: {why}")),
             }
         }
         report.commit_due = self.commit_due(&paths, &mut report.notes);
@@ -431,5 +384,3 @@ impl Hook for RepositoryHooks {
 const UNDO_LACKS: &str = "undo does not know how the files were left";
 /// What is kept of a file that commands do not read: they read what git keeps.
 const HIDDEN: Image = Image::Opaque("it is hidden from commands, and what git keeps is not");
-/// Digests of formatted texts that are remembered of one file.
-const KNOWN_TEXTS: usize = 32;

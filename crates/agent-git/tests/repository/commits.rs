@@ -1,7 +1,7 @@
 //! What is committed, and what stays the user's.
 
 use super::support::{Agent, Repo, files};
-use agent_hooks::{HooksConfig, Identity};
+use agent_git::{HooksConfig, Identity};
 use std::fs;
 
 #[test]

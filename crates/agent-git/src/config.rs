@@ -13,8 +13,6 @@ pub struct HooksConfig {
     pub identity: Option<Identity>,
     /// Last line of every commit message, such as `Assisted-by: agent`.
     pub trailer: Option<String>,
-    /// The formatters. Of those that handle a file, the first that the repository configures is used, else the first.
-    pub formatters: Vec<FormatterConfig>,
     /// The git program: a name that the runner finds, or an absolute path.
     pub git_program: String,
     /// The user's home directory, in which git finds the user's configuration. Without it, that configuration is not read.
@@ -33,7 +31,7 @@ pub struct HooksConfig {
 }
 
 impl HooksConfig {
-    /// Commits off, no formatters, the home directory of this process, and what it has for the place of configuration.
+    /// Commits off, the home directory of this process, and what it has for the place of configuration.
     #[must_use]
     pub fn new(workspace: PathBuf) -> Self {
         Self {
@@ -41,7 +39,6 @@ impl HooksConfig {
             auto_commit: false,
             identity: None,
             trailer: Some("Assisted-by: agent".to_owned()),
-            formatters: Vec::new(),
             git_program: "git".to_owned(),
             home: std::env::var_os("HOME").map(PathBuf::from),
             config_home: std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
@@ -83,47 +80,4 @@ impl Identity {
     pub fn agent() -> Self {
         Self { name: "agent".to_owned(), email: "agent@localhost".to_owned() }
     }
-}
-
-/// A formatter for some kinds of files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormatterConfig {
-    /// Extensions of the files it handles, without the dot.
-    pub extensions: Vec<String>,
-    /// The program, by absolute path: a name could be answered by the repository.
-    pub program: PathBuf,
-    /// Its arguments. `{file}` stands for the path of the file. An argument that is `{files}` stands for the paths of all files, one
-    /// argument each. An argument with `{edition}` gets the edition of Rust that the nearest `Cargo.toml` says, and is left out where none
-    /// does.
-    pub arguments: Vec<String>,
-    /// How it gets and gives the text.
-    pub input: FormatterInput,
-    /// The files that configure it.
-    pub settings: Vec<SettingsFile>,
-    /// Whether new files are formatted where no settings file says that it is used.
-    pub new_files: bool,
-    /// Time that one process may take.
-    pub timeout_ms: u64,
-}
-
-/// A file that configures a formatter, in the directory of a formatted file or above it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingsFile {
-    /// Its name.
-    pub name: String,
-    /// The text in it that says that the formatter is used. Without one, the file says nothing about that.
-    pub sign: Option<String>,
-}
-
-/// How a formatter gets and gives the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FormatterInput {
-    /// It reads standard input and writes standard output. `{file}` is where the text belongs, and it is run in the directory of that.
-    Stdin,
-    /// It rewrites a file: a copy outside the workspace, for which `{file}` stands.
-    File,
-    /// It rewrites many files: copies outside the workspace, for which `{files}` stands. It is run in a directory with the copies where
-    /// they are in the repository, and links to its settings files beside them.
-    Files,
 }

@@ -9,13 +9,11 @@
 )]
 
 mod commits;
-mod formatters;
 mod hostile;
 mod kills;
 mod news;
 mod planted;
 mod processes;
-mod recipes;
 mod states;
 mod support;
 mod undo;

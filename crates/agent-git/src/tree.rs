@@ -18,9 +18,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A directory. Cheap to clone.
+/// A directory that is held by a descriptor, in which no path follows a symbolic link. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     path: PathBuf,
     root: Arc<OwnedFd>,
 }
@@ -31,13 +31,17 @@ pub(crate) struct Identity(u64, u64);
 
 impl Tree {
     /// Holds the directory that has this path now.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When there is no directory, or it may not be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
         let root = open(path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?;
         Ok(Self { path: path.to_path_buf(), root: Arc::new(root) })
     }
 
     /// The path that it had when it was opened.
-    pub(crate) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -68,7 +72,7 @@ impl Tree {
     }
 
     /// How a path is at this moment.
-    pub(crate) fn image(&self, path: impl AsRef<Path>) -> Image {
+    pub fn image(&self, path: impl AsRef<Path>) -> Image {
         match self.parent(path.as_ref()).and_then(|(parent, name)| look(parent.as_fd(), name)) {
             Ok(image) => image,
             Err(error) if is_absence(&error) => Image::Absent,
@@ -163,7 +167,10 @@ impl Tree {
     }
 
     /// Replaces a file at once, with the permissions it has, if it is still as expected.
-    pub(crate) fn replace(&self, path: &Path, expected: &Image, content: &[u8]) -> io::Result<Replaced> {
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn replace(&self, path: &Path, expected: &Image, content: &[u8]) -> io::Result<Replaced> {
         let (parent, name) = self.parent(path)?;
         put(parent.as_fd(), name, expected, content, |mode| mode)
     }
@@ -248,7 +255,8 @@ impl Tree {
 
 /// Whether a path was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Replaced {
+pub enum Replaced {
+    /// It was.
     Yes,
     /// It was not as expected, and stays as it is.
     No,
@@ -275,12 +283,14 @@ pub(crate) fn is_absence(error: &io::Error) -> bool {
 }
 
 /// The content of a regular file with this path, where links count, if it is not longer than this. Never waits.
-pub(crate) fn read_path(path: &Path, limit_bytes: u64) -> Option<Vec<u8>> {
+#[must_use]
+pub fn read_path(path: &Path, limit_bytes: u64) -> Option<Vec<u8>> {
     read_at_most(open_path(path)?, limit_bytes).ok()
 }
 
 /// A regular file with this path, where links count, to be read.
-pub(crate) fn open_path(path: &Path) -> Option<File> {
+#[must_use]
+pub fn open_path(path: &Path) -> Option<File> {
     let flags = (OFlags::RDONLY | FILE).difference(OFlags::NOFOLLOW);
     regular(open(path, flags, Mode::empty()).ok()?).ok()
 }

@@ -10,7 +10,7 @@ pub(crate) const FILE_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// What is at a path at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Image {
+pub enum Image {
     /// Nothing.
     Absent,
     /// A file.
@@ -28,13 +28,15 @@ pub(crate) enum Image {
 
 impl Image {
     /// Looks at a path, without following a link in its last part.
-    pub(crate) fn take(path: &Path) -> Self {
+    #[must_use]
+    pub fn take(path: &Path) -> Self {
         let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
         Tree::open(folder).map_or(Self::Absent, |tree| tree.image(name))
     }
 
     /// The bytes that git would keep for it.
-    pub(crate) fn bytes(&self) -> Option<&Arc<[u8]>> {
+    #[must_use]
+    pub fn bytes(&self) -> Option<&Arc<[u8]>> {
         match self {
             Self::File { bytes, .. } | Self::Link(bytes) => Some(bytes),
             Self::Absent | Self::Opaque(_) => None,

@@ -3,7 +3,7 @@
 //! Short by default; `KILLS=500` does more.
 
 use super::support::{Agent, Repo};
-use agent_hooks::HooksConfig;
+use agent_git::HooksConfig;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;

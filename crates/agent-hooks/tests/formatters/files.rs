@@ -1,9 +1,12 @@
 //! Formatters: real programs, made of a shell.
 
-use super::support::{Agent, Repo};
-use agent_hooks::{FormatterConfig, FormatterInput, HooksConfig, SettingsFile};
+use super::formatting;
+use super::support::{Agent, Repo, TestRunner};
+use agent_git::HooksConfig;
+use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 
 /// A formatter that writes capital letters, or does something else.
 fn formatter(script: &str, input: FormatterInput) -> FormatterConfig {
@@ -23,7 +26,7 @@ const STDIN: &str = "tr a-z A-Z";
 const FILE: &str = "tr a-z A-Z < \"$1\" > \"$1.new\" && mv \"$1.new\" \"$1\"";
 
 fn agent(repo: &Repo, formatter: FormatterConfig) -> Agent {
-    Agent::new(HooksConfig { formatters: vec![formatter], ..repo.config() })
+    formatting(repo.agent(), vec![formatter])
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn what_is_not_known_or_not_a_file_is_not_formatted() {
     repo.write("unannounced.txt", "x\n");
     fs::write(repo.directory.path().join("outside.txt"), "outside\n").unwrap();
     agent.announce("link.txt");
-    std::os::unix::fs::symlink("../outside.txt", repo.project.join("link.txt")).unwrap();
+    symlink("../outside.txt", repo.project.join("link.txt")).unwrap();
     agent.change("gone.txt", Some("x\n"));
     fs::remove_file(repo.project.join("gone.txt")).unwrap();
     let report = agent.format(&["gone.txt", "link.txt", "unannounced.txt"]);
@@ -179,4 +182,42 @@ fn settings_files_stand_beside_the_copies() {
     assert_eq!((repo.read("a.txt"), repo.read("deep/b.txt")), ("z\n".to_owned(), "y\n".to_owned()));
     assert_eq!(repo.read("deep/er/c.txt"), "z\n");
     assert_eq!((repo.read("style"), repo.read("deep/style")), ("z\n".to_owned(), "y\n".to_owned()));
+}
+
+/// A command in the background swaps a directory with a link while the formatter runs.
+#[test]
+fn a_formatted_text_is_not_written_through_a_link() {
+    for swapped in [false, true] {
+        let Some(repo) = Repo::new() else { return };
+        let outside = repo.directory.path().join("outside");
+        fs::create_dir_all(outside.join("folder")).unwrap();
+        fs::write(outside.join("folder/x.txt"), "small\n").unwrap();
+        repo.write("d/x.txt", "OLD\n");
+        let (project, link) = (repo.project.clone(), outside.join("folder"));
+        let swap = move |arguments: &[String]| {
+            let is_formatter = arguments.iter().any(|argument| argument.contains("tr a-z"));
+            if swapped && is_formatter && !project.join("d").is_symlink() {
+                fs::rename(project.join("d"), project.join("e")).unwrap();
+                symlink(&link, project.join("d")).unwrap();
+            }
+        };
+        let formatter = FormatterConfig {
+            extensions: vec!["txt".to_owned()],
+            program: "/bin/sh".into(),
+            arguments: ["-c", "tr a-z A-Z", "formatter"].map(str::to_owned).to_vec(),
+            input: FormatterInput::Stdin,
+            settings: Vec::new(),
+            new_files: true,
+            timeout_ms: 20_000,
+        };
+        let runner = TestRunner { before: Some(Box::new(swap)), ..TestRunner::default() };
+        let config = HooksConfig { auto_commit: false, ..repo.config() };
+        let agent = formatting(Agent::with_runner(config, runner), vec![formatter]);
+        agent.change("d/x.txt", Some("small\n"));
+        let report = agent.format(&["d/x.txt"]);
+        assert_eq!(report.changed_paths.is_empty(), swapped, "{report:?}");
+        assert_eq!(fs::read_to_string(outside.join("folder/x.txt")).unwrap(), "small\n");
+        let written = Path::new(if swapped { "e/x.txt" } else { "d/x.txt" });
+        assert_eq!(repo.read(written.to_str().unwrap()), if swapped { "small\n" } else { "SMALL\n" });
+    }
 }

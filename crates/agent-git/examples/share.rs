@@ -1,7 +1,7 @@
 //! What the hooks take of a turn in a repository of 5,000 files, beside `git status` in the same run.
 //!
 //! ```text
-//! cargo run --release -p agent-hooks --example share
+//! cargo run --release -p agent-git --example share
 //! ```
 
 #![expect(
@@ -16,7 +16,7 @@ use agent_core::ports::{
     CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _, NeverCancelled,
 };
 use agent_core::tool::{Effect, Inspection, Subject};
-use agent_hooks::{HooksConfig, RepositoryHooks};
+use agent_git::{HooksConfig, RepositoryHooks};
 use async_trait::async_trait;
 use std::fs;
 use std::io::Write as _;

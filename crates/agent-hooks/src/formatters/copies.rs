@@ -2,9 +2,8 @@
 //!
 //! What configures the formatter is found by walking up from a file, so links to those files stand beside the copies.
 
-use crate::config::SettingsFile;
-use crate::image::Image;
-use crate::tree::Tree;
+use super::config::SettingsFile;
+use agent_git::{Image, Tree};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;

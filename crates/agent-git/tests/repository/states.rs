@@ -2,7 +2,7 @@
 
 use super::support::{Agent, Repo, Signal, TestRunner, changes, wait};
 use agent_core::ports::Hook as _;
-use agent_hooks::HooksConfig;
+use agent_git::HooksConfig;
 use std::fs;
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! A repository to work on, a runner of processes, and the session's calls in their order.
 
 use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_core::hook::{Changes, CommitReport, GitReport, HookError};
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _};
 use agent_core::tool::{Effect, Inspection, Subject};
-use agent_hooks::{HooksConfig, RepositoryHooks};
+use agent_git::{HooksConfig, RepositoryHooks};
 use async_trait::async_trait;
 use std::fs;
 use std::io::Write as _;
@@ -244,10 +244,6 @@ impl Agent {
 
     pub(crate) fn check(&self, paths: &[&str]) -> GitReport {
         wait(self.hooks.check_git(&changes(paths), &Signal(false))).unwrap()
-    }
-
-    pub(crate) fn format(&self, paths: &[&str]) -> FormatReport {
-        wait(self.hooks.format(&changes(paths), &Signal(false))).unwrap()
     }
 
     pub(crate) fn try_commit(&self, paths: &[&str]) -> Result<CommitReport, HookError> {

@@ -3,7 +3,7 @@
 //! They read what a repository says about them, and some run what it names, so they are for repositories that the user trusts. Each is
 //! called over copies, or by standard input where it would follow from one file to others.
 
-use crate::config::{FormatterConfig, FormatterInput, SettingsFile};
+use super::config::{FormatterConfig, FormatterInput, SettingsFile};
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

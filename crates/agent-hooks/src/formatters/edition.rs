@@ -1,6 +1,6 @@
 //! The edition of Rust that a file is written in, as the packages around it say.
 
-use crate::tree::read_path;
+use agent_git::read_path;
 use std::path::Path;
 
 /// What `Cargo.toml` says nearest above a folder, up to the root. A package may leave it to its workspace.
