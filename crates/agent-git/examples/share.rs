@@ -10,13 +10,13 @@
     reason = "a measurement ends where something is wrong, and prints what it found"
 )]
 
-use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::hook::Changes;
-use agent_core::ports::{
+use agent_git::{HooksConfig, RepositoryHooks};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
+use agent_types::hook::Changes;
+use agent_types::ports::{
     CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _, NeverCancelled,
 };
-use agent_core::tool::{Effect, Inspection, Subject};
-use agent_git::{HooksConfig, RepositoryHooks};
+use agent_types::tool::{Effect, Inspection, Subject};
 use async_trait::async_trait;
 use std::fs;
 use std::io::Write as _;

@@ -30,7 +30,7 @@ use crate::repository::Repository;
 use crate::stat::FileStat;
 use crate::tree::Tree;
 use crate::watch;
-use agent_core::hook::{CommitInfo, HookError};
+use agent_types::hook::{CommitInfo, HookError};
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -21,7 +21,7 @@ pub struct HooksConfig {
     pub config_home: Option<PathBuf>,
     /// Time that one call of git may take.
     pub git_timeout_ms: u64,
-    /// What must not be written besides the names of [`agent_core::protected`], as absolute paths: the host's own files, for instance.
+    /// What must not be written besides the names of [`agent_types::protected`], as absolute paths: the host's own files, for instance.
     pub protected: Vec<PathBuf>,
     /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It has to lie where commands
     /// cannot read it. Without one, whatever stands in the place of a record counts as one.
@@ -55,7 +55,7 @@ impl HooksConfig {
     pub(crate) fn protected(&self, root: &Path, path: &str) -> Option<&'static str> {
         let absolute = root.join(path);
         let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected));
-        agent_core::protected::reason(path).or_else(|| is_hosts.then_some("is protected by the host"))
+        agent_types::protected::reason(path).or_else(|| is_hosts.then_some("is protected by the host"))
     }
 
     /// Whether commands do not read a path below a root.

@@ -2,7 +2,7 @@
 
 use crate::image::Image;
 use crate::tree::Tree;
-use agent_core::ports::CancelSignal;
+use agent_types::ports::CancelSignal;
 use async_trait::async_trait;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Calls git so that nothing of the repository is run.
 
 use crate::config::HooksConfig;
-use agent_core::hook::HookError;
-use agent_core::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit, NeverCancelled};
+use agent_types::hook::HookError;
+use agent_types::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit, NeverCancelled};
 use std::path::Path;
 
 /// Output kept of one call.
@@ -28,7 +28,7 @@ pub(crate) struct Git<'a> {
 pub(crate) enum GitError {
     /// It could not be started.
     #[error("{0}")]
-    Start(#[from] agent_core::ports::CommandError),
+    Start(#[from] agent_types::ports::CommandError),
     /// It ended with an error.
     #[error("git {subcommand}: {found}")]
     Failed {

@@ -1,7 +1,7 @@
 //! What happens in a git repository after a batch of tools: new commits are noticed, the agent's own changes are committed, and each turn can
 //! be taken back.
 //!
-//! [`RepositoryHooks`] implements the [`Hook`](agent_core::ports::Hook) port:
+//! [`RepositoryHooks`] implements the [`Hook`](agent_types::ports::Hook) port:
 //!
 //! ```text
 //! before_tool   remembers, in memory, how the files are that a call would change   (no process)
@@ -15,7 +15,7 @@
 //! 2. Nothing that the repository chooses is run by git: no hook, filter, `textconv`, fsmonitor or signing program.
 //! 3. What is left out is said, with the reason, in the notes of the report.
 //!
-//! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment. A commit that
+//! Processes are run by the host's [`CommandRunner`](agent_types::ports::CommandRunner), which gives them a clean environment. A commit that
 //! finds the index locked waits a while, with tokio's timers: the hooks run in a tokio runtime with `enable_time`. In one without,
 //! that wait panics; everything else works.
 

@@ -11,7 +11,7 @@ use crate::image::Image;
 use crate::paths;
 use crate::repository::{Discovery, Repository};
 use crate::tree::Replaced;
-use agent_core::ports::{CancelSignal, CommandRunner};
+use agent_types::ports::{CancelSignal, CommandRunner};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::git::{Git, GitError};
 use crate::repository::{Discovery, HeadMark, Repository};
-use agent_core::hook::{CommitInfo, DiffStat};
+use agent_types::hook::{CommitInfo, DiffStat};
 
 /// Commits told at once.
 const TOLD_LIMIT: usize = 50;

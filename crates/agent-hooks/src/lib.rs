@@ -4,7 +4,7 @@
 //! [`agent_git::RepositoryHooks`] hands to it: a file that was formatted before, or is new. A host that gives it the formatters of a repository
 //! asks the [`TrustStore`] first.
 //!
-//! Processes are run by the host's [`CommandRunner`](agent_core::ports::CommandRunner), which gives them a clean environment.
+//! Processes are run by the host's [`CommandRunner`](agent_types::ports::CommandRunner), which gives them a clean environment.
 
 mod formatters;
 mod trust;

@@ -6,8 +6,8 @@
 use super::{HIDDEN, RepositoryHooks};
 use crate::image::Image;
 use crate::paths;
-use agent_core::conversation::ToolCall;
-use agent_core::tool::Subject;
+use agent_types::conversation::ToolCall;
+use agent_types::tool::Subject;
 use std::collections::HashMap;
 
 /// What the calls of a batch would change, by the calls' ids.

@@ -1,8 +1,8 @@
 //! How many processes the hooks start, and that what they do without git is what git would have done.
 
 use super::support::{Agent, Repo, TestRunner, changes, wait};
-use agent_core::ports::Hook as _;
 use agent_git::HooksConfig;
+use agent_types::ports::Hook as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Repositories in every state that users leave them in.
 
 use super::support::{Agent, Repo, Signal, TestRunner, changes, wait};
-use agent_core::ports::Hook as _;
 use agent_git::HooksConfig;
+use agent_types::ports::Hook as _;
 use std::fs;
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! A repository to work on, a runner of processes, and the session's calls in their order.
 
-use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::hook::{Changes, CommitReport, GitReport, HookError};
-use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _};
-use agent_core::tool::{Effect, Inspection, Subject};
 use agent_git::{HooksConfig, RepositoryHooks};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
+use agent_types::hook::{Changes, CommitReport, GitReport, HookError};
+use agent_types::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook as _};
+use agent_types::tool::{Effect, Inspection, Subject};
 use async_trait::async_trait;
 use std::fs;
 use std::io::Write as _;

@@ -1,10 +1,10 @@
 //! Turns are taken back, and nothing is lost by it.
 
 use super::support::{Agent, Repo, Signal, TestRunner, files, wait};
-use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::ports::Hook as _;
-use agent_core::tool::{Effect, Inspection, Subject};
 use agent_git::{HooksConfig, UndoError, Undone, undo};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
+use agent_types::ports::Hook as _;
+use agent_types::tool::{Effect, Inspection, Subject};
 use std::fs;
 
 fn quiet(repo: &Repo) -> HooksConfig {

@@ -3,8 +3,8 @@
 use super::config::{FormatterConfig, FormatterInput};
 use super::copies::Copies;
 use super::edition;
-use agent_core::ports::{CancelSignal, Command, CommandError, CommandRunner, Exit};
 use agent_git::Tree;
+use agent_types::ports::{CancelSignal, Command, CommandError, CommandRunner, Exit};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -10,8 +10,8 @@ mod recipes;
 pub use config::{FormatterConfig, FormatterInput, SettingsFile};
 pub use recipes::{recipe_programs, recipes};
 
-use agent_core::ports::{CancelSignal, CommandRunner};
 use agent_git::{ChangedFile, ChangedFiles, Formatted, Formatting};
+use agent_types::ports::{CancelSignal, CommandRunner};
 use async_trait::async_trait;
 use each::{Changed, Made, format_all, is_configured};
 use format::{FormatError, Formatter};

@@ -14,9 +14,9 @@ mod recipes;
 #[path = "../../../agent-git/tests/repository/support.rs"]
 mod support;
 
-use agent_core::hook::FormatReport;
-use agent_core::ports::{CommandRunner, Hook as _};
 use agent_hooks::{FormatterConfig, Formatters};
+use agent_types::hook::FormatReport;
+use agent_types::ports::{CommandRunner, Hook as _};
 use std::sync::Arc;
 use support::{Agent, Signal, changes, wait};
 

@@ -21,7 +21,6 @@ mod chunks;
 mod item;
 
 pub use arguments::{Arguments, ArgumentsError};
-pub(crate) use item::cut;
 pub use item::{Answer, Block, CallId, Input, Item, ItemError, Round, ToolCall, ToolResult};
 
 use alloc::string::String;
@@ -129,7 +128,8 @@ impl Conversation {
     }
 
     /// Whether it ends with something that the model has to say more to: what a user said, results, or an answer that the provider paused.
-    pub(crate) fn awaits_answer(&self) -> bool {
+    #[must_use]
+    pub fn awaits_answer(&self) -> bool {
         match self.last().map(AsRef::as_ref) {
             Some(Item::Input(_) | Item::Round(_)) => true,
             Some(Item::Answer(answer)) => answer.is_paused(),
@@ -138,7 +138,7 @@ impl Conversation {
     }
 
     /// An answer that the provider paused stays as it is: nothing continues it any more.
-    pub(crate) fn close_pause(&mut self) {
+    pub fn close_pause(&mut self) {
         if self.is_paused()
             && let Ok(Some(paused)) = self.continued()
         {
@@ -151,8 +151,11 @@ impl Conversation {
         self.items.push(Arc::new(item));
     }
 
-    /// Appends an item that another conversation holds too.
-    pub(crate) fn push_shared(&mut self, item: Arc<Item>) -> Result<(), ConversationError> {
+    /// Appends an item that another conversation holds too. An answer with tool calls has to be a [`Round`].
+    ///
+    /// # Errors
+    /// [`ConversationError`], as when it is made and appended; an answer never continues a paused one here.
+    pub fn push_shared(&mut self, item: Arc<Item>) -> Result<(), ConversationError> {
         let after_user = matches!(self.last().map(AsRef::as_ref), Some(Item::Input(_) | Item::Round(_)));
         match item.as_ref() {
             Item::Answer(answer) if answer.calls().next().is_some() => {
@@ -217,8 +220,21 @@ pub enum ConversationError {
 /// The text that stands for an empty tool result: providers refuse empty content.
 pub const NO_OUTPUT: &str = "(no output)";
 
-pub(crate) fn non_blank(text: &str) -> bool {
+/// Whether a text says something: more than blanks.
+#[must_use]
+pub fn non_blank(text: &str) -> bool {
     !text.trim_start().is_empty()
+}
+
+/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. Nothing when it is not longer.
+#[must_use]
+pub fn cut(text: &str, limit_bytes: usize) -> Option<String> {
+    if text.len() <= limit_bytes {
+        return None;
+    }
+    let end = text.floor_char_boundary(limit_bytes);
+    let head = text.get(..end).unwrap_or_default();
+    Some(alloc::format!("{head}\n[{} bytes left out]", text.len() - end))
 }
 
 /// What a tool result says when the tool said nothing.

@@ -72,7 +72,6 @@ impl fmt::Display for HookPoint {
 
 /// What hooks run on: a point, and what there is to tell about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum HookOccasion {
     /// See [`HookPoint::PreToolUse`].
     PreToolUse {

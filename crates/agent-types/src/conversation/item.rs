@@ -1,6 +1,6 @@
 //! The values a conversation is made of. Each can be built only as it may stand in a history.
 
-use super::{Arguments, non_blank, or_no_output};
+use super::{Arguments, cut, non_blank, or_no_output};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -146,7 +146,7 @@ impl Answer {
     }
 
     /// The same in the room of another text.
-    pub(crate) fn text_into(&self, out: &mut String) {
+    pub fn text_into(&self, out: &mut String) {
         out.clear();
         for block in &self.blocks {
             if let Block::Text(text) = block {
@@ -161,7 +161,9 @@ impl Answer {
         Self { blocks: self.blocks, paused: continuation.paused }
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    /// Size of its texts, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         self.blocks.iter().map(Block::bytes).sum()
     }
 }
@@ -324,21 +326,10 @@ impl ToolResult {
     }
 
     /// The same result with its content cut to about `limit_bytes`.
-    #[must_use]
-    pub(crate) fn clipped(&self, limit_bytes: usize) -> Self {
+    pub(super) fn clipped(&self, limit_bytes: usize) -> Self {
         let content = cut(&self.content, limit_bytes).unwrap_or_else(|| self.content.clone());
         Self { call: self.call.clone(), content, is_error: self.is_error }
     }
-}
-
-/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. Nothing when it is not longer.
-pub(crate) fn cut(text: &str, limit_bytes: usize) -> Option<String> {
-    if text.len() <= limit_bytes {
-        return None;
-    }
-    let end = text.floor_char_boundary(limit_bytes);
-    let head = text.get(..end).unwrap_or_default();
-    Some(alloc::format!("{head}\n[{} bytes left out]", text.len() - end))
 }
 
 #[derive(Deserialize)]
@@ -403,7 +394,8 @@ impl Round {
     }
 
     /// The same round with every result cut to about `limit_bytes`, or nothing when none is longer.
-    pub(crate) fn clipped(&self, limit_bytes: usize) -> Option<Self> {
+    #[must_use]
+    pub fn clipped(&self, limit_bytes: usize) -> Option<Self> {
         if self.results.iter().all(|result| result.content.len() <= limit_bytes) {
             return None;
         }

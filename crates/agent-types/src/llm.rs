@@ -99,7 +99,6 @@ pub struct RawCall {
 
 /// Why the model stopped, over all providers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum StopReason {
     /// It finished its answer.
     EndTurn,

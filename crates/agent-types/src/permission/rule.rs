@@ -134,12 +134,14 @@ impl Rule {
     }
 
     /// Whether it names some calls of its tool only.
-    pub(super) const fn has_pattern(&self) -> bool {
+    #[must_use]
+    pub const fn has_pattern(&self) -> bool {
         self.pattern.is_some()
     }
 
     /// Whether it is about files that such a call must not show.
-    pub(super) fn is_about_files_of(&self, tool: &str, subject: &Subject) -> bool {
+    #[must_use]
+    pub fn is_about_files_of(&self, tool: &str, subject: &Subject) -> bool {
         self.has_pattern() && self.may_name(tool, subject)
     }
 

@@ -115,3 +115,29 @@ fn advance(token: &Token, reached: &[bool], path: &[char]) -> Vec<bool> {
     }
     next
 }
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn globs_match_whole_paths() {
+        let cases = [
+            ("src/**", "src/a/b.rs", true),
+            ("src/**", "src2/a", false),
+            ("src/*", "src/a/b.rs", false),
+            ("**/b.rs", "b.rs", true),
+            ("**/b.rs", "a/x/b.rs", true),
+            ("**/b.rs", "a/xb.rs", false),
+            ("*.rs", "a.rs", true),
+            ("*.rs", "a/b.rs", false),
+            ("a?c", "abc", true),
+            ("a?c", "a/c", false),
+            ("**/**/**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y", false),
+            ("", "", true),
+        ];
+        for (pattern, path, expected) in cases {
+            assert_eq!(matches(pattern, path), expected, "{pattern} over {path}");
+        }
+    }
+}

@@ -1,11 +1,12 @@
 //! Tools as the session sees them: what they offer, what a call would do, what it came to.
 
-use crate::conversation::CallId;
+use crate::conversation::{CallId, ToolCall};
 use crate::hook::HookReport;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
@@ -113,13 +114,36 @@ impl Subject {
         }
     }
 
+    /// What it is about, one by one: each path, or each plain command. Nothing when it cannot be taken apart.
+    #[must_use]
+    pub fn parts(&self) -> Option<Vec<Self>> {
+        match self {
+            Self::Paths(paths) => Some(paths.iter().map(|path| Self::Paths(vec![path.clone()])).collect()),
+            Self::Files { paths, families, akin } => {
+                let alone = |path: &String| Self::Files {
+                    paths: vec![path.clone()],
+                    families: families.clone(),
+                    akin: akin.clone(),
+                };
+                Some(paths.iter().map(alone).collect())
+            }
+            Self::Command { text, plain: Some(plain), carries_over: false } => {
+                let alone = |command: &String| Self::command(text.clone(), Some(vec![command.clone()]));
+                Some(plain.iter().map(alone).collect())
+            }
+            Self::None | Self::Command { .. } => None,
+        }
+    }
+
     /// Whether the tool says that it belongs to a family.
-    pub(crate) fn is_of(&self, family: &str) -> bool {
+    #[must_use]
+    pub fn is_of(&self, family: &str) -> bool {
         matches!(self, Self::Files { families, .. } if families.iter().any(|known| known == family))
     }
 
     /// Whether the tool says that it does what this tool or family does.
-    pub(crate) fn is_akin(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn is_akin(&self, name: &str) -> bool {
         matches!(self, Self::Files { akin, .. } if akin.iter().any(|known| known == name))
     }
 }
@@ -256,7 +280,6 @@ impl ToolOutcome {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum ToolStatus {
     /// It did what it should.
     Ok,
@@ -280,6 +303,14 @@ pub struct RanTool {
     pub effect: Effect,
     /// How it ended.
     pub status: ToolStatus,
+}
+
+impl RanTool {
+    /// A call that ran.
+    #[must_use]
+    pub fn new(call: &ToolCall, effect: Effect, status: ToolStatus) -> Self {
+        Self { call: call.id.clone(), name: call.name.clone(), effect, status }
+    }
 }
 
 #[cfg(test)]
