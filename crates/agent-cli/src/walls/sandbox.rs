@@ -1,7 +1,6 @@
 //! What holds commands back: which sandbox is wanted, which can be had, what is said about it, and whether it is true.
 
 use crate::commands::args::{SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
-
 use crate::config::file::{UserConfig, config_home, make_state_home, state_home};
 use crate::config::options::{Options, Sandbox as Wanted, Seat};
 use crate::config::repository::RepositoryConfig;
@@ -10,6 +9,7 @@ use crate::screen::terminal::{escaped, print, say};
 use crate::walls::hard_links;
 use crate::walls::hidden::{self, Hidden};
 use crate::walls::protected::{GitSettings, Protection, git_settings, other_names, real_place};
+use crate::walls::whole_home;
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, MountTable, Policy, Report, Sandbox, SearchPath,
     Unavailable, leads_into,
@@ -46,6 +46,7 @@ pub(crate) fn for_session(
     match Sandbox::new(policy, helper(), &Environment::inherited()) {
         Ok(sandbox) => {
             check_hidden(&sandbox, &asked)?;
+            whole_home::check_held(&sandbox, &place.git, options, seat)?;
             if !options.quiet {
                 say(&escaped(&format!("agent: sandbox: {sandbox}")));
                 if access == Access::WorkspaceWrite && seat != Seat::Looking {
@@ -158,7 +159,9 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
     protected.extend(place.protection.paths());
     protected.extend(place.git.paths().cloned());
     protected.extend(other_names(directory, place.git.paths()));
-    protected.extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, directory)));
+    let open: Vec<&Path> = writable.iter().map(PathBuf::as_path).chain([directory]).collect();
+    protected
+        .extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, &open, directory)));
     // Elsewhere commands write nothing, but for what of that is mounted here.
     if MountTable::now().is_ok_and(|mounts| mounts.has_mount_in(directory)) {
         protected.extend(place.git.elsewhere.iter().cloned());
@@ -177,18 +180,18 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
     }
 }
 
-/// Whether a folder of this program's own lies in a directory. It is made there: commands could make one that is not there, and say in it what
-/// the next session is to allow.
-fn is_kept_in(home: &Path, directory: &Path) -> bool {
+/// Whether a folder of this program's own lies in what commands may write. It is made there: commands could make one that is not there, and say in
+/// it what the next session is to allow.
+fn is_kept_in(home: &Path, open: &[&Path], workspace: &Path) -> bool {
     // A link on the way may lead to what is not there yet.
     let real = real_place(home);
     let there = real.ancestors().find_map(|folder| folder.canonicalize().ok());
-    if !there.is_some_and(|there| leads_into(&there, &[directory])) {
+    if !there.is_some_and(|there| leads_into(&there, open)) {
         return false;
     }
     // Where it cannot be made, commands cannot make it either.
     let _ = std::fs::create_dir_all(&real);
-    home.canonicalize().is_ok_and(|home| leads_into(&home, &[directory]) && home != directory)
+    home.canonicalize().is_ok_and(|home| leads_into(&home, open) && home != workspace)
 }
 
 /// Where commands run.

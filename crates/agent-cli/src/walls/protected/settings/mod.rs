@@ -39,6 +39,8 @@ pub(crate) struct GitSettings {
     pub(crate) links: Vec<PathBuf>,
     /// All of these by names that lie outside: a link made later may lead them into the workspace, and they may be mounted there.
     pub(crate) elsewhere: Vec<PathBuf>,
+    /// The links in this program's own directories, by their own names.
+    pub(crate) own_links: Vec<PathBuf>,
 }
 
 impl GitSettings {
@@ -93,6 +95,7 @@ struct Collected<'a> {
     files: BTreeSet<PathBuf>,
     links: BTreeSet<PathBuf>,
     elsewhere: BTreeSet<PathBuf>,
+    own_links: Vec<PathBuf>,
     /// Configuration files that were read by themselves.
     read: BTreeSet<PathBuf>,
     /// Repositories within, where git may run what is said for submodules.
@@ -122,6 +125,7 @@ impl<'a> Collected<'a> {
             files: BTreeSet::new(),
             links: BTreeSet::new(),
             elsewhere: BTreeSet::new(),
+            own_links: Vec::new(),
             read: BTreeSet::new(),
             others: Vec::new(),
             whole: BTreeSet::new(),
@@ -164,12 +168,12 @@ impl<'a> Collected<'a> {
         self.take_links_in(directory);
     }
 
-    fn take_links_in(&mut self, directory: &Path) {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                self.add_file(&entry.path());
-            }
-        }
+    fn take_links_in(&mut self, directory: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+        let links: Vec<PathBuf> = links.map(|entry| entry.path()).collect();
+        links.iter().for_each(|link| self.add_file(link));
+        links
     }
 
     fn take_entries(&mut self, root: &Path, entries: &[Entry]) {
@@ -281,7 +285,8 @@ impl<'a> Collected<'a> {
 
     /// Sessions are many, and are files.
     fn take_links_below(&mut self, directory: &Path, depth: usize, left: &mut usize) {
-        self.take_links_in(directory);
+        let links = self.take_links_in(directory);
+        self.own_links.extend(links);
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let folders = entries.take(*left).filter(|entry| {
             *left = left.saturating_sub(1);
@@ -384,7 +389,7 @@ impl<'a> Collected<'a> {
         let hooks = self.hooks.into_iter().collect();
         let (files, links) = (self.files.into_iter().collect(), self.links.into_iter().collect());
         let elsewhere = self.elsewhere.into_iter().collect();
-        (GitSettings { hooks, files, links, elsewhere }, self.notes)
+        (GitSettings { hooks, files, links, elsewhere, own_links: self.own_links }, self.notes)
     }
 }
 
