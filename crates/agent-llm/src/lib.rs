@@ -21,9 +21,7 @@
 //!
 //! Calls are made in a tokio runtime with I/O and timers (`enable_all`); elsewhere tokio panics.
 //!
-//! [`prices`] is the table of list prices with which a host supplies the budget; no provider reads it.
-//!
-//! Absent on purpose: retries, sampling parameters, and any knowledge of the machine.
+//! Absent on purpose: retries, prices, sampling parameters, and any knowledge of the machine.
 
 extern crate alloc;
 
@@ -42,7 +40,6 @@ mod messages;
 mod models;
 mod opaque;
 mod openai;
-pub mod prices;
 mod quick;
 mod reader;
 mod replay;

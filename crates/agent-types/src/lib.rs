@@ -22,7 +22,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod budget;
 pub mod conversation;
 pub mod hook;
 pub mod llm;

@@ -233,7 +233,7 @@ fn models<'a>(
 /// A model with its built-in price, if it has one.
 pub(crate) fn known_model(id: &str) -> ModelConfig {
     let mut model = ModelConfig::new(id);
-    model.price = agent_llm::prices::lookup(id);
+    model.price = agent_core::budget::prices::lookup(id);
     model
 }
 

@@ -6,7 +6,7 @@
 //! quoted them in April and June 2026. A model whose price depends on the length of the prompt (Claude Haiku 5.5) is left out. A host that
 //! knows better gives the budget its own prices; for a model that is not listed there is no price, rather than a guess.
 
-use agent_types::budget::Price;
+use super::Price;
 
 /// The day on which the prices were last compared with their sources.
 pub const AS_OF: &str = "2026-11-22";
