@@ -53,10 +53,11 @@ mod report;
 mod signal;
 mod step;
 
+pub use agent_types::signal::{SIGNAL_TOOL, SignalArguments};
 pub use event::Event;
 pub use outcome::Turns;
 pub use report::check_report;
-pub use signal::{SIGNAL_TOOL, SignalArguments, signals};
+pub use signal::signals;
 pub use step::{Rejected, Step};
 
 use crate::lifecycle::Lifecycle;
