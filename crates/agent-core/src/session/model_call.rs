@@ -18,7 +18,6 @@ use alloc::vec::Vec;
 impl Session {
     /// The model answered, or made a summary.
     pub(super) fn absorb_response(&mut self, trigger: Trigger, response: LlmResponse) {
-        self.asked = None;
         self.charge(&response);
         if self.is_compacting() {
             self.absorb_summary(trigger, &response);
@@ -85,7 +84,6 @@ impl Session {
 
     /// The model call failed.
     pub(super) fn absorb_failure(&mut self, trigger: Trigger, error: &LlmError, chance_permille: u16) {
-        self.asked = None;
         if let Some(partial) = error.partial.as_deref() {
             self.charge_partial(*partial);
         }
@@ -111,7 +109,6 @@ impl Session {
 
     /// Nobody knows how far the model call came: its request counts as used, and what the call was made for stays due.
     pub(super) fn absorb_interruption(&mut self, trigger: Trigger) {
-        self.asked = None;
         self.charge_partial(PartialAnswer::default());
         if trigger == Trigger::LlmAborted {
             self.end_summary(false);

@@ -24,7 +24,6 @@ impl Session {
             self.absorb_hook_stop(said, &reason);
             return;
         }
-        self.asked = None;
         self.note_runs(&said.runs);
         self.tell_model(said.context);
         let Some(facts) = self.batch.as_ref().map(|batch| batch.in_order(facts)) else { return };
@@ -90,7 +89,6 @@ impl Session {
         if trigger == Trigger::ApprovalPartial {
             return;
         }
-        self.asked = None;
         self.deny_forbidden(rulings);
         self.count_calls();
         // Limits that were lowered meanwhile do not touch what is in flight: one of the calls runs.
@@ -139,7 +137,6 @@ impl Session {
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;
         }
-        self.asked = None;
         if trigger == Trigger::ToolsAllCompletedHooksDue {
             self.open_hooks_on_calls();
         }
@@ -179,7 +176,6 @@ impl Session {
 
     /// The formatters changed files, which the model has to know before its next edit.
     pub(super) fn absorb_formatting(&mut self, report: FormatReport) {
-        self.asked = None;
         let is_done = !report.commit_due;
         if !report.changed_paths.is_empty() {
             let list = report.changed_paths.join(", ");
@@ -202,7 +198,6 @@ impl Session {
             // Nobody objected.
             self.absorb_hook_report(HookReport::default());
         }
-        self.asked = None;
         if self.cancel.is_some() {
             return;
         }

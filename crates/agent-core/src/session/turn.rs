@@ -101,6 +101,7 @@ impl Session {
     /// The cancelled turn has come to rest.
     pub(super) fn settle_cancel(&mut self) {
         let reason = self.cancel.take();
+        // A question and a wait are withdrawn, and nobody answers that.
         self.asked = None;
         self.retry = None;
         self.close_batch("cancelled");

@@ -149,7 +149,6 @@ impl Session {
 
     /// The user's hooks answered, or failed without an answer.
     pub(super) fn absorb_hook_report(&mut self, report: HookReport) {
-        self.asked = None;
         self.note_runs(&report.runs);
         let Some(mut run) = self.hooks.run.take() else { return };
         // What they say about calls that ran is worth knowing after a cancel, too; the rest is asked again when it is due again.
@@ -178,7 +177,6 @@ impl Session {
 
     /// A hook ends the turn here. What was not looked at goes back; calls that have not run do not.
     pub(super) fn absorb_hook_stop(&mut self, report: HookReport, reason: &str) {
-        self.asked = None;
         self.note_runs(&report.runs);
         self.close_batch("a hook stopped the turn");
         self.tell_model(report.context);
