@@ -93,10 +93,10 @@ impl Session {
             // A message that a hook held back does not count against the one behind it.
             Trigger::AutoQueuedInput => {
                 self.begin_work();
-                self.pending.append(&mut self.queue);
+                self.outbox.take_up_queue();
             }
             Trigger::AutoRaisedWorkDue => self.resume(),
-            Trigger::AutoInputGathered => self.pending.append(&mut self.queue),
+            Trigger::AutoInputGathered => self.outbox.take_up_queue(),
             Trigger::AutoNothingToRun => self.close_batch("nothing may run"),
             Trigger::AutoLoopDetected => {
                 if let Some(reached) = self.repeats_too_often() {

@@ -138,7 +138,7 @@ impl Session {
     fn push_kept(&mut self, Kept { answer, note }: Kept) {
         answer.text_into(&mut self.run.get_or_insert_default().text);
         let _ = self.conversation.push_answer(answer);
-        self.notes.push(note);
+        self.outbox.note(note);
     }
 
     /// The messages were answered: they become history, and what counted failures begins anew.
@@ -264,14 +264,14 @@ impl Session {
     fn gather_unless_cancelled(&mut self) {
         if self.cancel.is_none() {
             self.turn_is_work();
-            self.pending.append(&mut self.queue);
+            self.outbox.take_up_queue();
         }
     }
 
     /// There is no summary, which is no error of the work whose limit was raised meanwhile.
     fn go_on_without_summary(&mut self) {
         self.turn_is_work();
-        self.pending.append(&mut self.queue);
+        self.outbox.take_up_queue();
     }
 
     /// Whether repetition cannot cure what the provider says to the messages of a request.
@@ -282,7 +282,7 @@ impl Session {
 
     /// Under a cancel, what the provider does not take is handed back all the same: it would take the next message down with it.
     fn hand_back_refused(&mut self, why: String) {
-        if !self.pending.is_empty() {
+        if !self.outbox.pending().is_empty() {
             self.hand_back(why);
         }
     }

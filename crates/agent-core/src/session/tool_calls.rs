@@ -166,7 +166,7 @@ impl Session {
             self.changes.change(|record| record.unseen = true);
         }
         for call in batch.changed_by_hooks() {
-            self.notes.push(format!("[A hook changed the input of {} to {}.]", call.id, call.arguments.as_str()));
+            self.outbox.note(format!("[A hook changed the input of {} to {}.]", call.id, call.arguments.as_str()));
         }
         // The results are made from the answer's own calls and its input is committed, so both always fit.
         if let Ok(round) = batch.close(why) {
@@ -179,7 +179,7 @@ impl Session {
         let is_done = !report.commit_due;
         if !report.changed_paths.is_empty() {
             let list = report.changed_paths.join(", ");
-            self.notes.push(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
+            self.outbox.note(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
             self.changes.change(|record| record.paths.extend(report.changed_paths));
         }
         if is_done {
