@@ -139,8 +139,8 @@ impl RepositoryHooks {
                     .to_owned())
             }
             Discovery::Bare => Err("this is a bare repository".to_owned()),
-            Discovery::Foreign => Err("`.git` is a link to a repository that does not know this directory; \
-                if it is meant, tell the repository by `git config core.worktree`"
+            Discovery::Foreign => Err("`.git` leads to a repository that does not know this directory; \
+                if it is meant, tell the repository by `git config core.worktree`, or by `git worktree repair`"
                 .to_owned()),
             Discovery::Unusable(why) => Err(format!("the repository cannot be opened: {why}")),
         }
