@@ -46,6 +46,23 @@ fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
     assert!(!undone.err.contains("turn taken back"), "{}", undone.err);
 }
 
+/// The call began, so how the file was is kept; it changed nothing, so there is nothing to take back.
+#[test]
+fn what_you_write_where_a_call_failed_stays() {
+    for words in [&["undo"][..], &["rewind", "one", "--to", "0", "--files", "--yes"]] {
+        let fails = Step::call("edit_file", json!({"path": "a.txt", "old_string": "nowhere", "new_string": "x"}));
+        let model = Model::script([read("a.txt"), fails, write("b.txt", "b\n"), Step::text("Done.")]);
+        let scratch = Scratch::repository();
+        let flags = ["-p", "go", "--session-id", "one", "--permission-mode", "bypass", "--no-auto-commit"];
+        scratch.run(&model, &flags).assert_code(0);
+        scratch.write("a.txt", "hours of work\n");
+        let ended = scratch.ended(words);
+        ended.assert_code(0);
+        assert!(!ended.out.contains("a.txt") && !scratch.work("b.txt").exists(), "{words:?}: {ended:#?}");
+        assert_eq!(scratch.read("a.txt"), "hours of work\n", "{words:?}");
+    }
+}
+
 /// Nobody finds out by an undo that there is none.
 #[test]
 fn a_file_that_is_too_large_to_be_kept_is_told_when_it_changes() {
