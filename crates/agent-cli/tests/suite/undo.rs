@@ -168,6 +168,18 @@ fn a_rewind_takes_the_files_back_too_and_an_undo_takes_back_the_rewind() {
     assert_eq!((scratch.read("a.txt").as_str(), scratch.journals().len()), ("four\n", 1));
     scratch.ended(&["rewind", "one", "--to", &to, "--yes"]).assert_code(2);
     scratch.ended(&["rewind", "one", "--to", "999", "--files", "--yes"]).assert_code(42).assert_says("the last one is");
+    let most = u64::MAX.to_string();
+    for number in [&*most, "9223372036854775807"] {
+        for words in [
+            &["rewind", "one", "--to", number, "--files", "--yes"][..],
+            &["rewind", "one", "--to", number],
+            &["branch", "one", "--at", number],
+            &["replay", "one", "--to", number],
+        ] {
+            let ended = scratch.ended(words);
+            assert!(matches!(ended.code(), 2 | 42) && !ended.err.contains("panicked"), "{words:?}: {ended:#?}");
+        }
+    }
 
     let ended = scratch.ended(&[&rewind[..], &["--yes"]].concat());
     ended.assert_code(0).assert_says("2 files taken back, 0 left").assert_says("echo c > c.txt");

@@ -77,7 +77,7 @@ impl Behind {
         let mut behind = Self::default();
         let (mut state, mut since, mut last_ms) = (State::Ready, 0, 0);
         let story = Story::read(path, None, |told| {
-            if told.seq == to + 1 {
+            if told.seq.checked_sub(1) == Some(to) {
                 behind.from_ms = Some(told.at_ms);
                 behind.is_in_turn = is_at_work(state);
             }
