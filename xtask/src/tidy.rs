@@ -10,6 +10,7 @@ use std::{env, fs};
 const ARROWS: &[(&str, &[&str])] = &[
     ("statetable", &[]),
     ("agent-core", &["statetable"]),
+    ("agent-check", &["agent-core"]),
     ("agent-exec", &["agent-core"]),
     ("agent-runner", &["agent-core"]),
     ("agent-llm", &["agent-core"]),
@@ -20,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "agent-cli",
         &["agent-core", "agent-exec", "agent-runner", "agent-llm", "agent-tools", "agent-hooks", "agent-testkit"],
     ),
-    ("xtask", &["agent-core"]),
+    ("xtask", &["agent-core", "agent-check"]),
 ];
 /// The program, whose only module that writes is this, with what is below it.
 const PROGRAM: &str = "crates/agent-cli/src/";

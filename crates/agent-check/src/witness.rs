@@ -8,7 +8,7 @@ mod search;
 mod session;
 mod session_letters;
 
-pub(crate) use search::{Goal, Graph, Machine, Taken, Way};
+use search::{Goal, Graph, Machine, Taken, Way};
 
 use agent_core::table::Label as _;
 use serde::Serialize;
@@ -16,28 +16,29 @@ use serde_json::Value;
 use std::fmt::Debug;
 
 /// What was found for one machine.
-pub(crate) struct Found {
+#[derive(Debug)]
+pub struct Found {
     /// Name of the machine.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The page to read.
-    pub(crate) page: String,
+    pub page: String,
     /// The oracle for tests.
-    pub(crate) golden: String,
+    pub golden: String,
     /// Rows with a witness: all of them, or nothing would have been found.
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Actions on rows with a witness.
-    pub(crate) actions: usize,
+    pub actions: usize,
     /// Fewest events of a row's witness.
-    pub(crate) shortest: usize,
+    pub shortest: usize,
     /// Most events of a row's witness, and the first row that needs them.
-    pub(crate) longest: (usize, String),
+    pub longest: (usize, String),
 }
 
 /// Looks for the witnesses of every machine.
 ///
 /// # Errors
 /// Names the rows and actions that no witness was found for.
-pub(crate) fn all() -> Result<Vec<Found>, String> {
+pub fn all() -> Result<Vec<Found>, String> {
     Ok(vec![of::<session::SessionMachine>()?, of::<lifecycle::LifecycleMachine>()?, of::<job::JobMachine>()?])
 }
 

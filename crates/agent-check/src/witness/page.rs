@@ -10,7 +10,7 @@ pub(crate) fn markdown<M: Machine>(rows: &[Witness<M>], actions: &[Witness<M>]) 
     let mut out = format!(
         "<!-- Generated from the table and the machine by `cargo xtask docs`. Do not edit. -->\n\n# Witnesses of the {name} machine\n\n\
          For every row of [the table]({name}.md) a sequence of events that fires it in the real machine. None is shorter, over the alphabet \
-         of events\nin `xtask/src/witness`. The tests replay each of them and look at every transition and action on the way.\n\n\
+         of events\nin `crates/agent-check`. The tests replay each of them and look at every transition and action on the way.\n\n\
          A way that begins with a name in brackets needs that configuration; the others begin with \"{}\".\n\n\
          | Row | Events | Way |\n|---|---|---|\n",
         M::beginnings().first().map(|(name, ..)| *name).unwrap_or_default()

@@ -1,15 +1,14 @@
-//! What a run found, for people and for the figures that are kept.
+//! What a run found, for people and as figures.
 
 use super::explore::{Explored, Violation};
 use super::invariants::{Invariant, Tally};
-use crate::figures::{Figures, Made};
 use agent_core::table::Label;
 use std::fs;
 use std::time::Duration;
 
 /// Everything that a run found.
-#[derive(Default)]
-pub(crate) struct Report {
+#[derive(Debug, Default)]
+pub struct Report {
     models: usize,
     states: usize,
     edges: u64,
@@ -20,6 +19,8 @@ pub(crate) struct Report {
     stuck: usize,
     /// Models that have more states than were looked at.
     cut: Vec<&'static str>,
+    /// How long the whole run took.
+    pub(super) took: Duration,
 }
 
 impl Report {
@@ -46,9 +47,9 @@ impl Report {
     }
 
     /// The sums, and what held.
-    pub(crate) fn summary(&self, took: Duration) -> String {
+    pub(super) fn summary(&self) -> String {
         let mut out = String::new();
-        for (name, value) in self.rows(took) {
+        for (name, value) in self.figures() {
             out.push_str(&format!("{name:<40} {value}\n"));
         }
         out.push_str("\nchecked in every state and on every edge:\n");
@@ -58,8 +59,11 @@ impl Report {
         out
     }
 
-    /// An error when something does not hold, or when not everything was looked at.
-    pub(crate) fn verdict(&self) -> Result<(), String> {
+    /// Whether everything holds, and everything was looked at.
+    ///
+    /// # Errors
+    /// Says how many violations there are, or which models have more states than were looked at.
+    pub fn verdict(&self) -> Result<(), String> {
         match (self.violations, self.cut.as_slice()) {
             (0, []) => Ok(()),
             (0, cut) => Err(format!("more states than looked at: {}", cut.join(", "))),
@@ -67,14 +71,8 @@ impl Report {
         }
     }
 
-    /// The figures to keep.
-    pub(crate) fn figures(&self, made: Made, words: &[&str], took: Duration) -> Figures {
-        let words: Vec<&str> = words.iter().copied().filter(|word| *word != "--keep").collect();
-        let command = format!("cargo xtask model-check {}", words.join(" "));
-        made.figures(command.trim_end(), self.rows(took))
-    }
-
-    fn rows(&self, took: Duration) -> Vec<(String, String)> {
+    /// Name and value of every figure, in the order in which they are to be shown.
+    pub fn figures(&self) -> Vec<(String, String)> {
         let Tally { refusals, requests, replays, cancel_answers, calls_in_vain, cost_over, tokens_over, .. } =
             self.tally;
         let Tally { shutdowns, shutdown_answers, shutdown_rows, .. } = self.tally;
@@ -101,7 +99,7 @@ impl Report {
             ("a shutdown ends the whole agent after", format!("at most {} events", self.tally.shutdown_events)),
             ("a dismissal ends agent and session after", format!("at most {} events", self.tally.dismissal_steps)),
             ("invariants", Invariant::ALL.len().to_string()),
-            ("time", format!("{:.0} s", took.as_secs_f64())),
+            ("time", format!("{:.0} s", self.took.as_secs_f64())),
         ];
         if let Some(seconds) = processor_seconds() {
             rows.push(("processor time", format!("{seconds} s")));

@@ -4,11 +4,12 @@ use super::agent::{SETUPS, Setup};
 use super::explore::Reach;
 use super::world::{Bounds, WORLDS, World};
 
+/// What a run is to explore.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
+pub struct Options {
     is_smoke: bool,
     /// Whether the figures go into `docs/figures`.
-    pub(crate) keep: bool,
+    pub keep: bool,
     /// Names of bounds and what they are instead.
     bounds: Vec<(String, usize)>,
     /// Names of models; none for all.
@@ -16,7 +17,11 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn read(words: &[&str]) -> Result<Self, String> {
+    /// Reads `[--smoke] [--bounds NAME=N,…] [--only NAME,…] [--keep]`.
+    ///
+    /// # Errors
+    /// Names the word that is not understood.
+    pub fn read(words: &[&str]) -> Result<Self, String> {
         let mut options = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
