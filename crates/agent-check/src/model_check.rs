@@ -9,12 +9,10 @@
 //! Two kinds of models: sessions in several worlds, and agents in several set-ups, which are a session with the lifecycle over it.
 
 mod agent;
-mod alphabet;
 mod events;
 mod explore;
 mod fingerprint;
 mod invariants;
-mod notation;
 mod observed;
 mod options;
 mod report;

@@ -4,16 +4,17 @@
 mod job;
 mod lifecycle;
 mod page;
+mod replay;
 mod search;
 mod session;
-mod session_letters;
+
+pub use replay::{Done, Driver, Witnesses};
 
 use search::{Goal, Graph, Machine, Taken, Way};
 
 use agent_core::table::Label as _;
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt::Debug;
 
 /// What was found for one machine.
 #[derive(Debug)]
@@ -88,12 +89,6 @@ fn of<M: Machine>() -> Result<Found, String> {
 pub(crate) fn shown<M: Machine>(goal: &Goal<M>) -> String {
     let row = format!("{} + {}", goal.row.from.name(), goal.row.on.name());
     goal.action.map_or(row.clone(), |action| format!("{row} [{}]", action.name()))
-}
-
-/// The name of an action with data: that of its variant.
-fn action_name(action: &impl Debug) -> String {
-    let text = format!("{action:?}");
-    text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
 }
 
 fn written(value: &impl Serialize) -> Value {

@@ -14,8 +14,8 @@ mod ways;
 
 use super::explore::Model;
 use super::invariants::{Fault, Invariant, Tally, hold};
-use super::notation;
 use super::world::{Bounds, PLAIN, World};
+use crate::session as notation;
 use agent_core::agent::{Agent, Event, Rejected, Step};
 use agent_core::lifecycle::{Commitment, LifecycleConfig};
 use agent_core::session::{self, Outcome};

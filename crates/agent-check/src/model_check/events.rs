@@ -1,15 +1,20 @@
 //! Everything that the environment can do in a state: what the session waits for, what the user may do, what comes too late.
 
-use super::alphabet::{self, Allowed};
 use super::session::Node;
-use super::world::World;
+use super::world::{Variety, World};
+use crate::session as notation;
+use crate::session::alphabet::Question;
 use agent_core::budget::Limits;
-use agent_core::conversation::{Arguments, CallId, Item, ToolResult};
-use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport};
-use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Purpose, ResponseBlock};
-use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use agent_core::conversation::{CallId, Item, ToolResult};
+use agent_core::llm::Purpose;
+use agent_core::permission::{ApprovalQuestion, Rule};
 use agent_core::session::{Action, Event, Session, State, Ticket};
-use agent_core::tool::{Subject, ToolOutcome};
+use agent_core::tool::Subject;
+use std::borrow::Cow;
+use std::iter;
+
+/// A line of the scenarios.
+pub(super) type Line = Cow<'static, str>;
 
 /// Events that a session has to take, or may refuse for a reason of its own.
 pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
@@ -21,7 +26,8 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         _ => {}
     }
     for outstanding in session.outstanding() {
-        answers(world, node, &outstanding.action, &mut out);
+        let action = &outstanding.action;
+        out.extend(answers(world, node, action).iter().map(|line| answered(line, action, session)));
     }
     if node.left.inputs > 0 {
         out.push(node.next_input());
@@ -59,97 +65,149 @@ pub(crate) fn raised(limits: Limits) -> Limits {
 }
 
 /// Everything that an action may be answered with.
-fn answers(world: &World, node: &Node, action: &Action, out: &mut Vec<Event>) {
+fn answers(world: &World, node: &Node, action: &Action) -> Vec<Line> {
     match action {
-        Action::SendLlmRequest { ticket, request } => {
-            let ticket = *ticket;
-            let responses = match request.purpose {
-                Purpose::Turn => alphabet::answers(&allowed(world, node)),
-                Purpose::Compaction => alphabet::summaries(world),
+        Action::SendLlmRequest { request, .. } => {
+            let mut out = match request.purpose {
+                Purpose::Turn => each_usage(world, model_answers(world, node)),
+                Purpose::Compaction => each_usage(world, SUMMARIES.iter().copied().map(Line::from).collect()),
             };
-            out.extend(responses.into_iter().map(|response| Event::LlmCompleted { ticket, response }));
-            let failed = |error| Event::LlmFailed { ticket, error, chance_permille: 0 };
-            out.extend(alphabet::failures(world).into_iter().map(failed));
-            let aborted = |text: &str| Event::LlmAborted { ticket, partial_text: text.to_owned() };
-            out.extend([aborted(""), aborted("half a sentence")]);
-            if node.left.deaths > 0 {
-                out.push(Event::LlmInterrupted { ticket });
-            }
+            out.extend(failures(world).map(Line::from));
+            out.extend(["aborted", "aborted \"half a sentence\""].map(Line::from));
+            out.extend((node.left.deaths > 0).then_some("interrupted".into()));
+            out
         }
-        Action::PrepareTools { ticket, calls } => {
-            let prepared = |facts| Event::ToolsPrepared { ticket: *ticket, facts };
-            out.extend(alphabet::facts(world, calls).into_iter().map(prepared));
-            out.extend(hook_failures(*ticket));
+        Action::PrepareTools { calls, .. } => facts(world, calls.len()).into_iter().chain(troubles()).collect(),
+        Action::ExecuteTools { calls, .. } => {
+            let completed = |number| world.outcomes.iter().map(move |word| format!("tool {number} {word}").into());
+            (1..=calls.len()).flat_map(completed).collect()
         }
-        Action::ExecuteTools { ticket, calls } => {
-            let completed = |call: &CallId, word: &str| Event::ToolCompleted {
-                ticket: *ticket,
-                call: call.clone(),
-                outcome: alphabet::outcome(word),
-            };
-            out.extend(calls.iter().flat_map(|call| world.outcomes.iter().map(move |word| completed(&call.id, word))));
-        }
-        Action::StartDeadline { ticket, .. } => out.push(Event::DeadlineReached { ticket: *ticket }),
-        other => plain_answers(other, out),
+        other => plain_answers(other),
     }
 }
 
 /// What an action may be answered with in every world.
-pub(super) fn plain_answers(action: &Action, out: &mut Vec<Event>) {
-    match action {
-        Action::RequestApproval { ticket, questions } => {
-            questions.iter().for_each(|question| out.extend(approvals(*ticket, question)));
+pub(super) fn plain_answers(action: &Action) -> Vec<Line> {
+    let lines: &[&str] = match action {
+        Action::RequestApproval { questions, .. } => {
+            return (1..).zip(questions).flat_map(|(number, question)| approvals(number, question)).collect();
         }
-        Action::CheckGitCommits { ticket, .. } => {
-            let reports = [(false, false), (true, false), (false, true)];
-            out.extend(reports.map(|(formatting_due, commit_due)| Event::GitChecked {
-                ticket: *ticket,
-                report: GitReport { formatting_due, commit_due, ..GitReport::default() },
-            }));
-            out.extend(hook_failures(*ticket));
+        Action::CheckGitCommits { .. } => &["git", "git formatting", "git commit"],
+        Action::RunAutoformatters { .. } => &["formatted b.rs", "formatted", "formatted b.rs commit"],
+        Action::CommitChanges { .. } => &["committed"],
+        // Nothing, something, that they object, that the turn is to end.
+        Action::RunHooks { .. } => {
+            &["hooks", "hooks \"context=mind the gap\"", "hooks \"block=not like that\"", "hooks stop=enough"]
         }
-        Action::RunAutoformatters { ticket, .. } => {
-            out.extend([(true, false), (false, false), (true, true)].map(|(has_changed, commit_due)| {
-                let changed_paths = has_changed.then(|| "b.rs".to_owned()).into_iter().collect();
-                let report = FormatReport { changed_paths, commit_due, notes: Vec::new() };
-                Event::FormattersFinished { ticket: *ticket, report }
-            }));
-            out.extend(hook_failures(*ticket));
-        }
-        Action::CommitChanges { ticket, .. } => {
-            out.push(Event::ChangesCommitted { ticket: *ticket, report: CommitReport::default() });
-            out.extend(hook_failures(*ticket));
-        }
-        Action::RunHooks { ticket, .. } => {
-            out.extend(hook_reports().map(|report| Event::HooksFinished { ticket: *ticket, report: Box::new(report) }));
-            out.extend(hook_failures(*ticket));
-        }
-        Action::ScheduleRetry { ticket, .. } => out.push(Event::RetryTimeout { ticket: *ticket }),
+        Action::ScheduleRetry { .. } => &["timer"],
+        Action::StartDeadline { .. } => &["deadline"],
         // The rest expects no answer.
-        _ => {}
-    }
+        _ => &[],
+    };
+    let has_troubles = Question::of(action).is_some_and(Question::has_troubles);
+    lines.iter().copied().map(Line::from).chain(troubles().filter(|_| has_troubles)).collect()
 }
 
-/// What the user's hooks may say: nothing, something, that they object, that the turn is to end.
-fn hook_reports() -> [HookReport; 4] {
-    let said = |what: &str| Some(what.to_owned());
-    let plain = HookReport::default;
-    [
-        plain(),
-        HookReport { context: vec!["mind the gap".to_owned()], ..plain() },
-        HookReport { block: said("not like that"), ..plain() },
-        HookReport { stop: said("enough"), ..plain() },
-    ]
+/// Answers of the model in a turn. `USED` is an id that a call of the history has.
+fn model_answers(world: &World, node: &Node) -> Vec<Line> {
+    let calls = if node.left.rounds > 0 { world.bounds.calls } else { 0 };
+    let mut lines = USUAL_ANSWERS.to_vec();
+    if world.answers == Variety::All {
+        lines.extend(ODD_ANSWERS);
+    }
+    if node.left.pauses > 0 {
+        lines.push("answer \"some words of the model\" stop=paused");
+    }
+    let mut out: Vec<Line> = lines.into_iter().map(Line::from).collect();
+    out.extend((1..=usize::from(calls)).map(|calls| format!("answer calls{}", " read{}".repeat(calls)).into()));
+    let used = used_id(&node.session);
+    let again = |line: &&str| used.is_some() || !line.contains("USED");
+    let named = |line: &str| match used {
+        Some(id) if line.contains("USED") => Line::from(line.replace("USED", id.as_str())),
+        _ => Line::from(line.replace("SAME", &format!("c{}-1", node.session.ledger().model_calls))),
+    };
+    for (least, lines) in [(1, ONE_CALL), (2, TWO_CALLS)] {
+        out.extend(lines.iter().copied().filter(again).filter(|_| calls >= least).map(named));
+    }
+    out
 }
 
-fn allowed<'a>(world: &'a World, node: &Node) -> Allowed<'a> {
-    Allowed {
-        world,
-        calls: if node.left.rounds > 0 { world.bounds.calls } else { 0 },
-        may_pause: node.left.pauses > 0,
-        fresh: node.session.ledger().model_calls,
-        used: used_id(&node.session).map(ToString::to_string),
-    }
+const USUAL_ANSWERS: &[&str] =
+    &["answer \"some words of the model\"", "answer", "answer \"some words of the model\" stop=max-tokens"];
+const ODD_ANSWERS: &[&str] = &[
+    "answer thinking",
+    "answer calls cut:cut{\"path\":\"a stop=max-tokens",
+    "answer \"some words of the model\" calls read{} stop=refusal",
+    "answer \"some words of the model\" stop=context",
+    "answer \"some words of the model\" stop=new",
+    "answer stop=new",
+];
+const ONE_CALL: &[&str] = &[
+    "answer calls bad[1]",
+    "answer calls read# stop=end",
+    "answer calls read#USED{}",
+    "answer calls read#USED{} stop=paused",
+];
+const TWO_CALLS: &[&str] = &[
+    "answer \"some words of the model\" calls read{} cut:cut{\"path\":\"a stop=max-tokens",
+    "answer calls bad[1] read{}",
+    "answer calls read{} read#SAME{}",
+    "answer calls read{} read#USED{}",
+];
+const SUMMARIES: &[&str] =
+    &["answer \"in short\"", "answer long=2000", "answer", "answer \"in sh\" stop=max-tokens", "answer calls read#s{}"];
+
+/// Names of calls that must never run: their arguments are no object, or did not arrive.
+pub(crate) const UNUSABLE: &[&str] = &["bad", "cut"];
+
+fn each_usage(world: &World, answers: Vec<Line>) -> Vec<Line> {
+    let metered = |line: Line| {
+        world.usages.iter().map(move |usage| match usage {
+            Some((input, output)) => format!("{line} usage={input},{output}").into(),
+            None => line.clone(),
+        })
+    };
+    answers.into_iter().flat_map(metered).collect()
+}
+
+/// Failures of a model call.
+fn failures(world: &World) -> impl Iterator<Item = &'static str> {
+    // Shorter than everything, longer than a turn of a minute, longer than anybody waits.
+    const ALL: &[&str] = &[
+        "fail rate-limited \"model trouble\" retry-after=50",
+        "fail rate-limited \"model trouble\" retry-after=100000",
+        "fail rate-limited \"model trouble\" retry-after=999000",
+        "fail overloaded \"model trouble\"",
+        "fail invalid \"model trouble\"",
+    ];
+    let few = ["fail rate-limited \"model trouble\"", "fail authentication \"model trouble\""];
+    let all = if world.failures == Variety::All { ALL } else { &[] };
+    let overflow = world.sizes_count.then_some("fail overflow \"model trouble\"");
+    few.into_iter().chain(all.iter().copied()).chain(overflow)
+}
+
+/// What is found out about calls: every combination while there are few of them, then a choice.
+fn facts(world: &World, calls: usize) -> Vec<Line> {
+    let words = world.facts;
+    let combinations: Vec<Vec<&str>> = if calls <= usize::from(world.bounds.mixed) {
+        let one_more = |done: Vec<Vec<&'static str>>, _| {
+            let longer = done.iter().flat_map(|begun| {
+                words.iter().map(move |word| begun.iter().copied().chain([*word]).collect::<Vec<_>>())
+            });
+            longer.collect()
+        };
+        (0..calls).fold(vec![Vec::new()], one_more)
+    } else {
+        // All alike, and all beginnings of the words in turn: each word stands before and behind each of its neighbours.
+        let alike = words.iter().map(|word| vec![*word; calls]);
+        let turns = (0..words.len()).map(|from| words.iter().copied().cycle().skip(from).take(calls).collect());
+        alike.chain(turns).collect()
+    };
+    let told = |words: &Vec<&str>| {
+        let each = (1..).zip(words).map(|(number, word)| format!(" \"{number}={word}\""));
+        format!("prepared{}", each.collect::<String>()).into()
+    };
+    combinations.iter().map(told).collect()
 }
 
 /// An id that a call of the history has.
@@ -173,32 +231,22 @@ pub(crate) fn is_late(node: &Node, event: &Event) -> bool {
     }
 }
 
-fn approvals(ticket: Ticket, question: &ApprovalQuestion) -> Vec<Event> {
-    let scope = ApprovalScope::Once;
-    let mut answers = vec![
-        ApprovalAnswer::Allow { scope: scope.clone(), arguments: None },
-        ApprovalAnswer::Allow { scope, arguments: Some(Arguments::empty()) },
-        ApprovalAnswer::Deny { reason: "no".to_owned() },
-        ApprovalAnswer::Nobody,
+fn approvals(number: usize, question: &ApprovalQuestion) -> Vec<Line> {
+    // With other arguments it still does what was asked about.
+    let word = if question.subject == Subject::None { "ask" } else { "change" };
+    let mut lines = vec![
+        format!("allow {number}"),
+        format!("allow {number} edit={{}} looks={word}"),
+        format!("deny {number} no"),
+        format!("nobody {number}"),
     ];
-    if let Ok(rule) = question.call.name.parse() {
-        answers.push(ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None });
-    }
-    let answered = |answer| {
-        let is_changed = matches!(answer, ApprovalAnswer::Allow { arguments: Some(_), .. });
-        // With other arguments it still does what was asked about.
-        let word = if question.subject == Subject::None { "ask" } else { "change" };
-        let changed = is_changed.then(|| Box::new(alphabet::fact(&question.call, word)));
-        Event::ApprovalAnswered { ticket, call: question.call.id.clone(), answer, changed }
-    };
-    answers.into_iter().map(answered).collect()
+    let name = &question.call.name;
+    lines.extend(name.parse::<Rule>().ok().map(|_| format!("allow {number} always={name}")));
+    lines.into_iter().map(Line::from).collect()
 }
 
-fn hook_failures(ticket: Ticket) -> [Event; 2] {
-    [
-        Event::HookFailed { ticket, message: "git is gone".to_owned() },
-        Event::HooksStoppedTurn { ticket, reason: "enough".to_owned() },
-    ]
+fn troubles() -> impl Iterator<Item = Line> {
+    ["hook-failed \"git is gone\"", "hook-stop enough"].into_iter().map(Line::from)
 }
 
 /// Events that change nothing in this state: all but the pieces of text and timers that come late have to be refused.
@@ -227,46 +275,45 @@ pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     if session.state() == State::ShuttingDown {
         stale.extend((1..node.observed.last_ticket).map(Ticket));
     }
+    let any_answer = |ticket| ANY_ANSWER.iter().map(move |line| told(line, ticket, session));
     out.extend(stale.into_iter().flat_map(any_answer));
     if let Some(asked) = asked {
-        let wrong = any_answer(asked.ticket).into_iter().filter(|event| !asked.is_answered_by(event));
-        out.extend(wrong);
-        out.extend(pieces(asked.ticket, asked.calls.first()));
+        out.extend(any_answer(asked.ticket).filter(|event| !asked.is_answered_by(event)));
+        out.extend(pieces(asked.calls.first()).map(|line| told(&line, asked.ticket, session)));
     }
     out
 }
 
 /// One of each kind of answer.
-fn any_answer(ticket: Ticket) -> Vec<Event> {
-    let call = || CallId::new("nobody's");
-    let error = LlmError::new(LlmErrorKind::Server, "late");
-    let mut out = vec![
-        Event::LlmCompleted { ticket, response: late() },
-        Event::LlmFailed { ticket, error, chance_permille: 0 },
-        Event::LlmAborted { ticket, partial_text: String::new() },
-        Event::LlmInterrupted { ticket },
-        Event::RetryTimeout { ticket },
-        Event::DeadlineReached { ticket },
-        Event::ToolsPrepared { ticket, facts: Vec::new() },
-        Event::ApprovalAnswered { ticket, call: call(), answer: ApprovalAnswer::Nobody, changed: None },
-        Event::ToolCompleted { ticket, call: call(), outcome: ToolOutcome::ok("late") },
-        Event::GitChecked { ticket, report: GitReport::default() },
-        Event::FormattersFinished { ticket, report: FormatReport::default() },
-        Event::ChangesCommitted { ticket, report: CommitReport::default() },
-        Event::HooksFinished { ticket, report: Box::default() },
-    ];
-    out.extend(hook_failures(ticket));
-    out
-}
-
-fn late() -> LlmResponse {
-    let blocks = vec![ResponseBlock::Text("late".to_owned())];
-    alphabet::response(blocks, agent_core::llm::StopReason::EndTurn)
-}
+const ANY_ANSWER: &[&str] = &[
+    "answer late",
+    "fail server late",
+    "aborted",
+    "interrupted",
+    "timer",
+    "deadline",
+    "prepared",
+    "nobody id:nobody's",
+    "tool id:nobody's ok late",
+    "git",
+    "formatted",
+    "committed",
+    "hooks",
+    "hook-failed \"git is gone\"",
+    "hook-stop enough",
+];
 
 /// Pieces of what is on its way. They are shown and kept nowhere.
-fn pieces(ticket: Ticket, call: Option<&CallId>) -> Vec<Event> {
-    let mut out = vec![Event::LlmDelta { ticket, delta: Delta::Text("piece".to_owned()) }];
-    out.extend(call.map(|call| Event::ToolProgress { ticket, call: call.clone(), text: "piece".to_owned() }));
-    out
+fn pieces(call: Option<&CallId>) -> impl Iterator<Item = Line> {
+    let progress = call.map(|call| Line::from(format!("progress id:{call} piece")));
+    iter::once(Line::from("delta piece")).chain(progress)
+}
+
+/// A line as an answer to an action.
+pub(super) fn answered(line: &str, action: &Action, session: &Session) -> Event {
+    notation::answer(line, action, session).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+fn told(line: &str, ticket: Ticket, session: &Session) -> Event {
+    notation::event(line, ticket, session).unwrap_or_else(|error| panic!("{line}: {error}"))
 }

@@ -3,7 +3,7 @@
 //! Each world is explored in full within its bounds. What is bounded is what could go on for ever: messages, rounds of tools, pauses,
 //! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has to bound those.
 
-use super::notation;
+use crate::session as notation;
 use agent_core::session::SessionConfig;
 
 /// A world, and the bounds within which it is explored.
@@ -22,9 +22,9 @@ pub(crate) struct World {
     pub(crate) answers: Variety,
     /// Which failures a model call may end with.
     pub(crate) failures: Variety,
-    /// What is found out about calls.
+    /// What is found out about calls, in the words of the scenarios.
     pub(crate) facts: &'static [&'static str],
-    /// What calls come to.
+    /// How calls end, in the same words.
     pub(crate) outcomes: &'static [&'static str],
     /// What the model reports to have used.
     pub(crate) usages: &'static [Option<(u64, u64)>],
@@ -68,11 +68,11 @@ pub(crate) enum Variety {
 
 impl World {
     pub(crate) fn session_config(&self) -> Result<SessionConfig, String> {
-        notation::config(self.config)
+        Ok(notation::config(self.config)?)
     }
 
     pub(crate) fn other_configs(&self) -> impl Iterator<Item = Result<SessionConfig, String>> {
-        self.others.iter().map(|words| notation::config(words))
+        self.others.iter().map(|words| Ok(notation::config(words)?))
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) const PLAIN: World = World {
     answers: Variety::All,
     failures: Variety::Few,
     facts: &["read", "change"],
-    outcomes: &["ok", "failed"],
+    outcomes: &["ok out", "failed \"it broke\""],
     usages: &[None],
     sizes_count: false,
 };
@@ -108,8 +108,8 @@ pub(crate) const WORLDS: &[World] = &[
         config: "mode=bypass retries=1",
         bounds: Bounds { inputs: 3, rounds: 2, calls: 4, mixed: 3, pauses: 1, ..SMALL },
         smoke: Bounds { calls: 4, pauses: 1, ..SMALL },
-        facts: &["read", "change", "unknown"],
-        outcomes: &["ok", "failed", "interrupted", "changed"],
+        facts: &["read", "change", "unknown there is no such tool"],
+        outcomes: &["ok out", "failed \"it broke\"", "interrupted", "ok out changed=a.rs"],
         ..PLAIN
     },
     World {
@@ -133,7 +133,7 @@ pub(crate) const WORLDS: &[World] = &[
         config: "mode=bypass retries=1 price=1000 max-output=50 cost=200000 tokens=600",
         bounds: Bounds { rounds: 2, calls: 1, raises: 1, ..SMALL },
         smoke: Bounds { inputs: 1, calls: 1, raises: 1, ..SMALL },
-        outcomes: &["ok"],
+        outcomes: &["ok out"],
         answers: Variety::Few,
         usages: &[Some((20, 10)), Some((300, 400))],
         sizes_count: true,
@@ -147,7 +147,7 @@ pub(crate) const WORLDS: &[World] = &[
         smoke: Bounds { inputs: 1, calls: 1, pauses: 9, changes: 1, ..SMALL },
         failures: Variety::All,
         facts: &["read"],
-        outcomes: &["ok"],
+        outcomes: &["ok out"],
         ..PLAIN
     },
     World {
@@ -160,7 +160,7 @@ pub(crate) const WORLDS: &[World] = &[
         bounds: Bounds { rounds: 2, changes: 2, ..SMALL },
         smoke: Bounds { inputs: 1, calls: 1, changes: 1, ..SMALL },
         answers: Variety::Few,
-        outcomes: &["ok"],
+        outcomes: &["ok out"],
         ..PLAIN
     },
     World {
@@ -170,7 +170,7 @@ pub(crate) const WORLDS: &[World] = &[
         smoke: Bounds { inputs: 1, calls: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read", "allow", "deny"],
-        outcomes: &["ok", "not-run"],
+        outcomes: &["ok out", "not-run gone"],
         ..PLAIN
     },
     World {
@@ -180,7 +180,7 @@ pub(crate) const WORLDS: &[World] = &[
         smoke: Bounds { inputs: 1, rounds: 0, summaries: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read"],
-        outcomes: &["ok"],
+        outcomes: &["ok out"],
         ..PLAIN
     },
     // Everything that the other worlds have apart from each other: what waits for a limit, summaries that are asked for or due, hooks at every
@@ -193,7 +193,7 @@ pub(crate) const WORLDS: &[World] = &[
         smoke: Bounds { inputs: 1, rounds: 0, raises: 1, changes: 1, summaries: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read"],
-        outcomes: &["ok"],
+        outcomes: &["ok out"],
         sizes_count: true,
         ..PLAIN
     },
@@ -205,7 +205,7 @@ pub(crate) const WORLDS: &[World] = &[
         failures: Variety::All,
         facts: &["read"],
         answers: Variety::Few,
-        outcomes: &["ok", "long"],
+        outcomes: &["ok out", "ok long=600"],
         sizes_count: true,
         ..PLAIN
     },

@@ -1,21 +1,16 @@
 //! The lifecycle machine and the events that are tried on it.
 
-use super::{Machine, Taken, action_name, written};
+use super::{Machine, Taken, written};
+use crate::action_name;
+use crate::lifecycle::Script;
+use crate::lifecycle::alphabet::WAYS;
 use agent_core::lifecycle::table::TABLE;
-use agent_core::lifecycle::{
-    Action, ActionKind, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Lifecycle, LifecycleConfig, Signal,
-    State, TaskMode, Ticket, Trigger, TurnEnd,
-};
+use agent_core::lifecycle::{ActionKind, Commitment, CommitmentId, Event, LifecycleConfig, State, Trigger};
 use agent_core::table::{Label as _, Table};
 use serde_json::Value;
 
 #[derive(Clone)]
-pub(crate) struct LifecycleMachine {
-    agent: Lifecycle,
-    checks: Ticket,
-    timer: Ticket,
-    cleanup: Ticket,
-}
+pub(crate) struct LifecycleMachine(Script);
 
 impl Machine for LifecycleMachine {
     type State = State;
@@ -46,60 +41,27 @@ impl Machine for LifecycleMachine {
     }
 
     fn state(&self) -> State {
-        self.agent.state()
+        self.0.machine.state()
     }
 
     fn letters(&self) -> Vec<(String, Event)> {
-        let turn = |end| Event::TurnEnded { end, time_left_ms: None };
-        let check = |end| {
-            let open = (0..self.agent.commitments().len()).map(CommitmentId);
-            let is_open = |id: &CommitmentId| self.agent.verification().is_some_and(|all| all.report(*id).is_none());
-            let commitment = open.into_iter().find(is_open).unwrap_or(CommitmentId(0));
-            let report = CheckReport { end, output: String::new() };
-            Event::CheckCompleted { ticket: self.checks, commitment, report }
-        };
-        let not_started = CheckEnd::NotStarted { found: "no such program".to_owned() };
-        let all = vec![
-            ("message", Event::InputReceived { text: "go on".to_owned() }),
-            ("commitment", Event::CommitmentAdded { commitment: Commitment::of_command("false", 1_000) }),
-            ("mode", Event::ModeChanged { mode: TaskMode::Plan }),
-            ("signal done", Event::Signalled { signal: Signal::Done, summary: "done".to_owned() }),
-            ("signal waiting", Event::Signalled { signal: Signal::Waiting, summary: "which?".to_owned() }),
-            ("turn completed", turn(TurnEnd::Completed)),
-            ("turn completed, time left", Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: Some(60_000) }),
-            ("turn failed", turn(TurnEnd::Failed)),
-            ("turn out of budget", turn(TurnEnd::OutOfBudget)),
-            ("work resumed", Event::WorkResumed),
-            ("check kept", check(CheckEnd::Exited { code: 0 })),
-            ("check not kept", check(CheckEnd::Exited { code: 1 })),
-            ("check not started", check(not_started)),
-            ("cancel", Event::CancelRequested),
-            ("time is up", Event::TimedOut { ticket: self.timer }),
-            ("budget spent", Event::BudgetExceeded),
-            ("session ended", Event::SessionEnded),
-            ("dismiss", Event::Dismissed),
-            ("cleaned up", Event::CleanupCompleted { ticket: self.cleanup }),
-        ];
-        all.into_iter().map(|(name, event)| (name.to_owned(), event)).collect()
+        let open = (0..self.0.machine.commitments().len()).map(CommitmentId);
+        let verification = self.0.machine.verification();
+        let is_open = |id: &CommitmentId| verification.is_some_and(|all| all.report(*id).is_none());
+        let next = open.into_iter().find(is_open).map_or(1, |id| id.0 + 1).to_string();
+        let read = |(name, line): &(&str, &str)| ((*name).to_owned(), self.0.read(&line.replace("NEXT", &next)));
+        WAYS.iter().map(read).collect()
     }
 
     fn take(&mut self, event: Event) -> Option<Taken<Self>> {
         let json = written(&event);
-        let step = self.agent.step(0, event).ok()?;
-        for action in &step.actions {
-            match action {
-                Action::RunChecks { ticket, .. } => self.checks = *ticket,
-                Action::StartTimer { ticket, .. } => self.timer = *ticket,
-                Action::CleanUp { ticket } => self.cleanup = *ticket,
-                _ => {}
-            }
-        }
+        let step = self.0.take(event).ok()?;
         let fired = step.transitions.iter().map(|row| (row.from, row.on)).collect();
         Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })
     }
 
     fn written(&self) -> String {
-        serde_json::to_string(&self.agent).unwrap_or_default()
+        serde_json::to_string(&self.0.machine).unwrap_or_default()
     }
 
     fn rendered_as(_: Trigger, action: ActionKind) -> &'static str {
@@ -115,7 +77,6 @@ impl Machine for LifecycleMachine {
 
 impl LifecycleMachine {
     fn new(config: LifecycleConfig) -> Self {
-        let none = Ticket(0);
-        Self { agent: Lifecycle::new(config), checks: none, timer: none, cleanup: none }
+        Self(Script::on(config, &TABLE))
     }
 }

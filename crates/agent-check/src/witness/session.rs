@@ -1,11 +1,14 @@
 //! The session machine and the events that are tried on it.
 
-use super::{Machine, Taken, action_name, session_letters, written};
+use super::{Machine, Taken, written};
+use crate::action_name;
+use crate::session::alphabet::{INPUT, Question, Way, by_the_user, ways};
+use crate::session::{answer, event};
 use agent_core::budget::Limits;
 use agent_core::hook::HookPoint;
 use agent_core::permission::PermissionMode;
 use agent_core::session::table::TABLE;
-use agent_core::session::{ActionKind, Event, ModelConfig, Session, SessionConfig, State, Trigger};
+use agent_core::session::{ActionKind, Event, ModelConfig, Session, SessionConfig, State, Ticket, Trigger};
 use agent_core::table::{Label as _, Table};
 use serde_json::Value;
 
@@ -64,7 +67,19 @@ impl Machine for SessionMachine {
     }
 
     fn letters(&self) -> Vec<(String, Event)> {
-        session_letters::all(&self.session, self.inputs)
+        let session = &self.session;
+        let may_be_told = |way: &&Way| way.0 != INPUT || self.inputs < MAX_INPUTS;
+        let user = by_the_user(session.state()).iter().filter(may_be_told);
+        let user = user.map(|(name, line)| (*name, event(line, NONE, session)));
+        let outstanding = session.outstanding();
+        let answers = outstanding.iter().flat_map(|open| {
+            let ways = Question::of(&open.action).map(ways).unwrap_or_default().iter();
+            ways.map(|(name, line)| (*name, answer(line, &open.action, session)))
+        });
+        let read = |(name, read): (&str, Result<Event, _>)| {
+            (name.to_owned(), read.unwrap_or_else(|error| panic!("{name}: {error}")))
+        };
+        user.chain(answers).map(read).collect()
     }
 
     fn take(&mut self, event: Event) -> Option<Taken<Self>> {
@@ -98,3 +113,8 @@ impl SessionMachine {
         Self { session: Session::new(config), inputs: 0 }
     }
 }
+
+/// More messages than these tell nothing new: one to be answered, one that waits, one after a conversation.
+const MAX_INPUTS: u32 = 3;
+/// The ticket of what needs none.
+const NONE: Ticket = Ticket(0);

@@ -1,7 +1,7 @@
 //! A driver that keeps what was asked, and the invariants that hold after every event.
 
 use crate::stage::{is_changed, table};
-use crate::support::witnesses::action_name;
+use agent_check::action_name;
 use agent_core::lifecycle::{
     Action, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Lifecycle, LifecycleConfig, Outcome, Reason,
     Rejected, Signal, State, Step, TaskMode, Ticket, Trigger, TurnEnd,

@@ -6,7 +6,7 @@ mod lifecycle;
 pub(crate) use job::job;
 pub(crate) use lifecycle::lifecycle;
 
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::llm::Delta;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, ActionKind, Event, State, Step, Ticket, Trigger};

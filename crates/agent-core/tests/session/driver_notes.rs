@@ -1,7 +1,7 @@
 //! What a step tells its driver besides actions: when its record has to be durable, and whether a turn began; and what a driver does with
 //! what was outstanding when it ended.
 
-use crate::scenario::script::Script;
+use agent_check::session::Script;
 use agent_core::journal::{Begun, Resumption};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock};
 use agent_core::session::{Action, Durability, Event, Step};

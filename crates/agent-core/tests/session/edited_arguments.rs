@@ -1,7 +1,7 @@
 //! What a person allows runs as the policy stands when they answer, and other arguments only if somebody looked at them.
 
 use crate::harness::config;
-use crate::scenario::script::Script;
+use agent_check::session::Script;
 use agent_core::conversation::{Arguments, CallId, Item};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode, Permissions};

@@ -1,6 +1,6 @@
 //! What a host can ask a session at any time.
 
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::budget::LimitKind;
 use agent_core::snapshot;
 

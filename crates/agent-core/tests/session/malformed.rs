@@ -4,7 +4,7 @@
 mod mangle;
 
 use crate::harness::{answer, check_request, stop};
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::conversation::Item;
 use agent_core::journal::{FORMAT_VERSION, Record, ReplayError, replay};
 use agent_core::session::table::TABLE;

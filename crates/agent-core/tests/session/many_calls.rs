@@ -1,6 +1,6 @@
 //! An answer with very many calls: what fails is not worked off whole, and no step costs more than the calls it is about.
 
-use crate::scenario::script::Script;
+use agent_check::session::Script;
 use agent_core::budget::Limits;
 use agent_core::conversation::{Item, ToolCall};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};

@@ -1,6 +1,6 @@
 //! What is open, and what of it may begin again: a call that may cost money, a question that somebody has to answer, hooks.
 
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::budget::{LimitKind, Price};
 use agent_core::conversation::Item;
 use agent_core::hook::HookPoint;

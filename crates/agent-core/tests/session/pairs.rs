@@ -7,9 +7,9 @@ mod oracle;
 mod places;
 mod products;
 
-use crate::scenario::script::{Command, Script};
 use crate::stage::table;
-use crate::support::quiet;
+use agent_check::quiet;
+use agent_check::session::{Command, Script};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Reason, Session, State, Step, Ticket, Trigger};
 use agent_core::table::Label;
@@ -164,8 +164,8 @@ impl There {
             "{lines}"
         );
         let open: Vec<Ticket> = (0..100).map(Ticket).filter(|ticket| session.is_open(*ticket)).collect();
-        let asked = open.iter().copied().find(|ticket| *ticket != script.deadline);
-        let clock = open.iter().copied().find(|ticket| *ticket == script.deadline);
+        let asked = open.iter().copied().find(|ticket| *ticket != script.deadline());
+        let clock = open.iter().copied().find(|ticket| *ticket == script.deadline());
         if asked.is_none() {
             words.push("idle");
         }
@@ -184,7 +184,7 @@ impl There {
 
     /// Every event: commands, and every answer with every kind of ticket.
     fn events(&self) -> Vec<(&'static str, Ticket, &'static str)> {
-        let mut given = (1..=self.script.newest.0).map(Ticket);
+        let mut given = (1..=self.script.newest().0).map(Ticket);
         let late = given.find(|ticket| !self.script.session.is_open(*ticket));
         let tickets = [(self.asked, "open"), (self.clock, "clock"), (late, "late"), (Some(Ticket(9_999)), "unknown")];
         let mut out: Vec<_> = COMMANDS.iter().map(|line| (*line, Ticket(0), "")).collect();

@@ -8,21 +8,17 @@
 //!     - send #1 to first: user "hello"
 //! ```
 //!
-//! Lines that begin with `>` are read (see `script`), indented lines are what came of them (see `show`). Whatever a scenario does, a
+//! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
-
-mod hook_words;
-pub(crate) mod script;
-mod show;
 
 use crate::harness::{check_request, stop};
 use crate::stage::table;
-use crate::support::quiet;
-use crate::support::scenarios::{self, Story};
+use agent_check::quiet;
+use agent_check::scenarios::{self, Story};
+use agent_check::session::{Command, Script, show};
 use agent_core::budget::Limits;
 use agent_core::journal::{self, Entry, Format, Header, Record};
 use agent_core::session::{Action, Event, Session, State};
-use script::{Command, Script};
 use std::collections::BTreeSet;
 use std::fs;
 

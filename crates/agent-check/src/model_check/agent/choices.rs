@@ -1,13 +1,12 @@
 //! Everything that can happen to an agent.
 
-use super::super::{alphabet, events};
+use super::super::events::{self, Line};
 use super::{Setup, Together};
-use agent_core::agent::{Event, SIGNAL_TOOL};
-use agent_core::conversation::ToolCall;
+use agent_core::agent::Event;
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, Lifecycle, LifecycleConfig};
-use agent_core::llm::{LlmError, LlmErrorKind, Purpose, ResponseBlock, StopReason};
+use agent_core::llm::Purpose;
 use agent_core::permission::PermissionMode;
-use agent_core::session::{self, Action, Ticket};
+use agent_core::session::{self, Action};
 
 pub(super) fn of(setup: &Setup, bound: &LifecycleConfig, node: &Together) -> Vec<Event> {
     let mut out = answers(setup, node);
@@ -90,66 +89,52 @@ fn of_the_lifecycle(node: &Together, out: &mut Vec<Event>) {
 
 /// Everything that the session's actions may be answered with.
 pub(super) fn answers(setup: &Setup, node: &Together) -> Vec<Event> {
+    let session = node.agent.session();
     let mut out = Vec::new();
-    for outstanding in node.agent.session().outstanding() {
-        answer(setup, node, &outstanding.action, &mut out);
+    for outstanding in session.outstanding() {
+        let action = &outstanding.action;
+        out.extend(lines(setup, node, action).iter().map(|line| events::answered(line, action, session).into()));
     }
-    out.into_iter().map(Event::from).collect()
+    out
 }
 
-fn answer(setup: &Setup, node: &Together, action: &Action, out: &mut Vec<session::Event>) {
-    use session::Event;
+fn lines(setup: &Setup, node: &Together, action: &Action) -> Vec<Line> {
     match action {
-        Action::SendLlmRequest { ticket, request } => model_answers(setup, node, *ticket, request.purpose, out),
-        Action::PrepareTools { ticket, calls } => {
-            let prepared = |word: &str| {
-                let facts = calls.iter().map(|call| alphabet::fact(call, word)).collect();
-                Event::ToolsPrepared { ticket: *ticket, facts }
-            };
+        Action::SendLlmRequest { request, .. } => model_answers(setup, node, request.purpose),
+        Action::PrepareTools { calls, .. } => {
             let asks = node.agent.session().config().permissions.mode == PermissionMode::Default;
             let words: &[&str] = if asks { &["read", "ask"] } else { &["read"] };
-            out.extend(words.iter().copied().map(prepared));
-        }
-        Action::ExecuteTools { ticket, calls } => {
-            let completed = |call: &ToolCall, word: &str| Event::ToolCompleted {
-                ticket: *ticket,
-                call: call.id.clone(),
-                outcome: alphabet::outcome(word),
+            let prepared = |word: &&str| {
+                let each: String = (1..=calls.len()).map(|number| format!(" {number}={word}")).collect();
+                format!("prepared{each}").into()
             };
-            out.extend(calls.iter().flat_map(|call| ["ok", "failed"].map(|word| completed(call, word))));
+            words.iter().map(prepared).collect()
         }
-        Action::StartDeadline { ticket, .. } => out.push(Event::DeadlineReached { ticket: *ticket }),
-        other => events::plain_answers(other, out),
+        Action::ExecuteTools { calls, .. } => {
+            let ends = |number| ["ok out", "failed \"it broke\""].map(|end| format!("tool {number} {end}").into());
+            (1..=calls.len()).flat_map(ends).collect()
+        }
+        other => events::plain_answers(other),
     }
 }
 
-fn model_answers(setup: &Setup, node: &Together, ticket: Ticket, purpose: Purpose, out: &mut Vec<session::Event>) {
-    use session::Event;
-    let words = || ResponseBlock::Text("words".to_owned());
-    let mut responses = vec![
-        alphabet::response(vec![words()], StopReason::EndTurn),
-        alphabet::response(vec![words()], StopReason::Refusal),
-    ];
+fn model_answers(setup: &Setup, node: &Together, purpose: Purpose) -> Vec<Line> {
+    let mut out = vec!["answer words", "answer words stop=refusal"];
     if node.left.rounds > 0 && purpose == Purpose::Turn {
-        let number = node.agent.session().ledger().model_calls;
-        let call = |place: u8, (name, arguments)| alphabet::call(&format!("c{number}-{place}"), name, arguments, true);
-        let calls = [DONE, WAITING, READ].map(|of| vec![call(1, of)]);
-        let beside = [DONE, WAITING].map(|of| vec![call(1, of), call(2, READ)]);
-        let beside = beside.into_iter().filter(|_| setup.left.calls > 1);
-        let all = calls.into_iter().chain(beside);
-        responses.extend(all.map(|calls| alphabet::response([vec![words()], calls].concat(), StopReason::ToolUse)));
+        out.extend(ONE_CALL);
+        out.extend(TWO_CALLS.iter().filter(|_| setup.left.calls > 1));
     }
-    out.extend(responses.into_iter().map(|response| Event::LlmCompleted { ticket, response }));
-    for kind in [LlmErrorKind::Authentication, LlmErrorKind::Overloaded] {
-        let error = LlmError::new(kind, "no answer");
-        out.push(Event::LlmFailed { ticket, error, chance_permille: 0 });
-    }
-    out.push(Event::LlmAborted { ticket, partial_text: String::new() });
-    if node.left.deaths > 0 {
-        out.push(Event::LlmInterrupted { ticket });
-    }
+    out.extend(["fail authentication \"no answer\"", "fail overloaded \"no answer\"", "aborted"]);
+    out.extend((node.left.deaths > 0).then_some("interrupted"));
+    out.into_iter().map(Line::from).collect()
 }
 
-const DONE: (&str, &str) = (SIGNAL_TOOL, r#"{"status":"done","summary":"all"}"#);
-const WAITING: (&str, &str) = (SIGNAL_TOOL, r#"{"status":"waiting","summary":"which?"}"#);
-const READ: (&str, &str) = ("read", "{}");
+const ONE_CALL: &[&str] = &[
+    "answer words calls signal{\"status\":\"done\",\"summary\":\"all\"}",
+    "answer words calls signal{\"status\":\"waiting\",\"summary\":\"which?\"}",
+    "answer words calls read{}",
+];
+const TWO_CALLS: &[&str] = &[
+    "answer words calls signal{\"status\":\"done\",\"summary\":\"all\"} read{}",
+    "answer words calls signal{\"status\":\"waiting\",\"summary\":\"which?\"} read{}",
+];

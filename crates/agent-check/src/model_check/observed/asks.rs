@@ -1,6 +1,6 @@
 //! What is asked and answered: one thing at a time, stopped by a cancel, and nothing started under one.
 
-use super::super::alphabet::UNUSABLE;
+use super::super::events::UNUSABLE;
 use super::super::invariants::{Fault, Invariant, Tally, hold};
 use super::super::session::action_name;
 use super::{Edge, Observed, Seen};

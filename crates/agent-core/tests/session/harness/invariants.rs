@@ -1,7 +1,7 @@
 //! What must hold after every event: the session's invariants, by their numbers in its documentation.
 
 use super::request::{check_history, check_request};
-use crate::scenario::script::ticket;
+use agent_check::session::ticket;
 use agent_core::conversation::{Arguments, CallId, Item, NO_OUTPUT};
 use agent_core::hook::HookOccasion;
 use agent_core::llm::{LlmErrorKind, LlmResponse, Purpose, RawCall, ResponseBlock};

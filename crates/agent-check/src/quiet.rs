@@ -9,7 +9,7 @@ thread_local! {
 }
 
 /// Runs something; an error is what it said when it panicked. Only this thread is silent meanwhile.
-pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
+pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let loud = take_hook();

@@ -1,30 +1,37 @@
 //! Small changes of a table, one at a time: a row deleted, sent elsewhere, or stripped of an action.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 use agent_core::diagram::Kind;
 use agent_core::table::proof::{Cell, Claim, Shape, prove};
 use agent_core::table::{Label, Row, Table};
 
 /// How a row was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
+    /// It is gone.
     Deleted,
+    /// It leads elsewhere.
     Redirected,
+    /// It asks for less.
     Stripped,
 }
 
 /// A table with one change.
-pub(crate) struct Mutant<S: 'static, T: 'static, A: 'static> {
-    pub(crate) change: Change,
+pub struct Mutant<S: 'static, T: 'static, A: 'static> {
+    /// How its row was changed.
+    pub change: Change,
     /// What was done to which row, in words.
-    pub(crate) name: String,
+    pub name: String,
     /// The row's cell: `State + Trigger`.
-    pub(crate) cell: String,
-    pub(crate) table: &'static Table<S, T, A>,
+    pub cell: String,
+    /// The changed table.
+    pub table: &'static Table<S, T, A>,
 }
 
 /// Every row deleted, sent to every other state of the kind that it led to, and stripped of each of its actions. Lives as long as the
 /// process: machines want a table that does.
-pub(crate) fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> Vec<Mutant<S, T, A>> {
+pub fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> Vec<Mutant<S, T, A>> {
     let mut out = Vec::new();
     for (at, row) in table.rows.iter().enumerate() {
         let cell = format!("{} + {}", row.from.name(), row.on.name());
@@ -53,7 +60,7 @@ pub(crate) fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> V
 }
 
 /// What the proof at compile time would say of a table, by the same function; nothing when the table would compile.
-pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]) -> Option<String> {
+pub fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]) -> Option<String> {
     let rows: Vec<Cell> = table.rows.iter().map(numbered).collect();
     let set = |states: &[S]| states.iter().map(|state| 1 << number(*state)).fold(0, |set, state: u128| set | state);
     let shape = Shape {
@@ -65,7 +72,7 @@ pub(crate) fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, clai
         passing: set(table.passing),
         rows: &rows,
     };
-    super::quiet::caught(|| prove(&shape, claims)).err()
+    crate::quiet::caught(|| prove(&shape, claims)).err()
 }
 
 fn numbered<S: Label, T: Label, A: Label>(row: &Row<S, T, A>) -> Cell {

@@ -1,5 +1,7 @@
 //! The witnesses that `cargo xtask docs` found and wrote down: event sequences with all that came of each event when they were written.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 use agent_core::table::{Label, Table};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,27 +10,29 @@ use std::path::Path;
 
 /// What an event did: rows as `From + On => To`, actions by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
-    pub(crate) fired: Vec<String>,
-    pub(crate) actions: Vec<String>,
+pub struct Done {
+    /// Rows, as `From + On => To`.
+    pub fired: Vec<String>,
+    /// What was asked, by name.
+    pub actions: Vec<String>,
 }
 
 /// A machine that takes events as JSON; nothing when it refuses one.
-pub(crate) type Driver<'a> = Box<dyn FnMut(&Value) -> Option<Done> + 'a>;
+pub type Driver<'a> = Box<dyn FnMut(&Value) -> Option<Done> + 'a>;
 
 /// The written witnesses of a machine.
-pub(crate) struct Witnesses(Value);
+pub struct Witnesses(Value);
 
 impl Witnesses {
     /// Reads those of a machine.
-    pub(crate) fn of(machine: &str) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/witnesses/{machine}.json"));
+    pub fn of(machine: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../agent-core/tests/witnesses/{machine}.json"));
         Self(serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())
     }
 
     /// Replays every way: each event does what is written. Then each row and each action of the table stands on a way at which it is
     /// written, and was seen there.
-    pub(crate) fn check<S: Label, T: Label, A: Label>(
+    pub fn check<S: Label, T: Label, A: Label>(
         &self,
         table: &Table<S, T, A>,
         start: &dyn Fn(&Value) -> Driver<'static>,
@@ -56,11 +60,11 @@ impl Witnesses {
     }
 
     /// Whether a machine does something else than what is written, on the ways that fire a row.
-    pub(crate) fn notice(&self, cell: &str, start: &dyn Fn(&Value) -> Driver<'static>) -> bool {
+    pub fn notice(&self, cell: &str, start: &dyn Fn(&Value) -> Driver<'static>) -> bool {
         let begins = |fired: &Value| fired.as_str().unwrap().starts_with(&format!("{cell} => "));
         let fires = |step: &Value| step["fired"].as_array().unwrap().iter().any(begins);
         let ways = self.ways().iter().filter(|way| way["steps"].as_array().unwrap().iter().any(fires));
-        ways.into_iter().any(|way| super::quiet::caught(|| self.replay(way, start)).is_err())
+        ways.into_iter().any(|way| crate::quiet::caught(|| self.replay(way, start)).is_err())
     }
 
     fn ways(&self) -> &[Value] {
@@ -84,10 +88,4 @@ impl Witnesses {
 
 fn strings(list: &Value) -> Vec<String> {
     list.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
-}
-
-/// The name of an action or an event with data: that of its variant.
-pub(crate) fn action_name(action: &impl std::fmt::Debug) -> String {
-    let text = format!("{action:?}");
-    text.split([' ', '{', '(']).next().unwrap().to_owned()
 }

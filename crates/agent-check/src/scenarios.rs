@@ -8,12 +8,14 @@
 //!     what the machine makes of it
 //! ```
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A machine that understands the lines of its scenarios.
-pub(crate) trait Story {
+pub trait Story {
     /// A scenario ended, if one was told, and the next begins.
     fn begin(&mut self);
 
@@ -22,8 +24,8 @@ pub(crate) trait Story {
 }
 
 /// The files of a machine.
-pub(crate) fn paths(machine: &str) -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{machine}/scenarios"));
+pub fn paths(machine: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../agent-core/tests/{machine}/scenarios"));
     let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(!paths.is_empty());
@@ -31,7 +33,7 @@ pub(crate) fn paths(machine: &str) -> Vec<PathBuf> {
 }
 
 /// Every scenario of a machine reads as written.
-pub(crate) fn check(machine: &str, play: &dyn Fn(&str) -> String) {
+pub fn check(machine: &str, play: &dyn Fn(&str) -> String) {
     let mut wrong = Vec::new();
     for (path, written, found) in differing(machine, play) {
         if std::env::var_os("UPDATE").is_some() {
@@ -44,7 +46,7 @@ pub(crate) fn check(machine: &str, play: &dyn Fn(&str) -> String) {
 }
 
 /// The files that read otherwise than written: path, as written, as found.
-pub(crate) fn differing(machine: &str, play: &dyn Fn(&str) -> String) -> Vec<(PathBuf, String, String)> {
+pub fn differing(machine: &str, play: &dyn Fn(&str) -> String) -> Vec<(PathBuf, String, String)> {
     let read = |path: PathBuf| {
         let written = fs::read_to_string(&path).unwrap();
         let found = play(&written);
@@ -54,7 +56,7 @@ pub(crate) fn differing(machine: &str, play: &dyn Fn(&str) -> String) -> Vec<(Pa
 }
 
 /// The same text with the answers that the machine gives now.
-pub(crate) fn play(text: &str, story: &mut dyn Story) -> String {
+pub fn play(text: &str, story: &mut dyn Story) -> String {
     let mut out = String::new();
     for line in text.lines().filter(|line| !line.starts_with("    ")) {
         out.push_str(line);

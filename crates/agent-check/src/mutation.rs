@@ -1,6 +1,11 @@
 //! Which tests notice which changes of a table, and that none goes unnoticed.
 
-use super::mutants::{Change, Mutant, mutants, refusal};
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod mutants;
+
+pub use mutants::{Change, Mutant, mutants, refusal};
+
 use agent_core::table::proof::Claim;
 use agent_core::table::{Label, Table};
 use std::fmt::Write;
@@ -8,16 +13,12 @@ use std::path::Path;
 use std::{env, fs};
 
 /// Tests that may notice a change, by name. They say whether they do.
-pub(crate) type Layer<'a, S, T, A> = (&'static str, &'a dyn Fn(&Mutant<S, T, A>) -> bool);
+pub type Layer<'a, S, T, A> = (&'static str, &'a dyn Fn(&Mutant<S, T, A>) -> bool);
 
 /// Makes every change of a table and asks the proof, then each layer of tests.
 ///
 /// With `AGENT_CORE_FIGURES` in the environment the score is also written into that directory, a line `name<tab>value` each.
-pub(crate) fn check<S: Label, T: Label, A: Label>(
-    table: &Table<S, T, A>,
-    claims: &[Claim],
-    layers: &[Layer<'_, S, T, A>],
-) {
+pub fn check<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim], layers: &[Layer<'_, S, T, A>]) {
     assert_eq!(refusal(table, claims), None, "the table itself is sound");
     let (mut refused, mut unnoticed) = (0, Vec::new());
     let (mut noticed, mut alone) = (vec![0; layers.len()], vec![0; layers.len()]);

@@ -6,7 +6,7 @@ use agent_core::llm::{Delta, LlmRequest, Purpose};
 use agent_core::session::{Action, Reason, Rejected, Session, State, Step};
 
 /// The state after a step, what is unsent there, and the actions.
-pub(super) fn step(session: &Session, step: &Step) -> String {
+pub fn step(session: &Session, step: &Step) -> String {
     let mut lines = vec![state(session)];
     for done in &step.actions {
         lines.push(format!("- {}", action(done, session)));
@@ -15,23 +15,26 @@ pub(super) fn step(session: &Session, step: &Step) -> String {
 }
 
 /// What is said of a timer that nothing waits for any more.
-pub(super) fn late(session: &Session) -> String {
+pub fn late(session: &Session) -> String {
     format!("late in {:?}: nothing happens", session.state())
 }
 
-pub(super) fn refusal(rejected: &Rejected) -> String {
+/// A refusal with its reason.
+pub fn refusal(rejected: &Rejected) -> String {
     match (rejected.reason, rejected.trigger) {
         (Reason::NoRow, Some(trigger)) => format!("refused in {:?}: no row for {trigger:?}", rejected.state),
         (reason, _) => format!("refused in {:?}: {reason}", rejected.state),
     }
 }
 
-pub(super) fn history(session: &Session) -> String {
+/// The history, a line an item.
+pub fn history(session: &Session) -> String {
     let items: Vec<String> = session.conversation().iter().map(|entry| item(entry)).collect();
     if items.is_empty() { "(empty)".into() } else { items.join("\n") }
 }
 
-pub(super) fn ledger(session: &Session) -> String {
+/// What was spent.
+pub fn ledger(session: &Session) -> String {
     let ledger = session.ledger();
     format!(
         "{} model calls, {} tool calls, {} tokens, {} nano-dollars",
@@ -42,7 +45,8 @@ pub(super) fn ledger(session: &Session) -> String {
     )
 }
 
-pub(super) fn outstanding(session: &Session) -> String {
+/// What was asked and is not answered, a line each.
+pub fn outstanding(session: &Session) -> String {
     let lines = session.outstanding().into_iter().map(|entry| {
         let cancelled = if entry.is_cancelled { " (cancelled)" } else { "" };
         format!("- {}{cancelled}", action(&entry.action, session))

@@ -1,87 +1,20 @@
-//! Events and configurations in the notation of the text scenarios of `agent-core`, so that a path can be read, and played as one.
+//! Events as lines of a scenario, so that a path can be read, and played as one.
 
-use agent_core::budget::{Limits, Price};
-use agent_core::hook::{HookPoint, HookReport};
+use super::config::limit_words;
+use super::tables::{FAILURES, STOPS};
+use agent_core::hook::HookReport;
 use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
-use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
-use agent_core::session::{Event, ModelConfig, SessionConfig};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec, ToolStatus};
-
-/// A configuration out of words: `mode=bypass retries=1 fallback=second window=120 price=3000 model-calls=2 …`.
-pub(crate) fn config(words: &str) -> Result<SessionConfig, String> {
-    let mut config = SessionConfig::new(ModelConfig::new("first"));
-    for word in words.split_whitespace() {
-        let wrong = || format!("read the setting `{word}`");
-        let (key, value) = word.split_once('=').ok_or_else(wrong)?;
-        let number = || value.parse::<u64>().map_err(|_| wrong());
-        let small = || value.parse::<u32>().map_err(|_| wrong());
-        let limits = &mut config.limits;
-        match key {
-            "mode" => config.permissions.mode = mode(value).ok_or_else(wrong)?,
-            "retries" => config.retry.max_retries = small()?,
-            "model" => first(&mut config).id = value.into(),
-            "tools" => config.tools = value.split(',').map(tool).collect(),
-            "fallback" => config.models.push(ModelConfig::new(value)),
-            "window" => first(&mut config).context_window_tokens = Some(number()?),
-            "max-output" => first(&mut config).max_output_tokens = small()?,
-            "price" => first(&mut config).price = Some(flat(number()?)),
-            "hooks" => {
-                config.hooks = value.split(',').map(|name| point(name).ok_or_else(wrong)).collect::<Result<_, _>>()?;
-            }
-            "model-calls" => limits.max_model_calls = Some(number()?),
-            "tool-calls" => limits.max_tool_calls = Some(number()?),
-            "tokens" => limits.max_total_tokens = Some(number()?),
-            "cost" => limits.max_cost_nano_usd = Some(number()?),
-            "wall-ms" => limits.max_wall_time_ms = Some(number()?),
-            "failures" => limits.max_failures_in_row = Some(small()?),
-            "repetitions" => limits.max_repetitions = Some(small()?),
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(config)
-}
-
-fn first(config: &mut SessionConfig) -> &mut ModelConfig {
-    &mut config.models[0]
-}
-
-fn tool(name: &str) -> ToolSpec {
-    let input_schema = serde_json::json!({ "type": "object" }).into();
-    ToolSpec { name: name.into(), description: "".into(), input_schema }
-}
-
-fn point(name: &str) -> Option<HookPoint> {
-    HookPoint::ALL.into_iter().find(|point| point.name() == name)
-}
-
-fn mode(word: &str) -> Option<PermissionMode> {
-    Some(match word {
-        "default" => PermissionMode::Default,
-        "accept-edits" => PermissionMode::AcceptEdits,
-        "plan" => PermissionMode::Plan,
-        "bypass" => PermissionMode::Bypass,
-        _ => return None,
-    })
-}
-
-const fn flat(nano_usd: u64) -> Price {
-    Price {
-        input_nano_usd: nano_usd,
-        output_nano_usd: nano_usd,
-        cache_read_nano_usd: nano_usd,
-        cache_write_nano_usd: nano_usd,
-    }
-}
+use agent_core::permission::{ApprovalAnswer, ApprovalScope};
+use agent_core::session::Event;
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolStatus};
 
 /// An event as a line of a scenario. What the scenarios have no word for is a comment.
-pub(crate) fn line(event: &Event) -> String {
+pub fn line(event: &Event) -> String {
     match event {
         // Every scenario begins with a session that was started.
         Event::Started => "# started".to_owned(),
         Event::UserInput { text } => format!("> input {text}"),
-        Event::FollowUp { text, used_ms } => {
-            format!("# a follow-up after {used_ms} ms: {text} (a scenario has no word for it)")
-        }
+        Event::FollowUp { text, used_ms } => format!("> follow-up {used_ms} \"{text}\""),
         Event::BudgetRaised { limits } => format!("> raise{}", limit_words(limits)),
         Event::Reconfigured { config } => {
             let models: String = config.models.iter().map(|model| format!(" {}", model.id)).collect();
@@ -107,13 +40,16 @@ pub(crate) fn line(event: &Event) -> String {
             let words = (1..).zip(facts).map(|(number, fact)| format!(" {number}={}", fact_word(fact)));
             format!("> prepared{} @{}", words.collect::<String>(), ticket.0)
         }
-        Event::ApprovalAnswered { ticket, call, answer, .. } => match answer {
-            ApprovalAnswer::Allow { arguments: Some(_), .. } => {
-                format!("# {call} is allowed with other arguments (a scenario has no word for it)")
-            }
-            ApprovalAnswer::Allow { scope: ApprovalScope::Once, .. } => format!("> allow id:{call} @{}", ticket.0),
-            ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule) | ApprovalScope::Always(rule), .. } => {
-                format!("> allow id:{call} always={rule} @{}", ticket.0)
+        Event::ApprovalAnswered { ticket, call, answer, changed } => match answer {
+            ApprovalAnswer::Allow { scope, arguments } => {
+                let always = match scope {
+                    ApprovalScope::Once => String::new(),
+                    ApprovalScope::Session(rule) | ApprovalScope::Always(rule) => format!(" always={rule}"),
+                };
+                let edit = arguments.as_ref().map(|arguments| format!(" edit={}", arguments.as_str()));
+                let looks = changed.as_ref().map(|fact| format!(" looks={}", fact_word(fact)));
+                let (edit, looks) = (edit.unwrap_or_default(), looks.unwrap_or_default());
+                format!("> allow id:{call}{always}{edit}{looks} @{}", ticket.0)
             }
             ApprovalAnswer::Deny { reason } => format!("> deny id:{call} \"{reason}\" @{}", ticket.0),
             ApprovalAnswer::Nobody => format!("> nobody id:{call} @{}", ticket.0),
@@ -149,20 +85,6 @@ const fn commit(is_due: bool) -> &'static str {
     if is_due { " commit" } else { "" }
 }
 
-fn limit_words(limits: &Limits) -> String {
-    let small = |limit: Option<u32>| limit.map(u64::from);
-    let words = [
-        ("model-calls", limits.max_model_calls),
-        ("tool-calls", limits.max_tool_calls),
-        ("tokens", limits.max_total_tokens),
-        ("cost", limits.max_cost_nano_usd),
-        ("wall-ms", limits.max_wall_time_ms),
-        ("failures", small(limits.max_failures_in_row)),
-        ("repetitions", small(limits.max_repetitions)),
-    ];
-    words.iter().filter_map(|(key, limit)| limit.map(|limit| format!(" {key}={limit}"))).collect()
-}
-
 fn answer(response: &LlmResponse) -> String {
     let (mut out, mut calls) = (String::new(), String::new());
     for block in &response.blocks {
@@ -192,30 +114,15 @@ fn answer(response: &LlmResponse) -> String {
 }
 
 fn stop(reason: &StopReason) -> &str {
-    match reason {
-        StopReason::EndTurn => "end",
-        StopReason::ToolUse => "tool-use",
-        StopReason::MaxTokens => "max-tokens",
-        StopReason::Paused => "paused",
-        StopReason::Refusal => "refusal",
-        StopReason::ContextWindow => "context",
-        StopReason::Other(reason) => reason,
-        _ => "end",
+    match (reason, STOPS.iter().find(|(_, known)| known == reason)) {
+        (_, Some((word, _))) => word,
+        (StopReason::Other(reason), None) => reason,
+        (_, None) => "end",
     }
 }
 
 fn kind(kind: LlmErrorKind) -> &'static str {
-    match kind {
-        LlmErrorKind::Authentication => "authentication",
-        LlmErrorKind::Permission => "permission",
-        LlmErrorKind::NotFound => "not-found",
-        LlmErrorKind::InvalidRequest => "invalid",
-        LlmErrorKind::ContextOverflow => "overflow",
-        LlmErrorKind::RateLimited => "rate-limited",
-        LlmErrorKind::Overloaded => "overloaded",
-        LlmErrorKind::Network => "network",
-        _ => "server",
-    }
+    FAILURES.iter().find(|(_, known)| *known == kind).map_or("server", |(word, _)| word)
 }
 
 fn fact_word(fact: &CallFacts) -> &'static str {
