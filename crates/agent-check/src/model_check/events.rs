@@ -3,7 +3,7 @@
 use super::session::Node;
 use super::world::{Variety, World};
 use crate::session as notation;
-use crate::session::alphabet::Question;
+use crate::session::alphabet::{LATE, Question};
 use agent_core::budget::Limits;
 use agent_core::conversation::{CallId, Item, ToolResult};
 use agent_core::llm::Purpose;
@@ -275,7 +275,7 @@ pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     if session.state() == State::ShuttingDown {
         stale.extend((1..node.observed.last_ticket).map(Ticket));
     }
-    let any_answer = |ticket| ANY_ANSWER.iter().map(move |line| told(line, ticket, session));
+    let any_answer = |ticket| LATE.iter().map(move |line| told(line, ticket, session));
     out.extend(stale.into_iter().flat_map(any_answer));
     if let Some(asked) = asked {
         out.extend(any_answer(asked.ticket).filter(|event| !asked.is_answered_by(event)));
@@ -283,25 +283,6 @@ pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     }
     out
 }
-
-/// One of each kind of answer.
-const ANY_ANSWER: &[&str] = &[
-    "answer late",
-    "fail server late",
-    "aborted",
-    "interrupted",
-    "timer",
-    "deadline",
-    "prepared",
-    "nobody id:nobody's",
-    "tool id:nobody's ok late",
-    "git",
-    "formatted",
-    "committed",
-    "hooks",
-    "hook-failed \"git is gone\"",
-    "hook-stop enough",
-];
 
 /// Pieces of what is on its way. They are shown and kept nowhere.
 fn pieces(call: Option<&CallId>) -> impl Iterator<Item = Line> {

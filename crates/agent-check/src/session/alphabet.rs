@@ -1,6 +1,6 @@
 //! Everything that may follow on what a session asks, and what comes by itself, in the words of the scenarios.
 //!
-//! `CALL` stands for a call that the question is about, `IDLE` for one that the driver was never given.
+//! `ASKED` stands for a call that a person is asked about, `RUNNING` for one that runs, `IDLE` for one that was never given to the driver.
 
 mod ways;
 
@@ -91,7 +91,7 @@ impl Question {
         match self {
             Self::Model => MODEL_TRAPS,
             Self::Facts => FACTS_TRAPS,
-            Self::Tools => &["tool CALL ok", "tool CALL interrupted gone changed=b.rs"],
+            Self::Tools => &["tool RUNNING ok", "tool RUNNING interrupted gone changed=b.rs"],
             Self::Hooks => &["hooks block=no context=mind ran=ls", "hooks stop=enough context=mind"],
             _ => &[],
         }
@@ -120,6 +120,25 @@ pub const COMMANDS: &[&str] = &[
     "cancel",
     "leave",
     "shutdown",
+];
+
+/// One answer of each kind, for a question that nobody asked, or that was answered.
+pub const LATE: &[&str] = &[
+    "answer late",
+    "fail server late",
+    "aborted",
+    "interrupted",
+    "timer",
+    "deadline",
+    "prepared",
+    "nobody id:nobody's",
+    "tool id:nobody's ok late",
+    "git",
+    "formatted",
+    "committed",
+    "hooks",
+    "hook-failed \"git is gone\"",
+    "hook-stop enough",
 ];
 
 /// What may come instead of an answer, where [`Question::has_troubles`].
@@ -202,26 +221,26 @@ const FACTS_TRAPS: &[&str] = &[
 ];
 
 const APPROVAL: &[&str] = &[
-    "allow CALL",
-    "allow CALL always=change",
-    "allow CALL edit={\"y\":2}",
-    "allow CALL edit={\"y\":2} looks=change",
-    "allow CALL edit={\"y\":2} looks=deny",
-    "allow CALL edit={\"y\":2} looks=invalid",
-    "deny CALL no",
-    "nobody CALL",
+    "allow ASKED",
+    "allow ASKED always=change",
+    "allow ASKED edit={\"y\":2}",
+    "allow ASKED edit={\"y\":2} looks=change",
+    "allow ASKED edit={\"y\":2} looks=deny",
+    "allow ASKED edit={\"y\":2} looks=invalid",
+    "deny ASKED no",
+    "nobody ASKED",
     "allow id:nobody",
     "deny id:nobody no",
 ];
 
 const TOOLS: &[&str] = &[
-    "progress CALL half",
+    "progress RUNNING half",
     "progress id:nobody half",
-    "tool CALL ok out",
-    "tool CALL ok out changed=a.rs",
-    "tool CALL failed out",
-    "tool CALL interrupted out",
-    "tool CALL not-run out",
+    "tool RUNNING ok out",
+    "tool RUNNING ok out changed=a.rs",
+    "tool RUNNING failed out",
+    "tool RUNNING interrupted out",
+    "tool RUNNING not-run out",
     "tool IDLE ok out",
     "tool id:nobody ok out",
 ];

@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// `mode=bypass|default|plan|accept-edits deny=change(x) retries=1 fallback=second window=1000 result-bytes=100 price=3000 wall-ms=…
-/// system=… tools=read,write model=m models=none max-output=50 hooks=Stop,SessionEnd` and limits. Where nothing is said all is allowed.
+/// system=… tools=read,write model=m models=none max-output=50 hooks=Stop,SessionEnd|ALL` and limits. Where nothing is said all is allowed.
 ///
 /// # Errors
 /// Names the word that is no setting.
@@ -41,6 +41,7 @@ fn set(config: &mut SessionConfig, word: &str) -> Result<(), Unreadable> {
         "max-output" => config.models[0].max_output_tokens = number(word, value)?,
         "price" => config.models[0].price = Some(flat(number(word, value)?)),
         "result-bytes" => config.max_result_bytes = number(word, value)?,
+        "hooks" if value == "ALL" => config.hooks = HookPoint::ALL.into(),
         "hooks" => config.hooks = value.split(',').map(point).collect::<Result<_, _>>()?,
         "system" => config.system = value.into(),
         "tools" => config.tools = value.split(',').map(tool).collect(),

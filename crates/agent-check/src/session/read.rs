@@ -290,13 +290,15 @@ fn raw_call(word: &str, id: impl FnOnce() -> String) -> RawCall {
     RawCall { id, name: name.into(), arguments: arguments.into(), complete }
 }
 
-/// What is known of a call, in a word. What a model or a person is told of it may follow: `unknown there is no such tool`.
+/// What is known of a call, in a word: `read`, `change`, `change:secret/key`. What a model or a person is told of it may follow:
+/// `unknown there is no such tool`.
 fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let (word, told) = what.split_once(' ').unwrap_or((what, ""));
     let told = |usual: &str| if told.is_empty() { usual.to_owned() } else { told.to_owned() };
     let reads = Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
+    let (word, path) = word.split_once(':').unwrap_or((word, "a.rs"));
     let changes = || {
-        let subject = Subject::Paths(vec!["a.rs".into()]);
+        let subject = Subject::Paths(vec![path.into()]);
         Finding::Runnable(Inspection { effect: Effect::Changes, subject })
     };
     let (finding, verdict) = match word {

@@ -6,7 +6,7 @@ use super::show;
 use crate::notation::Unreadable;
 use agent_core::conversation::ToolCall;
 use agent_core::session::table::TABLE;
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, SessionTable, Ticket};
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, SessionTable, Step, Ticket};
 
 /// A session and what a driver of it would remember.
 #[derive(Clone, Debug)]
@@ -68,20 +68,34 @@ impl Script {
         self.asked.deadline
     }
 
+    /// A started session after these lines.
+    ///
+    /// # Panics
+    /// When a line cannot be read, or is refused.
+    pub fn after(lines: &[&str]) -> Self {
+        let mut script = Self::default();
+        script.play(lines);
+        script
+    }
+
     /// Takes the events of these lines; what the last one asks for.
     ///
     /// # Panics
     /// When a line cannot be read, or is refused.
     pub fn play(&mut self, lines: &[&str]) -> Vec<Action> {
-        let mut actions = Vec::new();
-        for line in lines {
-            if let Command::Take(event) = self.read(line) {
-                let step = self.session.step(self.now_ms, event).unwrap_or_else(|no| panic!("{lines:?}: {line}: {no}"));
-                actions = step.actions;
-                self.note(&actions);
-            }
-        }
-        actions
+        let told = lines.iter().filter_map(|line| self.tell(line));
+        told.last().map(|step| step.actions).unwrap_or_default()
+    }
+
+    /// Takes the event of a line, if it is one; what came of it.
+    ///
+    /// # Panics
+    /// When the line cannot be read, or is refused.
+    pub fn tell(&mut self, line: &str) -> Option<Step> {
+        let Command::Take(event) = self.read(line) else { return None };
+        let step = self.session.step(self.now_ms, event).unwrap_or_else(|no| panic!("{line}: {no}"));
+        self.note(&step.actions);
+        Some(step)
     }
 
     /// Remembers the tickets of what was asked.

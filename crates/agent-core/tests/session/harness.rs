@@ -7,9 +7,10 @@ mod generator;
 mod invariants;
 mod request;
 
-pub(crate) use generator::{CONFIGS, Choice, answer, config, stop};
+pub(crate) use generator::{CONFIGS, Choice, config};
 pub(crate) use request::check_request;
 
+use agent_check::session::stop;
 use agent_core::agent;
 use agent_core::journal::{Entry, Header, Record, replay};
 use agent_core::session::{Event, Rejected, Session, SessionConfig, State, Step};
@@ -127,7 +128,7 @@ fn check_ways_out(session: &Session, now_ms: u64) {
     let mut answers = 0;
     while session.state() != State::WaitingForUserInput {
         let action = session.outstanding().remove(0).action;
-        let _ = session.step(now_ms, stop(&action)).unwrap();
+        let _ = session.step(now_ms, stop(&action, &session)).unwrap();
         answers += 1;
         assert!(answers <= WAY_OUT, "still in {:?} after {answers} answers", session.state());
     }

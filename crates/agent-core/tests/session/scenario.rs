@@ -11,11 +11,11 @@
 //! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
 
-use crate::harness::{check_request, stop};
+use crate::harness::check_request;
 use crate::stage::table;
 use agent_check::quiet;
 use agent_check::scenarios::{self, Story};
-use agent_check::session::{Command, Script, show};
+use agent_check::session::{Command, Script, show, stop};
 use agent_core::budget::Limits;
 use agent_core::journal::{self, Entry, Format, Header, Record};
 use agent_core::session::{Action, Event, Session, State};
@@ -192,7 +192,7 @@ fn check_sendable(session: &Session) {
             break;
         }
         let action = session.outstanding().remove(0).action;
-        let _ = session.step(0, stop(&action)).unwrap();
+        let _ = session.step(0, stop(&action, &session)).unwrap();
     }
     assert_eq!(session.state(), State::WaitingForUserInput);
     let _ = session.step(0, Event::BudgetRaised { limits: Limits::default() }).unwrap();
@@ -201,7 +201,7 @@ fn check_sendable(session: &Session) {
     }
     // Hooks that fail let everything pass.
     while let Some(action @ Action::RunHooks { .. }) = session.outstanding().first().map(|open| open.action.clone()) {
-        let _ = session.step(0, stop(&action)).unwrap();
+        let _ = session.step(0, stop(&action, &session)).unwrap();
     }
     let sent = session.outstanding().into_iter().find_map(|outstanding| match outstanding.action {
         Action::SendLlmRequest { request, .. } => Some(request),
