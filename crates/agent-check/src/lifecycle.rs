@@ -70,6 +70,14 @@ impl Script {
         event(line, &self.tickets).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
+    /// Takes the event of a line.
+    ///
+    /// # Panics
+    /// When the line cannot be read, or is refused.
+    pub fn tell(&mut self, line: &str) -> Step {
+        self.take(self.read(line)).unwrap_or_else(|no| panic!("{line}: {no}"))
+    }
+
     /// Takes an event and remembers what it asks for.
     ///
     /// # Errors

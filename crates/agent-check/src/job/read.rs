@@ -38,7 +38,7 @@ pub(super) fn event(line: &str, script: &Script) -> Result<Event, Unreadable> {
     Ok(match verb {
         "start" => Event::Started,
         "cancel" => Event::CancelRequested,
-        "valid" => Event::ValidationPassed { ticket, tiers: TierModels::all(rest) },
+        "valid" => Event::ValidationPassed { ticket, tiers: tiers(rest) },
         "invalid" => Event::ValidationFailed { ticket, failure: FailureKind::Business(rest.into()) },
         "unavailable" => Event::ValidationFailed { ticket, failure: failure() },
         "as-suggested" => Event::AgentDefined { ticket, agent: script.suggestion.clone(), spent: Spent::default() },
@@ -55,6 +55,14 @@ pub(super) fn event(line: &str, script: &Script) -> Result<Event, Unreadable> {
         "not-written" => Event::RecordFailed { ticket, message: rest.into() },
         _ => return Err(Unreadable::new(line, "something that happens to a job")),
     })
+}
+
+/// `small,middle,large`, or one model for all tiers.
+fn tiers(models: &str) -> TierModels {
+    match models.split(',').collect::<Vec<_>>()[..] {
+        [haiku, sonnet, opus] => TierModels { haiku: haiku.into(), sonnet: sonnet.into(), opus: opus.into() },
+        _ => TierModels::all(models),
+    }
 }
 
 /// An agent without a skill, of the middle tier.

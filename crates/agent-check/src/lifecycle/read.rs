@@ -6,7 +6,7 @@ use agent_core::lifecycle::{
     CheckEnd, CheckReport, Commitment, CommitmentId, Event, LifecycleConfig, Signal, TaskMode, Ticket, TurnEnd,
 };
 
-/// `commitments=test,lint attended renewed rounds=1 idle-ms=… work-ms=… wait-ms=…`
+/// `commitments=test,lint resting signalled renewed rounds=1 idle-ms=… work-ms=… wait-ms=…`; `attended` is both of `resting` and `signalled`.
 ///
 /// # Errors
 /// Names the word that is no setting.
@@ -16,8 +16,11 @@ pub fn config(line: &str) -> Result<LifecycleConfig, Unreadable> {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let ms = || parsed(value, "milliseconds").map(Some);
         match key {
+            "commitments" if value.is_empty() => config.commitments.clear(),
             "commitments" => config.commitments = value.split(',').map(commitment).collect(),
             "renewed" => config.is_renewed = true,
+            "resting" => config.continues_after_failure = false,
+            "signalled" => config.unsignalled_turn_claims = false,
             "attended" => (config.continues_after_failure, config.unsignalled_turn_claims) = (false, false),
             "rounds" => config.max_rounds = parsed(value, "a number of reports")?,
             "idle-ms" => config.max_idle_ms = ms()?,
