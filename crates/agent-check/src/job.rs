@@ -4,18 +4,14 @@ pub mod alphabet;
 mod read;
 pub mod show;
 
-pub use read::{agent, config, spent};
+pub use read::{agent, config, event, spent};
 
 use agent_core::job::{Action, AgentConfig, Event, Job, JobConfig, JobTable, Rejected, Spent, Step};
 use agent_core::session::Ticket;
 
-/// A job and what a driver of it would remember.
+/// What a line leaves unsaid.
 #[derive(Clone, Debug)]
-pub struct Script {
-    /// The job.
-    pub job: Job,
-    /// Its clock.
-    pub now_ms: u64,
+pub struct Asked {
     /// The ticket of what was asked last.
     pub ticket: Ticket,
     /// The agent that was suggested last.
@@ -26,19 +22,50 @@ pub struct Script {
     pub spent: Option<Spent>,
 }
 
+impl Asked {
+    /// Nothing but a ticket was seen.
+    pub fn of(ticket: Ticket) -> Self {
+        Self { ticket, suggestion: agent("m"), attempts: 0, spent: None }
+    }
+
+    /// Remembers what an action asks.
+    pub fn note(&mut self, action: &Action) {
+        match action {
+            Action::DefineAgent { ticket, suggestion, .. } => {
+                (self.ticket, self.suggestion) = (*ticket, suggestion.clone());
+            }
+            Action::RunAgent { ticket, .. } => (self.ticket, self.attempts) = (*ticket, self.attempts + 1),
+            Action::ValidateJob { ticket }
+            | Action::ScheduleRetry { ticket, .. }
+            | Action::WriteAuditRecord { ticket, .. } => self.ticket = *ticket,
+            Action::StopWork { .. } | Action::CancelRetry { .. } => {}
+        }
+    }
+}
+
+/// A job and what a driver of it would remember.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The job.
+    pub job: Job,
+    /// Its clock.
+    pub now_ms: u64,
+    /// What it asked.
+    pub asked: Asked,
+}
+
 impl Script {
     /// A new job on a table, made at this time.
     pub fn on(config: JobConfig, now_ms: u64, table: &'static JobTable) -> Self {
-        let job = Job::with_table(config, now_ms, table);
-        Self { job, now_ms, ticket: Ticket(99), suggestion: agent("m"), attempts: 0, spent: None }
+        Self { job: Job::with_table(config, now_ms, table), now_ms, asked: Asked::of(Ticket(99)) }
     }
 
-    /// Reads a line as an event. Answers carry the newest ticket, or the one that is named: `written @2`.
+    /// Reads a line as an event.
     ///
     /// # Panics
     /// When it cannot be read.
     pub fn read(&self, line: &str) -> Event {
-        read::event(line, self).unwrap_or_else(|error| panic!("{line}: {error}"))
+        event(line, &self.asked).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
     /// Takes the event of a line.
@@ -55,20 +82,7 @@ impl Script {
     /// When the job refuses it.
     pub fn take(&mut self, event: Event) -> Result<Step, Rejected> {
         let step = self.job.step(self.now_ms, event)?;
-        step.actions.iter().for_each(|action| self.note(action));
+        step.actions.iter().for_each(|action| self.asked.note(action));
         Ok(step)
-    }
-
-    fn note(&mut self, action: &Action) {
-        match action {
-            Action::DefineAgent { ticket, suggestion, .. } => {
-                (self.ticket, self.suggestion) = (*ticket, suggestion.clone());
-            }
-            Action::RunAgent { ticket, .. } => (self.ticket, self.attempts) = (*ticket, self.attempts + 1),
-            Action::ValidateJob { ticket }
-            | Action::ScheduleRetry { ticket, .. }
-            | Action::WriteAuditRecord { ticket, .. } => self.ticket = *ticket,
-            Action::StopWork { .. } | Action::CancelRetry { .. } => {}
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Lines as events: the one place that spells the events of a job.
 
-use super::Script;
+use super::Asked;
 use crate::notation::{Unreadable, parsed};
 use agent_core::budget::Price;
 use agent_core::job::{
@@ -26,14 +26,17 @@ pub fn config(line: &str) -> Result<JobConfig, Unreadable> {
     Ok(JobConfig { retry, ..JobConfig::new("job-1", &description.join(" ")) })
 }
 
-/// A line as an event.
-pub(super) fn event(line: &str, script: &Script) -> Result<Event, Unreadable> {
+/// A line as an event. Answers carry the newest ticket, or the one that is named: `written @2`.
+///
+/// # Errors
+/// When nothing is called so.
+pub fn event(line: &str, asked: &Asked) -> Result<Event, Unreadable> {
     let named = line.rsplit_once(" @").and_then(|(line, named)| Some((line, Ticket(named.parse().ok()?))));
-    let (line, ticket) = named.unwrap_or((line, script.ticket));
+    let (line, ticket) = named.unwrap_or((line, asked.ticket));
     let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
     let failure = || FailureKind::System(rest.into());
-    let session_id = format!("s{}", script.attempts);
-    let spent = |tokens| script.spent.unwrap_or_else(|| spent(tokens));
+    let session_id = format!("s{}", asked.attempts);
+    let spent = |tokens| asked.spent.unwrap_or_else(|| spent(tokens));
     let ended = |verdict| Event::AttemptEnded { ticket, verdict, spent: spent(100), session_id };
     Ok(match verb {
         "start" => Event::Started,
@@ -41,7 +44,7 @@ pub(super) fn event(line: &str, script: &Script) -> Result<Event, Unreadable> {
         "valid" => Event::ValidationPassed { ticket, tiers: tiers(rest) },
         "invalid" => Event::ValidationFailed { ticket, failure: FailureKind::Business(rest.into()) },
         "unavailable" => Event::ValidationFailed { ticket, failure: failure() },
-        "as-suggested" => Event::AgentDefined { ticket, agent: script.suggestion.clone(), spent: Spent::default() },
+        "as-suggested" => Event::AgentDefined { ticket, agent: asked.suggestion.clone(), spent: Spent::default() },
         "chosen" => Event::AgentDefined { ticket, agent: agent(rest), spent: spent(1) },
         "not-routed" => Event::RoutingFailed { ticket, failure: failure(), spent: spent(1) },
         "done" => ended(Verdict::Success { response: rest.into() }),

@@ -2,8 +2,8 @@
 
 use super::{Machine, Taken, written};
 use crate::action_name;
-use crate::job::Script;
 use crate::job::alphabet::{CANCEL, ways};
+use crate::job::{Asked, Script, event};
 use agent_core::job::table::TABLE;
 use agent_core::job::{ActionKind, Event, JobConfig, RetryConfig, Spent, State, Trigger};
 use agent_core::table::Table;
@@ -26,7 +26,8 @@ impl Machine for JobMachine {
         let retry = RetryConfig { max_retries: 1, ..RetryConfig::default() };
         let config = JobConfig { retry, skills: Vec::new(), ..JobConfig::new("job-1", "fix the crash") };
         let json = written(&config);
-        let script = Script { spent: Some(Spent::default()), ..Script::on(config, 0, &TABLE) };
+        let mut script = Script::on(config, 0, &TABLE);
+        script.asked.spent = Some(Spent::default());
         vec![("one retry", json, Self(script))]
     }
 
@@ -37,8 +38,9 @@ impl Machine for JobMachine {
     fn letters(&self) -> Vec<(String, Event)> {
         let ways = ways(self.0.job.state()).iter().chain(&[CANCEL]);
         // One session for all attempts.
-        let script = Script { attempts: 1, ..self.0.clone() };
-        ways.map(|(name, line)| ((*name).to_owned(), script.read(line))).collect()
+        let asked = Asked { attempts: 1, ..self.0.asked.clone() };
+        let read = |line| event(line, &asked).unwrap_or_else(|error| panic!("{line}: {error}"));
+        ways.map(|(name, line)| ((*name).to_owned(), read(line))).collect()
     }
 
     fn take(&mut self, event: Event) -> Option<Taken<Self>> {
