@@ -5,16 +5,20 @@
 //! * [`scenarios`]: stories in that notation, with what came of each line.
 //! * [`witness`]: a shortest sequence of events for every row of every table, and its replay.
 //! * [`mutation`]: every small change of a table, and which tests notice it.
+//! * [`observed`]: what an observer of a session knows, and what must hold ([`invariants`]) after every event; [`request`]: the providers' rules.
 //! * [`model_check`]: every state within bounds, and what must hold there.
 //!
 //! No product crate depends on it. `cargo xtask` runs it, and the tests of `agent-core` use it.
 
+pub mod invariants;
 pub mod job;
 pub mod lifecycle;
 pub mod model_check;
 pub mod mutation;
 pub mod notation;
+pub mod observed;
 pub mod quiet;
+pub mod request;
 pub mod scenarios;
 pub mod session;
 pub mod witness;

@@ -12,11 +12,8 @@ mod agent;
 mod events;
 mod explore;
 mod fingerprint;
-mod invariants;
-mod observed;
 mod options;
 mod report;
-mod request;
 mod session;
 #[cfg(test)]
 mod tests;

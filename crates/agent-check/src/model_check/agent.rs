@@ -13,8 +13,8 @@ mod setup;
 mod ways;
 
 use super::explore::Model;
-use super::invariants::{Fault, Invariant, Tally, hold};
 use super::world::{Bounds, PLAIN, World};
+use crate::invariants::{Fault, Invariant, Tally, hold};
 use crate::session as notation;
 use agent_core::agent::{Agent, Event, Rejected, Step};
 use agent_core::lifecycle::{Commitment, LifecycleConfig};

@@ -157,9 +157,6 @@ const TWO_CALLS: &[&str] = &[
 const SUMMARIES: &[&str] =
     &["answer \"in short\"", "answer long=2000", "answer", "answer \"in sh\" stop=max-tokens", "answer calls read#s{}"];
 
-/// Names of calls that must never run: their arguments are no object, or did not arrive.
-pub(crate) const UNUSABLE: &[&str] = &["bad", "cut"];
-
 fn each_usage(world: &World, answers: Vec<Line>) -> Vec<Line> {
     let metered = |line: Line| {
         world.usages.iter().map(move |usage| match usage {

@@ -4,7 +4,7 @@
 //! merged, and of nodes with equal keys the one stays that the first parent led to by its first choice. So every state has the same
 //! representative and the same shortest path in every run.
 
-use super::invariants::{Fault, Tally};
+use crate::invariants::{Fault, Tally};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

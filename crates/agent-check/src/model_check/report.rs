@@ -1,7 +1,7 @@
 //! What a run found, for people and as figures.
 
 use super::explore::{Explored, Violation};
-use super::invariants::{Invariant, Tally};
+use crate::invariants::{Invariant, Tally};
 use agent_core::table::Label;
 use std::fs;
 use std::time::Duration;

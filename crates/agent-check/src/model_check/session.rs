@@ -4,10 +4,10 @@ pub(crate) mod key;
 
 use super::events;
 use super::explore::Model;
-use super::invariants::{Fault, Invariant, Tally, hold};
-use super::observed::{Edge, Inputs, Observed};
-use super::request::{self, FORMATS, Format};
 use super::world::{Bounds, World};
+use crate::invariants::{Fault, Invariant, Tally, hold};
+use crate::observed::{Edge, Inputs, Observed};
+use crate::request::{self, FORMATS, Format};
 use crate::session as notation;
 use agent_core::budget::Limits;
 use agent_core::llm::{ResponseBlock, StopReason};

@@ -4,8 +4,8 @@ mod planted;
 
 use super::check_session;
 use super::explore::{Explored, Reach, Violation};
-use super::invariants::Invariant;
 use super::world::{Bounds, PLAIN, WORLDS, World};
+use crate::invariants::Invariant;
 use agent_core::session::table::TABLE;
 use agent_core::session::{ActionKind, SessionTable, State, Trigger};
 use agent_core::table::{Label as _, Row};

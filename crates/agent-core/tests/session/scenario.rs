@@ -11,9 +11,9 @@
 //! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
 
-use crate::harness::check_request;
 use crate::stage::table;
 use agent_check::quiet;
+use agent_check::request;
 use agent_check::scenarios::{self, Story};
 use agent_check::session::{Command, Script, show, stop};
 use agent_core::budget::Limits;
@@ -166,7 +166,7 @@ fn perform(script: &mut Script, line: &str, fired: &mut BTreeSet<String>) -> Str
                     script.note(&step.actions);
                     for action in &step.actions {
                         if let Action::SendLlmRequest { request, .. } = action {
-                            check_request(&request.conversation);
+                            request::check(&request.conversation).unwrap();
                         }
                     }
                     show::step(&script.session, &step)
@@ -207,7 +207,7 @@ fn check_sendable(session: &Session) {
         Action::SendLlmRequest { request, .. } => Some(request),
         _ => None,
     });
-    check_request(&sent.unwrap().conversation);
+    request::check(&sent.unwrap().conversation).unwrap();
 }
 
 /// Answers of a driver that stops everything, before the session has come to rest.

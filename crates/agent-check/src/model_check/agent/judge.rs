@@ -1,9 +1,9 @@
 //! What must hold of an agent: on every edge, in every state, and of what has no effect.
 
-use super::super::invariants::{Fault, Invariant, Tally, hold};
-use super::super::observed::Asked;
 use super::seen::{claims, ends_turn, has_ended, is_stop};
 use super::{Agents, Together, guarded};
+use crate::invariants::{Fault, Invariant, Tally, hold};
+use crate::observed::Asked;
 use agent_core::agent::{Agent, Event, Rejected, Step};
 use agent_core::lifecycle::{
     self, Action, CheckEnd, CheckReport, Commitment, CommitmentId, Lifecycle, Signal, State, Ticket, Trigger, TurnEnd,

@@ -1,8 +1,8 @@
 //! The ways out that every state has: a stop, a shutdown, a dismissal, each followed by what comes by itself and nothing else.
 
-use super::super::invariants::{Fault, Invariant, Tally, hold};
 use super::seen::has_ended;
 use super::{Agents, Together, choices, judge};
+use crate::invariants::{Fault, Invariant, Tally, hold};
 use agent_core::agent::Event;
 use agent_core::lifecycle::{self, Lifecycle, State};
 use agent_core::session;

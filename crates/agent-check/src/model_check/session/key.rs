@@ -142,7 +142,7 @@ fn history(world: &World, conversation: &Conversation, print: &mut Fingerprint) 
 fn observed(node: &Node, print: &mut Fingerprint) {
     let observed = &node.observed;
     if let Some(open) = &observed.open {
-        print.word(1 + open.kind as u64);
+        print.word(1 + open.question as u64);
         print.count(open.calls.len());
         print.word(u64::from(open.is_cancelled));
     }

@@ -2,10 +2,10 @@
 //! as a step or a row that goes wrong in one way, and has to be found by the invariant that it breaks, that one and no other.
 
 use super::super::explore::{Reach, explore};
-use super::super::invariants::{Fault, Invariant};
-use super::super::request::{FORMATS, Format};
 use super::super::session::{Sessions, Stepper, true_step};
 use super::{REACH, world};
+use crate::invariants::{Fault, Invariant};
+use crate::request::{FORMATS, Format};
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookOccasion;
 use agent_core::llm::{LlmRequest, ResponseBlock};

@@ -2,8 +2,8 @@
 
 use super::super::super::agent::{Agents, SETUPS, Setup, Steppers};
 use super::super::super::explore::{Reach, explore};
-use super::super::super::invariants::{Fault, Invariant};
 use super::super::REACH;
+use crate::invariants::{Fault, Invariant};
 use agent_core::agent::{Agent, Event, Rejected, Step};
 use agent_core::lifecycle::table::TABLE;
 use agent_core::lifecycle::{

@@ -10,8 +10,8 @@ mod limits;
 mod retries;
 mod runs;
 
-use super::invariants::{Fault, Tally};
-use super::request::{self, Format};
+use crate::invariants::{Fault, Tally};
+use crate::request::{self, Format};
 use agent_core::conversation::CallId;
 use agent_core::session::{Action, Event, Session, Step, Ticket};
 pub(crate) use asks::Asked;
@@ -21,7 +21,7 @@ pub(crate) use runs::Runs;
 
 /// What is known from outside.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Observed {
+pub struct Observed {
     /// What was asked and not answered.
     pub(crate) open: Option<Asked>,
     /// The deadline that was started and is neither reached nor held.
@@ -54,18 +54,25 @@ pub(crate) struct Seen {
 }
 
 /// One accepted event with everything around it.
-pub(crate) struct Edge<'a> {
-    pub(crate) before: &'a Session,
-    pub(crate) event: &'a Event,
-    pub(crate) step: &'a Step,
-    pub(crate) after: &'a Session,
+pub struct Edge<'a> {
+    /// The session that took it.
+    pub before: &'a Session,
+    /// The event.
+    pub event: &'a Event,
+    /// What came of it.
+    pub step: &'a Step,
+    /// The session then.
+    pub after: &'a Session,
     /// The formats that requests are judged by.
-    pub(crate) formats: &'a [Format],
+    pub formats: &'a [Format],
 }
 
 impl Observed {
     /// What is known after a step, when everything is as it must be.
-    pub(crate) fn next(&self, edge: &Edge<'_>, tally: &mut Tally) -> Result<Self, Fault> {
+    ///
+    /// # Errors
+    /// Names the invariant that does not hold.
+    pub fn next(&self, edge: &Edge<'_>, tally: &mut Tally) -> Result<Self, Fault> {
         let mut next = self.clone();
         next.judge_starts(edge)?;
         next.follow_asks(edge)?;

@@ -1,7 +1,7 @@
 //! How the history changes: it grows, a paused answer is continued, a summary or a clipped result shortens it.
 
-use super::super::invariants::{Fault, Invariant, hold};
 use super::{Edge, Observed, Seen};
+use crate::invariants::{Fault, Invariant, hold};
 use agent_core::conversation::{Block, CallId, Item, Round, ToolCall};
 use agent_core::llm::{LlmErrorKind, ResponseBlock};
 use agent_core::session::{Event, State};

@@ -1,7 +1,7 @@
 //! The user's hooks: each point that is configured is asked before its step, and about something.
 
-use super::super::invariants::{Fault, Invariant, hold};
 use super::{Edge, Inputs, Observed};
+use crate::invariants::{Fault, Invariant, hold};
 use agent_core::conversation::Item;
 use agent_core::hook::{HookOccasion, HookPoint};
 use agent_core::llm::{LlmRequest, Purpose};
@@ -13,8 +13,8 @@ pub(crate) struct Hooks {
     /// What they run on.
     asked: Option<HookPoint>,
     /// Messages that they are looking at, and those that they let pass, as bits by their numbers.
-    looked_at: u32,
-    passed: u32,
+    looked_at: u128,
+    passed: u128,
     /// Whether those of the session's start ran for the configuration that there is.
     has_started: bool,
     /// Whether those before a summary let it pass.
@@ -25,7 +25,7 @@ pub(crate) struct Hooks {
 
 impl Hooks {
     /// All that decides what may be sent, in a number; of the messages only how many wait.
-    pub(crate) fn word(&self, pending: u32) -> u64 {
+    pub(crate) fn word(&self, pending: u128) -> u64 {
         let flags = [self.has_started, self.summary_passed, self.is_outdated];
         let flags = flags.iter().fold(0, |all, flag| all * 2 + u64::from(*flag));
         let asked = self.asked.map_or(0, |point| 1 + point as u64);

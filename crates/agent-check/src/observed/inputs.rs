@@ -1,7 +1,7 @@
 //! Where the user's messages are: each in one place, and in order.
 
-use super::super::invariants::{Fault, Invariant, hold};
 use super::{Edge, Observed};
+use crate::invariants::{Fault, Invariant, hold};
 use agent_core::conversation::{Conversation, Item};
 use agent_core::session::{Action, Event, Session, State};
 
@@ -9,13 +9,13 @@ use agent_core::session::{Action, Event, Session, State};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inputs {
     /// Accepted.
-    pub(crate) given: u32,
+    pub(crate) given: u128,
     /// Handed back.
-    pub(crate) returned: u32,
+    pub(crate) returned: u128,
     /// In the history, until a summary replaced them.
-    pub(crate) summarised: u32,
+    pub(crate) summarised: u128,
     /// Typed while a cancel was pending.
-    pub(crate) under_cancel: u32,
+    pub(crate) under_cancel: u128,
 }
 
 impl Inputs {
@@ -25,13 +25,13 @@ impl Inputs {
     }
 
     pub(super) fn number(text: &str) -> Option<u32> {
-        text.strip_prefix("input-")?.parse().ok().filter(|number| *number < u32::BITS)
+        text.strip_prefix("input-")?.parse().ok().filter(|number| *number < u128::BITS)
     }
 }
 
 impl Observed {
     pub(super) fn follow_inputs(&mut self, edge: &Edge<'_>) -> Result<(), Fault> {
-        if let Event::UserInput { text } = edge.event {
+        if let Event::UserInput { text } | Event::FollowUp { text, .. } = edge.event {
             let bit = Inputs::number(text).map_or(0, |number| 1 << number);
             self.inputs.given |= bit;
             if self.is_cancelled {
@@ -56,7 +56,7 @@ impl Observed {
         self.judge_typed_ahead(edge.after)
     }
 
-    fn judge_places(&self, after: &Session, in_history: u32) -> Result<(), Fault> {
+    fn judge_places(&self, after: &Session, in_history: u128) -> Result<(), Fault> {
         let pending = gathered(after.pending_input(), "what is pending")?;
         let Inputs { given, returned, summarised, .. } = self.inputs;
         let places = [in_history, pending, returned, summarised];
@@ -79,7 +79,7 @@ impl Observed {
     }
 }
 
-fn history(conversation: &Conversation) -> Result<u32, Fault> {
+fn history(conversation: &Conversation) -> Result<u128, Fault> {
     let texts = conversation.iter().filter_map(|item| match item.as_ref() {
         Item::Input(input) => Some(input.texts().iter().map(String::as_str)),
         Item::Answer(_) | Item::Round(_) => None,
@@ -88,8 +88,8 @@ fn history(conversation: &Conversation) -> Result<u32, Fault> {
 }
 
 /// The messages among these texts, each once and in order.
-fn gathered<'a>(texts: impl Iterator<Item = &'a str>, place: &str) -> Result<u32, Fault> {
-    let mut bits = 0_u32;
+fn gathered<'a>(texts: impl Iterator<Item = &'a str>, place: &str) -> Result<u128, Fault> {
+    let mut bits = 0_u128;
     for number in texts.filter_map(Inputs::number) {
         hold(Invariant::InputKept, bits >> number == 0, || {
             format!("{} stands twice or late in {place}", Inputs::text(number))

@@ -1,7 +1,7 @@
 //! Repetitions: bounded, never of what is hopeless, and not before the provider wants them.
 
-use super::super::invariants::{Fault, Invariant, Tally, hold};
 use super::{Edge, Observed};
+use crate::invariants::{Fault, Invariant, Tally, hold};
 use agent_core::conversation::Conversation;
 use agent_core::llm::{LlmError, StopReason};
 use agent_core::session::{Action, Event, State};
@@ -13,6 +13,7 @@ impl Observed {
         let is_word_of_the_user = matches!(
             edge.event,
             Event::UserInput { .. }
+                | Event::FollowUp { .. }
                 | Event::BudgetRaised { .. }
                 | Event::Reconfigured { .. }
                 | Event::CompactionRequested

@@ -4,7 +4,7 @@ use agent_core::labels;
 
 labels! {
     /// What the checker holds a model to.
-    pub(crate) enum Invariant {
+    pub enum Invariant {
         /// Every call of the history is answered once, in the next message, in call order; one that ran is never reported as not run.
         CallsAnswered,
         /// Every request is valid for Anthropic Messages, also the one that would follow from any prompt.
@@ -78,10 +78,11 @@ labels! {
 
 /// Something that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) invariant: Invariant,
+pub struct Fault {
+    /// What is broken.
+    pub invariant: Invariant,
     /// What was found.
-    pub(crate) found: String,
+    pub found: String,
 }
 
 impl Fault {
@@ -97,33 +98,33 @@ pub(crate) fn hold(invariant: Invariant, holds: bool, found: impl FnOnce() -> St
 
 /// What is counted while states are explored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Choices that were accepted.
-    pub(crate) edges: u64,
+    pub edges: u64,
     /// Events that were refused and left the machine equal.
-    pub(crate) refusals: u64,
+    pub refusals: u64,
     /// Requests that were judged.
-    pub(crate) requests: u64,
+    pub requests: u64,
     /// States that were rebuilt from their events.
-    pub(crate) replays: u64,
+    pub replays: u64,
     /// Most answers from a cancel to the prompt.
-    pub(crate) cancel_answers: u64,
+    pub cancel_answers: u64,
     /// Shutdowns that were asked for.
-    pub(crate) shutdowns: u64,
+    pub shutdowns: u64,
     /// Most answers that were still waited for after a shutdown.
-    pub(crate) shutdown_answers: u64,
+    pub shutdown_answers: u64,
     /// Most rows from a shutdown to the end.
-    pub(crate) shutdown_rows: u64,
+    pub shutdown_rows: u64,
     /// Most model calls in a row without progress or a word of the user.
-    pub(crate) calls_in_vain: u64,
+    pub calls_in_vain: u64,
     /// Most money beyond the limit, and what the call that led there cost, in billionths of a dollar.
-    pub(crate) cost_over: (u64, u64),
+    pub cost_over: (u64, u64),
     /// Most tokens beyond the limit, and what the call that led there took.
-    pub(crate) tokens_over: (u64, u64),
+    pub tokens_over: (u64, u64),
     /// Most events from a shutdown to the end of the whole agent.
-    pub(crate) shutdown_events: u64,
+    pub shutdown_events: u64,
     /// Most events from a dismissal to the end of lifecycle and session.
-    pub(crate) dismissal_steps: u64,
+    pub dismissal_steps: u64,
 }
 
 impl Tally {

@@ -1,8 +1,8 @@
 //! Runs, and what a limit stopped: how a run ended changes only between its start and its prompt, and a raised limit continues exactly what
 //! the limit stopped.
 
-use super::super::invariants::{Fault, Invariant, hold};
 use super::{Edge, Observed};
+use crate::invariants::{Fault, Invariant, hold};
 use agent_core::session::{Action, Event, Outcome, State, Trigger};
 
 /// What is known of the run that is going on, and of the work before it.
@@ -26,7 +26,7 @@ impl Observed {
             || fired(Trigger::AutoQueuedInput)
             || fired(Trigger::UserInput) && edge.before.state() == State::WaitingForUserInput;
         self.judge_raise(edge, &fired)?;
-        let is_input = matches!(edge.event, Event::UserInput { .. });
+        let is_input = matches!(edge.event, Event::UserInput { .. } | Event::FollowUp { .. });
         let begins = begins_work || is_input || fired(Trigger::CompactionRequested);
         self.judge_outcome(edge, begins)?;
         let runs = &mut self.runs;

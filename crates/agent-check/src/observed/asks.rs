@@ -1,56 +1,41 @@
 //! What is asked and answered: one thing at a time, stopped by a cancel, and nothing started under one.
 
-use super::super::events::UNUSABLE;
-use super::super::invariants::{Fault, Invariant, Tally, hold};
-use super::super::session::action_name;
 use super::{Edge, Observed, Seen};
+use crate::action_name;
+use crate::invariants::{Fault, Invariant, Tally, hold};
+use crate::session::alphabet::Question;
+use crate::session::ticket;
 use agent_core::conversation::{CallId, ToolCall};
 use agent_core::session::{Action, Event, Session, State, Ticket};
 use agent_core::tool::ToolStatus;
 
+/// Names of calls that must never run: their arguments are no object, or did not arrive.
+const UNUSABLE: &[&str] = &["bad", "cut"];
+
 /// Something that was asked and is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
-    pub(crate) kind: Kind,
+    pub(crate) question: Question,
     pub(crate) ticket: Ticket,
     /// Calls of which an answer is expected, where there is one a call.
     pub(crate) calls: Vec<CallId>,
     pub(crate) is_cancelled: bool,
 }
 
-/// What was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Model,
-    Facts,
-    Approval,
-    Tools,
-    Git,
-    Format,
-    Commit,
-    Hooks,
-    Retry,
-}
-
 impl Asked {
     /// What an action asks; nothing when it asks nothing. Deadlines are another matter.
     pub(crate) fn by(action: &Action) -> Option<Self> {
-        let ids = |calls: &[ToolCall]| calls.iter().map(|call| call.id.clone()).collect();
-        let (kind, ticket, calls) = match action {
-            Action::SendLlmRequest { ticket, .. } => (Kind::Model, ticket, Vec::new()),
-            Action::PrepareTools { ticket, calls } => (Kind::Facts, ticket, ids(calls)),
-            Action::RequestApproval { ticket, questions } => {
-                (Kind::Approval, ticket, questions.iter().map(|question| question.call.id.clone()).collect())
+        let question = Question::of(action).filter(|question| *question != Question::Deadline)?;
+        let calls = match action {
+            Action::PrepareTools { calls, .. } | Action::ExecuteTools { calls, .. } => {
+                calls.iter().map(|call| call.id.clone()).collect()
             }
-            Action::ExecuteTools { ticket, calls } => (Kind::Tools, ticket, ids(calls)),
-            Action::CheckGitCommits { ticket, .. } => (Kind::Git, ticket, Vec::new()),
-            Action::RunAutoformatters { ticket, .. } => (Kind::Format, ticket, Vec::new()),
-            Action::CommitChanges { ticket, .. } => (Kind::Commit, ticket, Vec::new()),
-            Action::RunHooks { ticket, .. } => (Kind::Hooks, ticket, Vec::new()),
-            Action::ScheduleRetry { ticket, .. } => (Kind::Retry, ticket, Vec::new()),
-            _ => return None,
+            Action::RequestApproval { questions, .. } => {
+                questions.iter().map(|question| question.call.id.clone()).collect()
+            }
+            _ => Vec::new(),
         };
-        Some(Self { kind, ticket: *ticket, calls, is_cancelled: false })
+        Some(Self { question, ticket: ticket(action)?, calls, is_cancelled: false })
     }
 
     /// Whether an event is an answer to this, by its kind and ticket.
@@ -59,28 +44,24 @@ impl Asked {
             Event::LlmCompleted { ticket, .. }
             | Event::LlmFailed { ticket, .. }
             | Event::LlmAborted { ticket, .. }
-            | Event::LlmInterrupted { ticket } => (ticket, self.kind == Kind::Model),
-            Event::RetryTimeout { ticket } => (ticket, self.kind == Kind::Retry),
+            | Event::LlmInterrupted { ticket } => (ticket, self.question == Question::Model),
+            Event::RetryTimeout { ticket } => (ticket, self.question == Question::Retry),
             Event::ToolsPrepared { ticket, facts } => {
-                (ticket, self.kind == Kind::Facts && facts.len() == self.calls.len())
+                (ticket, self.question == Question::Facts && facts.len() == self.calls.len())
             }
             Event::ApprovalAnswered { ticket, call, .. } => {
-                (ticket, self.kind == Kind::Approval && self.calls.contains(call))
+                (ticket, self.question == Question::Approval && self.calls.contains(call))
             }
             Event::ToolCompleted { ticket, call, .. } => {
-                (ticket, self.kind == Kind::Tools && self.calls.contains(call))
+                (ticket, self.question == Question::Tools && self.calls.contains(call))
             }
-            Event::GitChecked { ticket, .. } => (ticket, self.kind == Kind::Git),
-            Event::FormattersFinished { ticket, .. } => (ticket, self.kind == Kind::Format),
-            Event::ChangesCommitted { ticket, .. } => (ticket, self.kind == Kind::Commit),
-            Event::HooksFinished { ticket, .. } => (ticket, self.kind == Kind::Hooks),
-            Event::HookFailed { ticket, .. } => {
-                (ticket, matches!(self.kind, Kind::Facts | Kind::Git | Kind::Format | Kind::Commit | Kind::Hooks))
-            }
+            Event::GitChecked { ticket, .. } => (ticket, self.question == Question::Git),
+            Event::FormattersFinished { ticket, .. } => (ticket, self.question == Question::Format),
+            Event::ChangesCommitted { ticket, .. } => (ticket, self.question == Question::Commit),
+            Event::HooksFinished { ticket, .. } => (ticket, self.question == Question::Hooks),
+            Event::HookFailed { ticket, .. } => (ticket, self.question.has_troubles()),
             // The hooks before the calls may end the turn, too.
-            Event::HooksStoppedTurn { ticket, .. } => {
-                (ticket, matches!(self.kind, Kind::Facts | Kind::Git | Kind::Format | Kind::Commit | Kind::Hooks))
-            }
+            Event::HooksStoppedTurn { ticket, .. } => (ticket, self.question.has_troubles()),
             _ => return false,
         };
         *ticket == self.ticket && fits
@@ -88,7 +69,7 @@ impl Asked {
 
     /// Answers that are still to come.
     pub(crate) fn answers_left(&self) -> u64 {
-        if self.kind == Kind::Tools { self.calls.len() as u64 } else { 1 }
+        if self.question == Question::Tools { self.calls.len() as u64 } else { 1 }
     }
 }
 
@@ -249,7 +230,10 @@ impl Observed {
     }
 
     /// What the session says it waits for is what it was seen to ask.
-    pub(crate) fn agrees_with(&self, session: &Session) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    /// Names what differs.
+    pub fn agrees_with(&self, session: &Session) -> Result<(), Fault> {
         let outstanding = session.outstanding();
         let mut said: Vec<Asked> = Vec::new();
         let mut deadline = None;

@@ -1,7 +1,7 @@
 //! Limits: nothing begins beyond one, and what was in flight is all that goes over.
 
-use super::super::invariants::{Fault, Invariant, Tally, hold};
 use super::{Edge, Observed};
+use crate::invariants::{Fault, Invariant, Tally, hold};
 use agent_core::session::{Action, Session};
 
 impl Observed {

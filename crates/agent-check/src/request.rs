@@ -11,32 +11,44 @@ mod chat;
 mod messages;
 mod responses;
 
-use super::invariants::{Fault, Invariant, Tally};
+use crate::invariants::{Fault, Invariant, Tally};
 use agent_core::conversation::Conversation;
 use agent_core::llm::LlmRequest;
 
 /// A rule of a provider and where it stands.
-pub(crate) struct Rule {
-    pub(crate) says: &'static str,
-    pub(crate) source: &'static str,
+pub struct Rule {
+    /// What it demands.
+    pub says: &'static str,
+    /// Where it stands.
+    pub source: &'static str,
 }
 
 /// A format: what a request that breaks one of its rules breaks, and its judge.
-pub(crate) type Format = (Invariant, fn(&Conversation) -> Result<(), &'static Rule>);
+pub type Format = (Invariant, fn(&Conversation) -> Result<(), &'static Rule>);
 
 /// All formats.
-pub(crate) const FORMATS: &[Format] = &[
+pub const FORMATS: &[Format] = &[
     (Invariant::ValidForMessages, messages::judge),
     (Invariant::ValidForChat, chat::judge),
     (Invariant::ValidForResponses, responses::judge),
 ];
 
+/// Whether a request with this conversation can be sent in every format.
+///
+/// # Errors
+/// Names the rule that is broken.
+pub fn check(conversation: &Conversation) -> Result<(), Fault> {
+    judge_by(FORMATS, conversation)
+}
+
 /// Judges a request by the rules of these formats.
 pub(crate) fn judge(formats: &[Format], request: &LlmRequest, tally: &mut Tally) -> Result<(), Fault> {
     tally.requests += 1;
-    for (invariant, judge) in formats {
-        judge(&request.conversation)
-            .map_err(|rule| Fault::new(*invariant, format!("{} ({})", rule.says, rule.source)))?;
-    }
-    Ok(())
+    judge_by(formats, &request.conversation)
+}
+
+fn judge_by(formats: &[Format], conversation: &Conversation) -> Result<(), Fault> {
+    formats.iter().try_for_each(|(invariant, judge)| {
+        judge(conversation).map_err(|rule| Fault::new(*invariant, format!("{} ({})", rule.says, rule.source)))
+    })
 }
