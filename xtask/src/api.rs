@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The libraries whose interface is kept.
-const LIBRARIES: &[&str] = &["statetable", "agent-core", "agent-runner"];
+const LIBRARIES: &[&str] = &["statetable", "agent-types", "agent-core", "agent-runner"];
 
 /// Writes the listings, or with `check` only compares them and says where they differ.
 pub(crate) fn run(check: bool) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Failures that end the program before or beside a run, with their exit codes.
 
-use crate::signals::Signal;
+use crate::screen::signals::Signal;
 
 /// What is wrong, and with which code the program ends.
 #[derive(Debug, thiserror::Error)]

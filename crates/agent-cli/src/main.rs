@@ -1,68 +1,22 @@
 //! The `agent` program. Thin on purpose: arguments, configuration and terminal; the agent itself is in `agent-core`.
 
-mod answer;
-mod apart;
-mod approver;
-mod args;
-mod binding;
-mod config_file;
-mod config_places;
-mod config_show;
-mod demo;
-mod diagram;
-mod differences;
-mod doctor;
+mod commands;
+mod config;
 mod failure;
-mod formatters;
-mod hard_links;
-mod help_pages;
-mod hidden;
-mod hint;
-mod hook_operands;
-mod hook_places;
-mod hook_reach;
-mod hook_words;
 mod hooks;
-mod instructions;
-mod job;
-mod kept_rules;
-mod keys;
-mod limits;
-mod lines;
-mod own_git;
-mod paced;
-mod printer;
-mod programs;
-mod project;
-mod prompt;
-mod protected;
-mod provider;
-mod repository_config;
-mod rule_patterns;
-mod run;
-mod sandbox;
-mod search_path;
-mod secrets;
-mod sessions;
-mod settings;
-mod setup;
-mod sheet;
-mod signals;
-mod tape;
-mod terminal;
-mod threads;
-mod tools;
-mod trust;
-mod undo;
-mod units;
-mod unread;
-mod view;
-mod whole_home;
-mod wire;
+mod model;
+mod screen;
+mod session;
+mod walls;
 
-use args::{Cli, Command, ConfigCommand, Options, Resume};
 use clap::Parser;
+use commands::args::{Cli, Command, ConfigCommand, Resume};
+use commands::{config_show, demo, diagram, doctor, help_pages, job, prompt, run, sessions, tools, trust, undo};
+use config::file::state_home;
+use config::options::Options;
 use failure::Failure;
+use model::secrets;
+use screen::{signals, terminal, threads, unread};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -86,7 +40,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    if let Some(home) = config_file::state_home() {
+    if let Some(home) = state_home() {
         agent_exec::leftovers::keep_notes_in(&home.join(LEFTOVERS));
     }
     let thread = threads::keep_one(&runtime);
@@ -154,7 +108,7 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
         Some(Command::Config(arguments)) => match arguments.command {
             ConfigCommand::Show(arguments) => config_show::run(&arguments),
         },
-        Some(Command::Sandbox(arguments)) => sandbox::run(&arguments),
+        Some(Command::Sandbox(arguments)) => walls::sandbox::run(&arguments),
         Some(Command::Completions(arguments)) => help_pages::completions(&arguments),
         Some(Command::Man(arguments)) => help_pages::man(&arguments),
     }

@@ -11,6 +11,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
+#[path = "common/signals.rs"]
+mod signals;
+
 /// A home of its own, and a directory to work in.
 struct Place {
     root: TempDir,
@@ -34,6 +37,7 @@ impl Place {
     }
 
     fn command(&self, arguments: &[&str]) -> std::process::Command {
+        signals::are_heard();
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_agent"));
         for key in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"] {
             command.env_remove(key);

@@ -1,5 +1,7 @@
 //! Limits, prices and the ledger that is checked against them.
 
+pub mod prices;
+
 use crate::llm::Usage;
 use core::fmt;
 use serde::{Deserialize, Serialize};

@@ -100,21 +100,15 @@ extern crate std;
 
 pub mod agent;
 pub mod budget;
-pub mod conversation;
 mod fingerprint;
-pub mod hook;
 pub mod job;
 pub mod journal;
 pub mod lifecycle;
-pub mod llm;
 pub mod permission;
 pub mod ports;
-pub mod protected;
-pub mod redact;
 pub mod retry;
 pub mod session;
-mod shared_text;
 pub mod snapshot;
-pub mod tool;
 
+pub use agent_types::{conversation, hook, llm, protected, redact, tool};
 pub use statetable::{diagram, labels, prove, rows, table, trace};

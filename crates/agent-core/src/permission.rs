@@ -10,15 +10,12 @@
 //! 4. Every decision names its reason, and a rule names where it comes from.
 
 mod decision;
-mod exclusions;
-mod glob;
-mod rule;
 
+pub use agent_types::permission::{
+    ApprovalAnswer, ApprovalQuestion, ApprovalScope, Exclusions, Rule, RuleError, RuleSource,
+};
 pub use decision::{Basis, Decision, Ruling};
-pub use exclusions::Exclusions;
-pub use rule::{Rule, RuleError, RuleSource};
 
-use crate::conversation::{Arguments, ToolCall};
 use crate::protected;
 use crate::tool::{Effect, HookVerdict, Inspection, Subject};
 use alloc::string::String;
@@ -160,22 +157,8 @@ impl Permissions {
         if let Some(rule) = first(subject) {
             return vec![rule.clone()];
         }
-        let each: Option<Vec<&Rule>> = match subject {
-            Subject::Paths(paths) => paths.iter().map(|path| first(&Subject::Paths(vec![path.clone()]))).collect(),
-            Subject::Files { paths, families, akin } => {
-                let alone = |path: &String| Subject::Files {
-                    paths: vec![path.clone()],
-                    families: families.clone(),
-                    akin: akin.clone(),
-                };
-                paths.iter().map(|path| first(&alone(path))).collect()
-            }
-            Subject::Command { text, plain: Some(plain), carries_over: false } => plain
-                .iter()
-                .map(|command| first(&Subject::command(text.clone(), Some(vec![command.clone()]))))
-                .collect(),
-            Subject::None | Subject::Command { .. } => None,
-        };
+        let parts = subject.parts();
+        let each: Option<Vec<&Rule>> = parts.iter().flatten().map(first).collect();
         let mut rules: Vec<Rule> = Vec::new();
         for rule in each.into_iter().flatten() {
             if !rules.contains(rule) {
@@ -184,48 +167,6 @@ impl Permissions {
         }
         rules
     }
-}
-
-/// A question to a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApprovalQuestion {
-    /// The call.
-    pub call: ToolCall,
-    /// What it is about.
-    pub subject: Subject,
-    /// Why it is asked.
-    pub reason: String,
-}
-
-/// A person's answer, or that there is nobody to ask.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ApprovalAnswer {
-    /// It may run.
-    Allow {
-        /// For how long this holds.
-        scope: ApprovalScope,
-        /// Arguments to run it with instead of the model's. They are checked like those: see
-        /// [`ApprovalAnswered`](crate::session::Event::ApprovalAnswered).
-        arguments: Option<Arguments>,
-    },
-    /// It must not run.
-    Deny {
-        /// Why, for the model; may be empty.
-        reason: String,
-    },
-    /// There is nobody who could be asked, which denies it.
-    Nobody,
-}
-
-/// For how long an approval holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ApprovalScope {
-    /// For this call.
-    Once,
-    /// For all calls of this session that the rule matches.
-    Session(Rule),
-    /// The same, and the host keeps the rule for sessions to come, where the user keeps rules; never in the repository.
-    Always(Rule),
 }
 
 #[cfg(test)]

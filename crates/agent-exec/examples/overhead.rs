@@ -5,8 +5,8 @@
 //! cargo run --release -p agent-exec --example overhead
 //! ```
 
-use agent_core::ports::{Command, NeverCancelled};
 use agent_exec::{Access, Environment, Helper, Mechanism, Policy, Processes, Sandbox, Streams};
+use agent_types::ports::{Command, NeverCancelled};
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 

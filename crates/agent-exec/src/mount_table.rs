@@ -106,7 +106,8 @@ impl MountTable {
 
     /// The other paths at which what lies at a path, or a part of it, is mounted; also what is mounted in it and somewhere else. The path has no
     /// links.
-    pub(crate) fn aliases(&self, path: &Path) -> Vec<PathBuf> {
+    #[must_use]
+    pub fn aliases(&self, path: &Path) -> Vec<PathBuf> {
         let mut found = self.aliases_of(path);
         let within = self.0.iter().filter(|mount| mount.at != path && mount.at.starts_with(path));
         let others = within.filter(|mount| self.is_seen(mount, &mount.at)).flat_map(|mount| self.aliases_of(&mount.at));
@@ -116,8 +117,9 @@ impl MountTable {
         found
     }
 
-    /// The other paths at which all that lies at a path is mounted.
-    pub(crate) fn other_names(&self, path: &Path) -> Vec<PathBuf> {
+    /// The other paths at which all that lies at a path is mounted. The path has no links.
+    #[must_use]
+    pub fn other_names(&self, path: &Path) -> Vec<PathBuf> {
         let Some(location) = self.location(path) else { return Vec::new() };
         let name = |mount: &Mounted| {
             let name = joined(&mount.at, location.path.strip_prefix(&mount.root).ok()?);

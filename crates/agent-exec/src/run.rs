@@ -12,7 +12,7 @@ use crate::sandbox::{Guarded, Sandbox};
 use crate::search_path::SearchPath;
 use crate::start::{Started, Surroundings, classify, start};
 use crate::tree::{Ended, Said, become_subreaper};
-use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
+use agent_types::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
 use async_trait::async_trait;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use crate::run::Streams;
 use crate::sandbox::{Input, Sandbox, StatusFile};
 use crate::search_path::SearchPath;
 use crate::tree::{MARKER, ProcessTree, Unkept};
-use agent_core::ports::Command;
+use agent_types::ports::Command;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, PipeReader, PipeWriter, pipe};
 use std::os::fd::OwnedFd;

@@ -7,8 +7,8 @@
 mod support;
 
 use crate::support::{ESCAPES, Switch, escape_command, helper, odd_sleep, shell, sleepers, text, wait_for_sleepers};
-use agent_core::ports::{Command, Exit};
 use agent_exec::{Finished, Processes, StartError, Streams};
+use agent_types::ports::{Command, Exit};
 use std::time::{Duration, Instant};
 
 /// What nothing is known by: neither parents nor session nor environment are left, or the environment says that it is another's.

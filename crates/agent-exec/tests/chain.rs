@@ -7,8 +7,8 @@
 mod support;
 
 use crate::support::{Switch, helper, odd_sleep, run, shell};
-use agent_core::ports::Exit;
 use agent_exec::{Processes, Streams};
+use agent_types::ports::Exit;
 use std::time::Duration;
 
 /// A process that forks and leaves its session, and whose child does the same, and so on: never in a list by the time it is read. It stops

@@ -5,7 +5,7 @@
 #[expect(dead_code, reason = "one test uses a part of it")]
 mod support;
 
-use agent_core::ports::Exit;
+use agent_types::ports::Exit;
 use support::{escape_command, odd_sleep, run, sleepers, wait_for_sleepers};
 
 /// Each with whether it is counted as left behind: one with the marker of a run that is over is anybody's.

@@ -10,9 +10,9 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "it is a program for the terminal")]
 
-use agent_core::conversation::{Answer, Block, Conversation, Input};
-use agent_core::llm::{LlmRequest, Purpose};
 use agent_llm::bench::{Format, Writer, read};
+use agent_types::conversation::{Answer, Block, Conversation, Input};
+use agent_types::llm::{LlmRequest, Purpose};
 use eventsource_stream::Eventsource;
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;

@@ -9,10 +9,10 @@
 
 #![expect(clippy::print_stdout, reason = "it is a program for the terminal")]
 
-use agent_core::conversation::{Conversation, Input};
-use agent_core::llm::{Delta, LlmChunk, LlmRequest, Purpose};
-use agent_core::ports::LlmProvider;
 use agent_llm::{AnthropicProvider, OpenAiProvider, ProviderConfig};
+use agent_types::conversation::{Conversation, Input};
+use agent_types::llm::{Delta, LlmChunk, LlmRequest, Purpose};
+use agent_types::ports::LlmProvider;
 use futures_util::StreamExt;
 use std::error::Error;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ pub use crate::format::{Format, Writer};
 use crate::intake::Intake;
 use crate::reader::{Assemble, Broken, Progress};
 use crate::{anthropic, openai, responses};
-use agent_core::llm::{Delta, LlmResponse};
+use agent_types::llm::{Delta, LlmResponse};
 
 /// Reads a stream that comes in pieces and counts its deltas.
 ///

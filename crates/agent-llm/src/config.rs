@@ -95,8 +95,8 @@ pub struct Server {
     pub is_encrypted: bool,
 }
 
-/// How long to wait for a server. Reaching a limit is an error of kind [`Timeout`](agent_core::llm::LlmErrorKind::Timeout), whose facts
-/// say [which](agent_core::llm::Wait) it was.
+/// How long to wait for a server. Reaching a limit is an error of kind [`Timeout`](agent_types::llm::LlmErrorKind::Timeout), whose facts
+/// say [which](agent_types::llm::Wait) it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For the connection to be made, TLS included.

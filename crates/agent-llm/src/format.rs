@@ -3,8 +3,8 @@
 use crate::client::Answered;
 use crate::history::Fragments;
 use crate::{anthropic, openai, reader, responses};
-use agent_core::llm::{LlmError, LlmRequest};
-use agent_core::ports::LlmStream;
+use agent_types::llm::{LlmError, LlmRequest};
+use agent_types::ports::LlmStream;
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

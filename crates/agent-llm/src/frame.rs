@@ -4,7 +4,7 @@
 //! frame whose block was changed or left out by the session fits nothing any more and is dropped: it is never needed for a history to be
 //! valid.
 
-use agent_core::llm::ResponseBlock;
+use agent_types::llm::ResponseBlock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -4,8 +4,8 @@
 //! pointer is the same: a request body is put together from kept bytes, and only what is new is serialised. Keeping the bytes also keeps
 //! them equal from request to request, which is what the providers' prompt caches key on.
 
-use agent_core::conversation::{Conversation, Item};
-use agent_core::tool::ToolSpec;
+use agent_types::conversation::{Conversation, Item};
+use agent_types::tool::ToolSpec;
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -138,7 +138,7 @@ const KEPT_HISTORIES: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_core::conversation::Input;
+    use agent_types::conversation::Input;
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     static RENDERED: AtomicUsize = AtomicUsize::new(0);

@@ -7,7 +7,7 @@
 use crate::failure::Detail;
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::sse::{Event, Scanner};
-use agent_core::llm::Delta;
+use agent_types::llm::Delta;
 use std::collections::VecDeque;
 
 /// What has come of an answer.

@@ -1,4 +1,4 @@
-//! Model providers: the [`LlmProvider`](agent_core::ports::LlmProvider) port over HTTP.
+//! Model providers: the [`LlmProvider`](agent_types::ports::LlmProvider) port over HTTP.
 //!
 //! | Provider | Speaks | And whatever speaks it too |
 //! |---|---|---|

@@ -2,7 +2,7 @@
 
 use crate::history::Fragment;
 use crate::wire::push_element;
-use agent_core::conversation::ToolResult;
+use agent_types::conversation::ToolResult;
 use serde::Serialize;
 use std::borrow::Cow;
 

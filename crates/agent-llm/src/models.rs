@@ -1,7 +1,7 @@
 //! Lists of models: both formats have the same shape.
 
 use crate::client::Client;
-use agent_core::llm::LlmError;
+use agent_types::llm::LlmError;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

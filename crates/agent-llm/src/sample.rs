@@ -1,8 +1,8 @@
 //! What the tests of all formats ask for.
 
-use agent_core::conversation::Conversation;
-use agent_core::llm::{LlmRequest, Purpose};
-use agent_core::tool::ToolSpec;
+use agent_types::conversation::Conversation;
+use agent_types::llm::{LlmRequest, Purpose};
+use agent_types::tool::ToolSpec;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Keeps keys out of texts that people, logs and models read.
 
-use agent_core::redact::{REDACTED, Redactor};
+use agent_types::redact::{REDACTED, Redactor};
 
 /// What must not be shown: the key, and the values of further headers.
 #[derive(Clone, Debug, Default)]

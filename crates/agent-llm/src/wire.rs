@@ -1,6 +1,6 @@
 //! Small things that both wire formats need: writing JSON into a body, and reading what servers write with some freedom.
 
-use agent_core::llm::Usage;
+use agent_types::llm::Usage;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;

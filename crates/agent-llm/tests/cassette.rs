@@ -4,14 +4,14 @@
 
 mod support;
 
-use agent_core::llm::{LlmChunk, LlmError, LlmErrorKind, LlmRequest};
-use agent_core::ports::LlmProvider;
 use agent_llm::{
     AnthropicProvider, Cassette, Matching, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Recorder,
     ReplayProvider, Timeouts,
 };
 use agent_testkit::Reply as Said;
 use agent_testkit::http::{ScriptedServer, Step};
+use agent_types::llm::{LlmChunk, LlmError, LlmErrorKind, LlmRequest};
+use agent_types::ports::LlmProvider;
 use futures_util::StreamExt;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use agent_core::llm::{LlmError, LlmRequest};
-use agent_core::ports::{LlmProvider, LlmStream};
 use agent_llm::{
     AnthropicProvider, Cassette, Matching, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Recorder,
     ReplayProvider,
 };
 use agent_testkit::conformance::{HttpBackend, assert_conforms};
 use agent_testkit::http::ScriptedServer;
+use agent_types::llm::{LlmError, LlmRequest};
+use agent_types::ports::{LlmProvider, LlmStream};
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 
 mod support;
 
-use agent_core::llm::LlmErrorKind::{self, Authentication, ContextOverflow, InvalidRequest, NotFound, RateLimited};
-use agent_core::llm::{LlmError, LlmErrorFacts, RateLimit};
-use agent_core::ports::LlmProvider;
+use agent_types::llm::LlmErrorKind::{self, Authentication, ContextOverflow, InvalidRequest, NotFound, RateLimited};
+use agent_types::llm::{LlmError, LlmErrorFacts, RateLimit};
+use agent_types::ports::LlmProvider;
 use serde_json::Value;
 use support::{Reply, Server, anthropic, call, fixtures, openai, responses};
 

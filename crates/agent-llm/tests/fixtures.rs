@@ -4,8 +4,8 @@
 
 mod support;
 
-use agent_core::llm::{LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
-use agent_core::ports::LlmProvider;
+use agent_types::llm::{LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
+use agent_types::ports::LlmProvider;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use support::{Reply, Server, anthropic, call, fixtures, openai, responses};

@@ -7,8 +7,8 @@
 
 mod support;
 
-use agent_core::llm::{LlmResponse, ResponseBlock};
 use agent_llm::bench::{Format, Writer, outcome};
+use agent_types::llm::{LlmResponse, ResponseBlock};
 use std::time::{Duration, Instant};
 
 const SECONDS: &str = "FUZZ_SECONDS";

@@ -4,9 +4,9 @@
 
 mod support;
 
-use agent_core::llm::{LlmError, LlmErrorKind, Wait};
-use agent_core::ports::LlmProvider;
 use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Timeouts};
+use agent_types::llm::{LlmError, LlmErrorKind, Wait};
+use agent_types::ports::LlmProvider;
 use futures_util::StreamExt;
 use std::time::{Duration, Instant};
 use support::{KEY, Reply, Server, call, config, request};

@@ -4,9 +4,9 @@
 
 mod support;
 
-use agent_core::llm::{LlmErrorKind, LlmRequest, ResponseBlock, StopReason};
-use agent_core::ports::LlmProvider;
 use agent_llm::{AnthropicProvider, OpenAiProvider, ProviderConfig, Timeouts};
+use agent_types::llm::{LlmErrorKind, LlmRequest, ResponseBlock, StopReason};
+use agent_types::ports::LlmProvider;
 use futures_util::StreamExt;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ fn impatient(base_url: &str) -> ProviderConfig {
     }
 }
 
-async fn failure(reply: Reply) -> agent_core::llm::LlmError {
+async fn failure(reply: Reply) -> agent_types::llm::LlmError {
     let server = Server::start([reply]).await;
     let provider = AnthropicProvider::new(impatient(&server.address)).unwrap();
     call(&provider).await.unwrap_err()

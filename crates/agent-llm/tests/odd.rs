@@ -4,10 +4,10 @@
 
 mod support;
 
-use agent_core::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
-use agent_core::llm::{LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
-use agent_core::ports::LlmProvider;
 use agent_llm::bench::{Format, Writer};
+use agent_types::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
+use agent_types::llm::{LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
+use agent_types::ports::LlmProvider;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::{Reply, Server, answered, anthropic, call, ids, openai, request, responses};
@@ -358,7 +358,7 @@ async fn blanks_between_texts_are_said_and_left_out_where_they_are_refused() {
     assert_eq!(shown, whole);
     assert_eq!(document(Format::Anthropic, &message).await.unwrap().1.blocks, answer.blocks);
     let kept = conversation(&answer);
-    let agent_core::conversation::Item::Answer(said) = kept.last().unwrap().as_ref() else { panic!() };
+    let agent_types::conversation::Item::Answer(said) = kept.last().unwrap().as_ref() else { panic!() };
     assert_eq!(said.text(), whole);
     let sent: Vec<Value> = texts.iter().filter(|part| !part.trim().is_empty()).map(|part| text(part)).collect();
     assert_eq!(written(Format::Anthropic, "", &kept)["messages"][1]["content"], json!(sent));

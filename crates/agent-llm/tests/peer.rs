@@ -7,11 +7,11 @@
 
 mod support;
 
-use agent_core::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
-use agent_core::llm::{LlmChunk, LlmErrorKind, LlmRequest, LlmResponse, Purpose, ResponseBlock};
-use agent_core::ports::LlmProvider;
-use agent_core::tool::ToolSpec;
 use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider};
+use agent_types::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
+use agent_types::llm::{LlmChunk, LlmErrorKind, LlmRequest, LlmResponse, Purpose, ResponseBlock};
+use agent_types::ports::LlmProvider;
+use agent_types::tool::ToolSpec;
 use futures_util::StreamExt;
 use serde_json::json;
 use std::sync::Arc;

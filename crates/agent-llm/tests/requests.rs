@@ -6,13 +6,13 @@
 
 mod support;
 
-use agent_core::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
-use agent_core::llm::{LlmChunk, LlmRequest, LlmResponse, Purpose, ResponseBlock, StopReason};
-use agent_core::ports::LlmProvider;
-use agent_core::tool::ToolSpec;
 use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider};
 use agent_testkit::Reply as Scripted;
 use agent_testkit::http::{ScriptedServer, Step};
+use agent_types::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
+use agent_types::llm::{LlmChunk, LlmRequest, LlmResponse, Purpose, ResponseBlock, StopReason};
+use agent_types::ports::LlmProvider;
+use agent_types::tool::ToolSpec;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

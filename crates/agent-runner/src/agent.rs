@@ -1,8 +1,9 @@
 //! The shortest way to embed a session: ask and wait for the outcome.
 
 use crate::builder::{BuildError, Builder};
+use crate::inbox::Handle;
 use crate::notice::{Notice, Notices};
-use crate::runner::{End, Handle};
+use crate::runner::End;
 use agent_core::agent as core;
 use agent_core::session::{Outcome, Trigger};
 use tokio::task::JoinHandle;

@@ -1,8 +1,7 @@
 //! Questions to a person, one after the other.
 
 use crate::hooks::Verdicts;
-use crate::perform::send;
-use crate::runner::Inbox;
+use crate::inbox::{Inbox, send};
 use crate::tool_calls::{Toolbox, facts};
 use agent_core::conversation::ToolCall;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};

@@ -2,11 +2,12 @@
 
 use crate::checks::Checker;
 use crate::clock::SystemClock;
+use crate::inbox::Handle;
 use crate::notice::Notices;
 use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
-use crate::runner::{Handle, Runner};
+use crate::runner::Runner;
 use crate::tool_calls::Toolbox;
 use agent_core::agent::{Agent, Event};
 use agent_core::budget::Limits;

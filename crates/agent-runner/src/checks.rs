@@ -1,8 +1,8 @@
 //! The checks of an agent's commitments: shell commands, one after the other, each bounded in time.
 
+use crate::inbox::{Inbox, Message};
 use crate::notice::Notice;
-use crate::runner::{Inbox, Message};
-use crate::tool_calls::{Stop, past_grace};
+use crate::stop::{Stop, past_grace};
 use agent_core::agent::{Event as AgentEvent, check_report};
 use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Ticket};
 use agent_core::ports::{Clock, Command, CommandRunner};

@@ -1,8 +1,7 @@
 //! Hooks around the tools: bounded in time, and never the end of a session.
 
-use crate::perform::send;
-use crate::runner::Inbox;
-use crate::tool_calls::{GRACE_MS, Stop, past_grace};
+use crate::inbox::{Inbox, send};
+use crate::stop::{GRACE_MS, Stop, past_grace};
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{Changes, HookError, HookOccasion, HookReport};
 use agent_core::ports::{Clock, Hook};

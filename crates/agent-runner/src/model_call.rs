@@ -1,9 +1,8 @@
 //! One model call: passes its pieces on and ends with exactly one answer.
 
-use crate::perform::send;
+use crate::inbox::{Inbox, send};
 use crate::pieces::Pieces;
 use crate::redact::Redactor;
-use crate::runner::Inbox;
 use agent_core::llm::{Delta, LlmChunk, LlmError, LlmErrorKind, LlmRequest, LlmResponse, PartialAnswer};
 use agent_core::ports::LlmProvider;
 use agent_core::session::{Event, Ticket};

@@ -1,8 +1,8 @@
 //! What the lifecycle asks for: checks, timers, reports.
 
 use crate::checks::{Checker, Checks};
+use crate::inbox::{Inbox, Message};
 use crate::notice::Notice;
-use crate::runner::{Inbox, Message};
 use agent_core::agent::Agent;
 use agent_core::lifecycle::{Action, Event};
 use agent_core::ports::Clock;

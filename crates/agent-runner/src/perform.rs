@@ -2,11 +2,12 @@
 
 use crate::approval::Asking;
 use crate::hooks::{self, HookStep, Verdicts};
+use crate::inbox::{Inbox, send};
 use crate::model_call;
 use crate::notice::Notice;
 use crate::progress::Progress;
 use crate::redact::Redactor;
-use crate::runner::{Inbox, Message};
+use crate::stop::GRACE_MS;
 use crate::tool_calls::{self, Toolbox};
 use agent_core::budget::nears_at;
 use agent_core::hook::HookPoint;
@@ -136,7 +137,7 @@ impl Performer {
         self.flights.clear();
         self.tasks.close();
         // Tasks end within the grace of a tool; those that do not are dropped with the runtime.
-        let _ = tokio::time::timeout(Duration::from_millis(2 * tool_calls::GRACE_MS), self.tasks.wait()).await;
+        let _ = tokio::time::timeout(Duration::from_millis(2 * GRACE_MS), self.tasks.wait()).await;
     }
 
     fn start<F>(&mut self, ticket: Ticket, task: impl FnOnce(CancellationToken) -> F)
@@ -208,9 +209,4 @@ impl Drop for Performer {
     fn drop(&mut self) {
         self.flights.values().for_each(CancellationToken::cancel);
     }
-}
-
-/// Puts an event into the inbox. A runner that has ended needs it no more.
-pub(crate) fn send(inbox: &Inbox, event: Event) {
-    let _ = inbox.send(Message::Event(event.into()));
 }

@@ -1,9 +1,8 @@
 //! What a running call reports, and that it ended.
 
-use crate::perform::send;
+use crate::inbox::{Inbox, Message, send};
 use crate::pieces::Pieces;
 use crate::redact::Redactor;
-use crate::runner::{Inbox, Message};
 use agent_core::conversation::CallId;
 use agent_core::ports::ProgressSink;
 use agent_core::session::{Event, Ticket};

@@ -1,21 +1,20 @@
 //! The loop: take in, record, step, perform.
 
 use crate::checks::Checker;
+use crate::inbox::Message;
 use crate::notice::Notice;
 use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runtime::expect_timers;
 use agent_core::agent::{Agent, Event, Step};
-use agent_core::budget::Limits;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
-use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
+use agent_core::lifecycle;
 use agent_core::ports::{Journal, JournalError};
 use agent_core::session::{self, Durability, SessionConfig};
-use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Drives one agent: a session and what binds it. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
 pub struct Runner {
@@ -258,96 +257,3 @@ pub enum End {
     /// that comes with it may be one event ahead of the journal.
     JournalFailed(JournalError),
 }
-
-/// What arrives at a runner.
-#[derive(Debug)]
-pub(crate) enum Message {
-    Event(Event),
-    /// What a call reports, with the room that it takes until it is seen.
-    Progress(session::Event, OwnedSemaphorePermit),
-    /// The agent has ended, and nothing is in flight.
-    Ended,
-    Detach,
-}
-
-/// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
-///
-/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt, behind the user's hooks at the
-/// session's end.
-#[derive(Clone, Debug)]
-pub struct Handle {
-    inbox: Inbox,
-    _alive: Arc<DropGuard>,
-}
-
-impl Handle {
-    /// A handle, and what fires when it and all its clones are gone.
-    pub(crate) fn new(inbox: Inbox) -> (Self, CancellationToken) {
-        let gone = CancellationToken::new();
-        (Self { inbox, _alive: Arc::new(gone.clone().drop_guard()) }, gone)
-    }
-
-    /// The user's message. While the session is busy it is queued and goes out at the next opportunity; checks that run are stopped for it.
-    pub fn input(&self, text: impl Into<String>) {
-        self.event(session::Event::UserInput { text: text.into() });
-    }
-
-    /// Stops the turn or the checks. Does nothing while the agent is idle.
-    pub fn cancel(&self) {
-        self.event(session::Event::CancelRequested);
-    }
-
-    /// Asks for a summary of the conversation, to make room.
-    pub fn compact(&self) {
-        self.event(session::Event::CompactionRequested);
-    }
-
-    /// Changes the limits; work that a limit had stopped goes on.
-    pub fn set_limits(&self, limits: Limits) {
-        self.event(session::Event::BudgetRaised { limits });
-    }
-
-    /// Changes model, tools, limits or permissions for what comes.
-    pub fn reconfigure(&self, config: SessionConfig) {
-        self.event(session::Event::Reconfigured { config: Box::new(config) });
-    }
-
-    /// Binds the agent to one more commitment. Refused while it is bound to none.
-    pub fn add_commitment(&self, commitment: Commitment) {
-        self.event(lifecycle::Event::CommitmentAdded { commitment });
-    }
-
-    /// Says how a bound agent works from now on.
-    pub fn set_mode(&self, mode: TaskMode) {
-        self.event(lifecycle::Event::ModeChanged { mode });
-    }
-
-    /// Binds the agent to these commitments from now on, in place of those it had.
-    pub fn bind(&self, config: LifecycleConfig) {
-        self.event(Event::Bound(Box::new(config)));
-    }
-
-    /// Ends a bound agent, and leaves. Its session can be resumed.
-    pub fn dismiss(&self) {
-        self.event(lifecycle::Event::Dismissed);
-        self.detach();
-    }
-
-    /// Ends the session for good.
-    pub fn shut_down(&self) {
-        self.event(session::Event::ShutdownRequested);
-    }
-
-    /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing. Only at a prompt do the user's hooks at
-    /// the session's end run first; who detaches once more does not wait for them.
-    pub fn detach(&self) {
-        // A runner that has ended is detached already.
-        let _ = self.inbox.send(Message::Detach);
-    }
-
-    pub(crate) fn event(&self, event: impl Into<Event>) {
-        let _ = self.inbox.send(Message::Event(event.into()));
-    }
-}
-
-pub(crate) type Inbox = mpsc::UnboundedSender<Message>;

@@ -1,19 +1,17 @@
 //! Tool calls: what they would do, and doing it.
 
 use crate::hooks::Verdicts;
-use crate::perform::send;
+use crate::inbox::{Inbox, send};
 use crate::progress::Progress;
-use crate::runner::Inbox;
+use crate::stop::{Stop, past_grace};
 use agent_core::conversation::ToolCall;
 use agent_core::permission::Exclusions;
-use agent_core::ports::{CancelSignal, Tool, ToolContext};
+use agent_core::ports::{Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
-use async_trait::async_trait;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -154,29 +152,7 @@ pub(crate) async fn run(
     progress.end(outcome);
 }
 
-/// Resolves a moment after stopping was asked for.
-pub(crate) async fn past_grace(stop: &CancellationToken) {
-    stop.cancelled().await;
-    tokio::time::sleep(Duration::from_millis(GRACE_MS)).await;
-}
-
-/// A token as the port that tools know.
-pub(crate) struct Stop(pub(crate) CancellationToken);
-
-#[async_trait]
-impl CancelSignal for Stop {
-    fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
-    }
-
-    async fn cancelled(&self) {
-        self.0.cancelled().await;
-    }
-}
-
 /// How many calls of one group run at a time.
 pub(crate) const WIDTH: usize = 8;
-/// How long a tool or hook may take to end after a cancel, in milliseconds.
-pub(crate) const GRACE_MS: u64 = 180;
 /// How much of a name that no tool has is repeated to the model.
 const SHOWN_NAME_CHARS: usize = 100;

@@ -7,10 +7,10 @@
 //! Makes a repository of 5,000 files in a temporary directory, and searches it by turns. Medians; ripgrep's time includes its start.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement for a terminal")]
 
-use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::ports::{NeverCancelled, ProgressSink, Tool, ToolContext};
 use agent_exec::Processes;
 use agent_tools::{Workspace, standard_tools};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
+use agent_types::ports::{NeverCancelled, ProgressSink, Tool, ToolContext};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;

@@ -4,7 +4,7 @@ use crate::editable::Editable;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::patch::{Applied, Change, Section, apply, parse};
 use crate::workspace::{Done, FileError, RelativePath, Staged, Workspace};
-use agent_core::tool::ToolOutcome;
+use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Arguments out of what a model wrote, or words that tell it how to write them.
 
-use agent_core::conversation::Arguments;
-use agent_core::tool::ToolSpec;
+use agent_types::conversation::Arguments;
+use agent_types::tool::ToolSpec;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

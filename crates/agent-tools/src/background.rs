@@ -5,8 +5,8 @@
 //! 3. At most so many run at a time, and each for at most so long.
 
 use crate::text::{join_cut, lossy, split_incomplete};
-use agent_core::ports::{CancelSignal, Command};
 use agent_exec::{Finished, Processes, StartError, Streams};
+use agent_types::ports::{CancelSignal, Command};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::convert::Infallible;

@@ -6,10 +6,10 @@ use crate::plain_commands::{carry_over, plain_commands, program_of, touch_nothin
 use crate::spec::tool_spec;
 use crate::text::{join_cut, lossy, split_incomplete};
 use crate::workspace::Workspace;
-use agent_core::conversation::{Arguments, ToolCall};
-use agent_core::ports::{Command, Exit, ProgressSink, Tool, ToolContext};
-use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use agent_exec::{Finished, Processes, StartError, Streams};
+use agent_types::conversation::{Arguments, ToolCall};
+use agent_types::ports::{Command, Exit, ProgressSink, Tool, ToolContext};
+use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -192,7 +192,6 @@ pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> 
             note("ended on request; the output above may be incomplete");
             return ToolOutcome::interrupted(text);
         }
-        _ => note("ended in an unknown way"),
     }
     ToolOutcome::failed(text)
 }

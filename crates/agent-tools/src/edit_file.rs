@@ -5,7 +5,7 @@ use crate::editable::Editable;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::text::first_chars;
 use crate::workspace::Workspace;
-use agent_core::tool::ToolOutcome;
+use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;

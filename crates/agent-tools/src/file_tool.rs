@@ -3,10 +3,10 @@
 use crate::arguments::read_arguments;
 use crate::spec::tool_spec;
 use crate::workspace::Workspace;
-use agent_core::conversation::{Arguments, ToolCall};
-use agent_core::permission::{Exclusions, Rule};
-use agent_core::ports::{ProgressSink, Tool, ToolContext};
-use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_types::conversation::{Arguments, ToolCall};
+use agent_types::permission::{Exclusions, Rule};
+use agent_types::ports::{ProgressSink, Tool, ToolContext};
+use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

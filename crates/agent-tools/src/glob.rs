@@ -4,7 +4,7 @@ use crate::file_tool::{FileKind, Operation, Watch};
 use crate::list_files::Listing;
 use crate::walk::{Kind, walk};
 use crate::workspace::Workspace;
-use agent_core::tool::ToolOutcome;
+use agent_types::tool::ToolOutcome;
 use globset::{GlobBuilder, GlobSet};
 use schemars::JsonSchema;
 use serde::Deserialize;

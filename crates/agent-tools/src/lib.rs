@@ -40,8 +40,8 @@ mod write_file;
 pub use signal::signal_tool;
 pub use workspace::{OpenError, Workspace};
 
-use agent_core::ports::Tool;
 use agent_exec::Processes;
+use agent_types::ports::Tool;
 use background::Background;
 use std::sync::Arc;
 

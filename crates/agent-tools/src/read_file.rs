@@ -3,7 +3,7 @@
 use crate::file_tool::{FileKind, Operation, Watch, denied};
 use crate::text::{Encoding, encoding, first_chars, lossy};
 use crate::workspace::{OpenedFile, Workspace};
-use agent_core::tool::ToolOutcome;
+use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;

@@ -1,10 +1,9 @@
 //! `signal`: the agent says that it is done, or that it cannot go on without an answer. The tool does nothing: the call is the message.
 
-use agent_core::agent::{SIGNAL_TOOL, SignalArguments};
-use agent_core::conversation::{Arguments, ToolCall};
-use agent_core::lifecycle::Signal as Status;
-use agent_core::ports::{Tool, ToolContext};
-use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_types::conversation::{Arguments, ToolCall};
+use agent_types::ports::{Tool, ToolContext};
+use agent_types::signal::{SIGNAL_TOOL, Signal as Status, SignalArguments};
+use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
 use serde_json::json;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Tool specifications out of argument types.
 
-use agent_core::tool::ToolSpec;
+use agent_types::tool::ToolSpec;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};

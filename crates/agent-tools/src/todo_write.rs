@@ -4,9 +4,9 @@
 
 use crate::arguments::read_arguments;
 use crate::spec::tool_spec;
-use agent_core::conversation::{Arguments, ToolCall};
-use agent_core::ports::{Tool, ToolContext};
-use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_types::conversation::{Arguments, ToolCall};
+use agent_types::ports::{Tool, ToolContext};
+use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;

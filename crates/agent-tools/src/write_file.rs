@@ -2,7 +2,7 @@
 
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::workspace::{FileError, Workspace};
-use agent_core::tool::ToolOutcome;
+use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

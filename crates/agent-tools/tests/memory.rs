@@ -1,10 +1,10 @@
 //! How much memory the largest files take. A test program of its own, because the figure is the whole process's.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_exec::Processes;
 use agent_testkit::tool_context;
 use agent_tools::{Workspace, standard_tools};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::Arc;

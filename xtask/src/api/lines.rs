@@ -22,6 +22,9 @@ pub(crate) fn of(krate: &Krate) -> Result<String, String> {
     for (path, definition) in &paths.others {
         add(&mut lines, path, 0, format!("pub use {path} = {}", paths.shortest[definition]));
     }
+    for (path, there) in &paths.foreign {
+        add(&mut lines, path, 0, format!("pub use {path} = {there}"));
+    }
     for (id, module) in krate.modules.iter().enumerate() {
         for item in &module.items {
             if let Some((name, _)) = super::names::public_name(item)

@@ -14,6 +14,8 @@ pub(crate) struct Paths {
     pub(crate) shortest: BTreeMap<Definition, String>,
     /// The other paths.
     pub(crate) others: Vec<(String, Definition)>,
+    /// Paths of what another crate defines, and its path there.
+    pub(crate) foreign: Vec<(String, String)>,
     /// Public modules.
     pub(crate) modules: Vec<String>,
 }
@@ -21,7 +23,7 @@ pub(crate) struct Paths {
 impl Paths {
     pub(crate) fn of(krate: &Krate) -> Self {
         let mut all: BTreeMap<Definition, Vec<String>> = BTreeMap::new();
-        let mut modules = Vec::new();
+        let (mut foreign, mut modules) = (Vec::new(), Vec::new());
         let mut open = vec![(0, krate.name.clone())];
         while let Some((id, path)) = open.pop() {
             let module = &krate.modules[id];
@@ -40,6 +42,7 @@ impl Paths {
                 match krate.find(id, segments, 0) {
                     Some(Found::Item(definition)) if *public => all.entry(definition).or_default().push(inside(name)),
                     Some(Found::Module(target)) if *public => open.push((target, inside(name))),
+                    None if *public => foreign.push((inside(name), segments.join("::"))),
                     _ => {}
                 }
             }
@@ -52,7 +55,7 @@ impl Paths {
             shortest.extend(paths.next().map(|path| (definition.clone(), path)));
             others.extend(paths.map(|path| (path, definition.clone())));
         }
-        Self { shortest, others, modules }
+        Self { shortest, others, foreign, modules }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The mutants of `agent-core` and its kernel: cargo-mutants reads the code and says what it would change.
+//! The mutants of `agent-core`, of `agent-types` and of the kernel: cargo-mutants reads the code and says what it would change.
 
 use serde::Deserialize;
 use std::env;
@@ -64,7 +64,8 @@ pub(super) fn all(root: &Path) -> Result<Vec<Mutant>, String> {
 pub(super) fn cargo_mutants(root: &Path) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args(["mutants", "--package", "agent-core", "--package", "statetable", "--no-times", "--colors", "never"])
+        .args(["mutants", "--package", "agent-core", "--package", "agent-types", "--package", "statetable"])
+        .args(["--no-times", "--colors", "never"])
         .current_dir(root);
     command
 }

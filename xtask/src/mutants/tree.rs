@@ -1,4 +1,4 @@
-//! A copy of the workspace whose `agent-core` has its mutants woven in, and the test programs built from it.
+//! A copy of the workspace whose `agent-core` and `agent-types` have their mutants woven in, and the test programs built from it.
 
 use super::list::Mutant;
 use super::weave::{CHOSEN, weave};
@@ -69,7 +69,7 @@ impl Tree {
         let target = root.join("target/mutants");
         let tree = Self { directory: target.join("tree"), target: target.join("build") };
         for path in String::from_utf8_lossy(&output.stdout).lines().filter(|path| root.join(path).is_file()) {
-            let is_woven = path.starts_with(SOURCES) && super::is_rust(Path::new(path));
+            let is_woven = WOVEN.iter().any(|sources| path.starts_with(sources)) && super::is_rust(Path::new(path));
             if !is_woven {
                 tree.keep(path, &fs::read(root.join(path)).map_err(|error| format!("read {path}: {error}"))?)?;
             }
@@ -108,10 +108,10 @@ impl Tree {
     ) -> Result<Vec<Arm>, String> {
         let mut arms = Vec::new();
         let numbered = || (1..).zip(mutants).filter(|(number, _)| !without.contains(number));
-        for (path, text) in super::sources(root, SOURCES)? {
+        for (path, text) in super::sources_in(root, WOVEN)? {
             let here: Vec<_> = numbered().filter(|(_, mutant)| mutant.file == path).collect();
             let mut woven = weave(&text, &here, compile_time).map_err(|error| format!("{path}: {error}"))?;
-            if path == LIBRARY {
+            if WOVEN.iter().any(|sources| path.strip_prefix(sources) == Some(LIBRARY)) {
                 woven.text.push_str(CHOSEN);
             }
             self.keep(&path, woven.text.as_bytes())?;
@@ -144,6 +144,8 @@ impl Tree {
         command.args(arguments).args([
             "--package",
             "agent-core",
+            "--package",
+            "agent-types",
             "--message-format",
             "json",
             "--quiet",
@@ -212,11 +214,15 @@ impl Fault {
 
 const COMPILE_TIME: &str = "compile-time.txt";
 const PACKAGE: &str = "crates/agent-core";
-/// What is woven. The kernel is not: its proofs run when tables are compiled, before a mutant could be chosen.
+/// The machines.
 pub(super) const SOURCES: &str = "crates/agent-core/src/";
+/// What they speak of.
+pub(super) const TYPES: &str = "crates/agent-types/src/";
+/// What is woven. The kernel is not: its proofs run when tables are compiled, before a mutant could be chosen.
+const WOVEN: &[&str] = &[SOURCES, TYPES];
 /// The kernel.
 pub(super) const KERNEL: &str = "crates/statetable/src/";
-const LIBRARY: &str = "crates/agent-core/src/lib.rs";
+const LIBRARY: &str = "lib.rs";
 
 #[cfg(test)]
 mod tests {

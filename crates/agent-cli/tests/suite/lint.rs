@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CLAUDE_CODE: &str = include_str!("../../src/sessions/lint/samples/claude-code.jsonl");
+const CLAUDE_CODE: &str = include_str!("../../src/commands/sessions/lint/samples/claude-code.jsonl");
 
 fn journal(scratch: &Scratch) -> PathBuf {
     let model = Model::script([Step::call("bash", json!({"command": "true"})), Step::text("Done.")]);

@@ -31,6 +31,8 @@ mod second_mounts;
 mod secrets;
 mod sessions;
 mod shared_index;
+#[path = "../common/signals.rs"]
+mod signals;
 mod stdio;
 mod support;
 mod surroundings;

@@ -179,7 +179,10 @@ fn tools_do_not_write_protected_places_by_a_second_mount() {
             Step::call("write_file", json!({ "path": path, "content": "EVIL" })),
             Step::text("Done."),
         ]);
-        let command = scratch.run_command(&model, &["-p", "x", "--permission-mode", "bypass"]);
+        // All of it holds the home directory, too.
+        let confirmed: &[&str] = if from == "." { &["--allow-home"] } else { &[] };
+        let arguments = [&["-p", "x", "--permission-mode", "bypass"], confirmed].concat();
+        let command = scratch.run_command(&model, &arguments);
         let mounts = [(scratch.path(from), scratch.work(at))];
         let ended = Running::start(&mut with_mounts(&[(&mounts[0].0, &mounts[0].1)], &command)).end();
         ended.assert_code(0);
@@ -230,19 +233,50 @@ fn a_second_mount_of_the_home_is_the_home() {
     if !can_try() {
         return;
     }
-    for (from, directory, is_refused) in
-        [("home", "alias", true), (".", "alias", true), ("home/project", "alias", false)]
-    {
+    for (from, at, directory, is_refused) in [
+        ("home", "alias", "alias", true),
+        (".", "alias", "alias", true),
+        ("home/project", "alias", "alias", false),
+        ("home", "alias/in", "alias", true),
+        (".", "alias/in", "alias", true),
+        ("home/project", "alias/in", "alias", false),
+    ] {
         let scratch = Scratch::new();
-        for folder in ["alias", "home/project"] {
+        for folder in ["alias/in", "home/project"] {
             fs::create_dir_all(scratch.path(folder)).unwrap();
         }
         let model = Model::script([Step::text("Done.")]);
         let place = scratch.path(directory).display().to_string();
         let command = scratch.run_command(&model, &["-p", "x", "--sandbox", "off", "-C", &place]);
         let ended: Ended =
-            Running::start(&mut with_mounts(&[(&scratch.path(from), &scratch.path("alias"))], &command)).end();
+            Running::start(&mut with_mounts(&[(&scratch.path(from), &scratch.path(at))], &command)).end();
         assert_eq!(ended.err.contains("holds your home directory"), is_refused, "{from}: {ended:?}");
         assert_eq!(model.requests().is_empty(), is_refused, "{from}: {ended:?}");
+    }
+}
+
+/// Without bubblewrap nothing is protected in the workspace, so nothing of the agent's own may be mounted there.
+#[test]
+fn own_directories_that_are_mounted_in_the_workspace_are_refused_with_landlock_alone() {
+    let bwrap = Path::new("/usr/bin/bwrap");
+    if !can_try() || !bwrap.exists() {
+        return;
+    }
+    for (from, is_own) in [("config", true), ("config/hooks", true), ("state", true), ("home/project", false)] {
+        for arguments in [&[][..], &["--allow-home"]] {
+            let scratch = Scratch::repository_in("/var/tmp");
+            for folder in ["work/in", "config/hooks", "home/project"] {
+                fs::create_dir_all(scratch.path(folder)).unwrap();
+            }
+            let (from_path, at) = (scratch.path(from), scratch.work("in"));
+            let mounts = [(from_path.as_path(), at.as_path()), (Path::new("/usr/bin/false"), bwrap)];
+            let model = Model::script([Step::text("Done.")]);
+            let command = scratch.run_command(&model, &[&["-p", "x"], arguments].concat());
+            let ended = Running::start(&mut with_mounts(&mounts, &command)).end();
+            let is_refused = is_own && arguments.is_empty();
+            ended.assert_code(if is_refused { 42 } else { 0 });
+            assert_eq!(ended.err.contains("leads into what commands may write"), is_refused, "{from}: {ended:?}");
+            assert_eq!(model.requests().is_empty(), is_refused, "{from}: {ended:?}");
+        }
     }
 }

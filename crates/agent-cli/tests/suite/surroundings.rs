@@ -15,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 
 #[test]
 fn the_walls_with_landlock_alone() {
-    in_surroundings(Means::Landlock, User::This, &["walls::", "sandbox::"]);
+    in_surroundings(Means::Landlock, User::This, &["walls::", "walls_own::own_", "sandbox::"]);
 }
 
 #[test]
@@ -30,7 +30,11 @@ fn the_walls_of_an_ordinary_user() {
 
 #[test]
 fn the_walls_of_an_ordinary_user_with_landlock_alone() {
-    in_surroundings(Means::Landlock, User::Ordinary, &["walls::", "walls_own::tools_", "sandbox::commands_"]);
+    in_surroundings(
+        Means::Landlock,
+        User::Ordinary,
+        &["walls::", "walls_own::tools_", "walls_own::own_", "sandbox::commands_"],
+    );
 }
 
 #[test]

@@ -239,6 +239,22 @@ fn signals_while_the_reader_is_waited_for() {
     assert!(read == long_answer(), "{} bytes", read.len());
 }
 
+/// The answer is whole within a moment, so the signal comes when the work has ended and its output waits for a reader.
+#[test]
+fn a_signal_at_the_very_end() {
+    for (signal, code) in SIGNALS {
+        let scratch = Scratch::new();
+        let model = Model::script([Step::text("a".repeat(6_000_000))]);
+        let (_reader, writer) = pipe().unwrap();
+        let mut command = scratch.run_command(&model, &["-p", "x", "--output-format", "json"]);
+        let running = Running::start_with(command.stdout(writer).stderr(Stdio::piped()));
+        model.wait_for_requests(1);
+        std::thread::sleep(Duration::from_millis(100));
+        running.signal(signal);
+        running.end().assert_code(code);
+    }
+}
+
 #[test]
 fn a_job() {
     for unread in ALL {

@@ -22,6 +22,9 @@ struct Case {
     free: &'static str,
 }
 
+/// The first of the cases are directories of the agent's own.
+const OWN: usize = 5;
+
 const CASES: [Case; 9] = [
     Case {
         name: "the directory of the configuration is a link",
@@ -124,7 +127,16 @@ fn prepared(case: &Case) -> Scratch {
     scratch
 }
 
+/// Where nothing holds commands in the workspace, a start in such a one has to be confirmed.
+fn confirmed() -> &'static [&'static str] {
+    if can_mount() { &[] } else { &["--allow-home"] }
+}
+
 fn run(case: &Case, scratch: &Scratch, model: &Model, more: &[&str]) -> Ended {
+    start(case, scratch, model, &[more, confirmed()].concat())
+}
+
+fn start(case: &Case, scratch: &Scratch, model: &Model, more: &[&str]) -> Ended {
     let mut command: Command =
         scratch.run_command(model, &[&["-p", "x", "--permission-mode", "bypass"], more].concat());
     for (name, below) in case.environment {
@@ -158,6 +170,25 @@ fn tools_do_not_write_the_users_own_directories_behind_links() {
         assert!(!content(&scratch, case.path).contains("EVIL"), "{}: {ended:?}", case.name);
         assert!(model.last_body().to_string().contains("no tool changes it"), "{}: {}", case.name, model.last_body());
         assert_eq!(content(&scratch, case.free), EVIL, "the control of {}: {ended:?}", case.name);
+    }
+}
+
+/// With Landlock alone commands could write there what the next session obeys.
+#[test]
+fn own_directories_that_lead_into_the_workspace_are_refused_where_nothing_holds_them() {
+    for (number, case) in CASES.iter().enumerate() {
+        let is_own = number < OWN;
+        for (more, is_open) in [(&[][..], true), (&["--sandbox", "read-only"], false), (&["--allow-home"], false)] {
+            let scratch = prepared(case);
+            let model = Model::script([Step::text("Done.")]);
+            let ended = start(case, &scratch, &model, more);
+            let is_refused = is_own && is_open && !can_mount();
+            assert_eq!(model.requests().is_empty(), is_refused, "{}, {more:?}: {ended:?}", case.name);
+            ended.assert_code(if is_refused { 42 } else { 0 });
+            if is_refused {
+                ended.assert_says("leads into what commands may write").assert_says("--allow-home");
+            }
+        }
     }
 }
 
@@ -215,7 +246,8 @@ fn tools_do_not_read_the_state_behind_a_link() {
             ("grep", json!({ "pattern": "KEY-C[A]NARY", "path": format!("{folder}/deep") })),
         ] {
             let model = Model::script([Step::call(tool, arguments.clone()), Step::text("Done.")]);
-            let mut command = scratch.run_command(&model, &["-p", "x", "--permission-mode", "bypass"]);
+            let flags = [&["-p", "x", "--permission-mode", "bypass"], confirmed()].concat();
+            let mut command = scratch.run_command(&model, &flags);
             let ended = Running::start(command.env("AGENT_STATE_HOME", scratch.path("st/agent"))).end();
             ended.assert_code(0);
             let body = model.last_body().to_string();
@@ -224,7 +256,7 @@ fn tools_do_not_read_the_state_behind_a_link() {
     }
     // What is come across is left out, too.
     let model = Model::script([Step::call("grep", json!({ "pattern": "KEY-C[A]NARY" })), Step::text("Done.")]);
-    let mut command = scratch.run_command(&model, &["-p", "x"]);
+    let mut command = scratch.run_command(&model, &[&["-p", "x"], confirmed()].concat());
     Running::start(command.env("AGENT_STATE_HOME", scratch.path("st/agent"))).end();
     let body = model.last_body().to_string();
     assert!(body.contains("st/free/deep/key") && !body.contains("st/agent"), "{body}");

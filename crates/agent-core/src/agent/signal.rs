@@ -1,34 +1,9 @@
-//! The tool by which an agent says that it is done or waits.
+//! The signals that a round of tool calls carries.
 
-use crate::conversation::{Arguments, Round};
-use crate::lifecycle::{self, Signal};
-use alloc::format;
-use alloc::string::String;
+use crate::conversation::Round;
+use crate::lifecycle;
+use agent_types::signal::{SIGNAL_TOOL, SignalArguments};
 use alloc::vec::Vec;
-use serde::Deserialize;
-
-/// Name of the tool by which an agent signals that it is done or waits.
-pub const SIGNAL_TOOL: &str = "signal";
-
-/// The arguments of the signal tool.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SignalArguments {
-    /// What is signalled.
-    pub status: Signal,
-    /// What was done, or what is asked.
-    pub summary: String,
-}
-
-impl SignalArguments {
-    /// Reads the arguments of a call.
-    ///
-    /// # Errors
-    /// A message that tells the model how to correct the call.
-    pub fn read(arguments: &Arguments) -> Result<Self, String> {
-        arguments.read().map_err(|error| format!("{error}"))
-    }
-}
 
 /// The signals in a round of tool calls that the tool took, in order.
 #[must_use]

@@ -1,10 +1,9 @@
 //! Which trigger an event is: guards are decided here, and nowhere else.
 
 use super::commitment::{CheckEnd, CheckReport, CommitmentId};
-use super::event::{Event, Signal, TurnEnd};
 use super::step::{Objection, Reason};
 use super::table::Trigger;
-use super::{Lifecycle, State, Ticket};
+use super::{Event, Lifecycle, Signal, State, Ticket, TurnEnd};
 
 impl Lifecycle {
     /// Whether the event is a timer that the agent does not wait for any more: it was stopped, replaced or taken already. The driver cannot

@@ -1,7 +1,7 @@
 //! What the driver reports.
 
 use super::commitment::{CheckReport, Commitment, CommitmentId};
-use super::{TaskMode, Ticket};
+use super::{Signal, TaskMode, Ticket};
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -111,16 +111,6 @@ impl Event {
             Self::CleanupCompleted { .. } => "CleanupCompleted",
         }
     }
-}
-
-/// What an agent says about its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Signal {
-    /// It is done.
-    Done,
-    /// It cannot go on without an answer.
-    Waiting,
 }
 
 /// How a turn of the session ended.

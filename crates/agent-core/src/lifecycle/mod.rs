@@ -48,9 +48,10 @@ pub mod table;
 mod verification;
 
 pub use action::{Action, Gap, Outcome};
+pub use agent_types::signal::Signal;
 pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
 pub use config::LifecycleConfig;
-pub use event::{Event, Signal, TurnEnd};
+pub use event::{Event, TurnEnd};
 pub use statetable::Ticket;
 pub use step::{Objection, Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, LifecycleTable, ProvedTable, State, Trigger};

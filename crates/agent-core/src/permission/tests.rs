@@ -27,27 +27,6 @@ fn runs(policy: &Permissions, tool: &str, inspection: &Inspection) -> bool {
 }
 
 #[test]
-fn globs_match_whole_paths() {
-    let cases = [
-        ("src/**", "src/a/b.rs", true),
-        ("src/**", "src2/a", false),
-        ("src/*", "src/a/b.rs", false),
-        ("**/b.rs", "b.rs", true),
-        ("**/b.rs", "a/x/b.rs", true),
-        ("**/b.rs", "a/xb.rs", false),
-        ("*.rs", "a.rs", true),
-        ("*.rs", "a/b.rs", false),
-        ("a?c", "abc", true),
-        ("a?c", "a/c", false),
-        ("**/**/**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y", false),
-        ("", "", true),
-    ];
-    for (pattern, path, expected) in cases {
-        assert_eq!(glob::matches(pattern, path), expected, "{pattern} over {path}");
-    }
-}
-
-#[test]
 fn deny_wins_over_allow_and_bypass() {
     let policy = policy(PermissionMode::Bypass, &["edit_file"], &["edit_file(secrets/**)", "bash(rm:*)"]);
     assert!(runs(&policy, "edit_file", &edit("src/a.rs")));

@@ -315,7 +315,7 @@ impl Batch {
     pub(super) fn ran(&self) -> Vec<RanTool> {
         let ran = self.calls.iter().filter_map(|open| {
             let status = open.ran?;
-            Some(RanTool { call: open.call.id.clone(), name: open.call.name.clone(), effect: open.effect, status })
+            Some(RanTool::new(&open.call, open.effect, status))
         });
         let mut all = Vec::with_capacity(self.calls.len());
         all.extend(ran);

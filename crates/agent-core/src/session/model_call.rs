@@ -46,7 +46,7 @@ impl Session {
             Reply::Calls { answer, unusable } => {
                 self.accept(&answer);
                 self.pauses = 0;
-                self.used_ids.extend(answer.calls().map(|call| call.id.clone()));
+                answer.calls().for_each(|call| self.used_ids.add(call.id.clone()));
                 answer.text_into(&mut self.run.get_or_insert_default().text);
                 self.batch = Some(Box::new(Batch::new(answer, unusable)));
             }

@@ -70,7 +70,11 @@ fn values(out: &mut String) {
 }
 
 fn add<T: DeserializeOwned>(out: &mut String) {
-    let name = type_name::<T>().trim_start_matches("agent_core::");
+    let name = match type_name::<T>() {
+        // The line is kept under the name that it had when it was first written.
+        "agent_types::signal::Signal" => "lifecycle::event::Signal",
+        name => name.trim_start_matches("agent_core::").trim_start_matches("agent_types::"),
+    };
     out.push_str(&format!("{name}: {}\n", kinds::<T>().join(", ")));
 }
 

@@ -10,7 +10,7 @@
 //! 5. Mounts are made by name, so the helper within compares each with what was seen when they were decided: [`Made`].
 
 use super::place::Place;
-use agent_core::protected::is_instructions;
+use agent_types::protected::is_instructions;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! A file in which the helper within a sandbox says which signal ended a program. It lies where commands do not see it, and goes when this goes.
 
 use super::scratch::Scratch;
-use agent_core::ports::Exit;
+use agent_types::ports::Exit;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,8 +2,8 @@
 
 use crate::sandbox::{Place, everywhere, run};
 use crate::support::{helper, text};
-use agent_core::ports::Exit;
 use agent_exec::{Access, Environment, Mechanism, Policy, Processes, Sandbox};
+use agent_types::ports::Exit;
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -367,8 +367,8 @@ async fn what_is_hidden_in_the_workspace_cannot_be_moved_to_be_read() {
     }
 }
 
-fn command_in(directory: &Path, place: &Place, text: &str) -> agent_core::ports::Command {
-    agent_core::ports::Command { directory: directory.display().to_string(), ..place.command(text) }
+fn command_in(directory: &Path, place: &Place, text: &str) -> agent_types::ports::Command {
+    agent_types::ports::Command { directory: directory.display().to_string(), ..place.command(text) }
 }
 
 /// A compiler finds itself, its settings and its cache in a home whose keys are hidden.

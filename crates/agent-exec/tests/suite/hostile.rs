@@ -5,8 +5,8 @@ use crate::apart::{self, FIRST_OF_OURS};
 use crate::naive;
 use crate::sandbox::{Place, everywhere};
 use crate::support::{Switch, helper, odd_sleep, sleepers, wait_for_sleepers};
-use agent_core::ports::Exit;
 use agent_exec::{Access, Finished, Processes, StartError, Streams};
+use agent_types::ports::Exit;
 use rustix::process::{Resource, getrlimit};
 use std::time::{Duration, Instant};
 
@@ -133,7 +133,7 @@ fn everywhere_and_without() -> Vec<(String, Place, Processes)> {
 async fn another(processes: &Processes) -> AbortOnDrop {
     let (sleep, processes) = (odd_sleep(), processes.clone());
     let command = crate::support::shell(&format!("sleep {sleep}"));
-    let command = agent_core::ports::Command { timeout_ms: 600_000, ..command };
+    let command = agent_types::ports::Command { timeout_ms: 600_000, ..command };
     let task = tokio::spawn(async move {
         let _ = processes.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await;
     });
@@ -263,12 +263,12 @@ async fn a_start_that_fails_is_one_clear_error() {
     all.extend(everywhere(Access::WorkspaceWrite).into_iter().map(|(_, _, processes)| processes));
     for processes in &all {
         let place = Place::new();
-        let error = |command: agent_core::ports::Command| async move {
+        let error = |command: agent_types::ports::Command| async move {
             processes.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap_err()
         };
-        let gone = agent_core::ports::Command { directory: "/nowhere/at/all".into(), ..place.command("true") };
+        let gone = agent_types::ports::Command { directory: "/nowhere/at/all".into(), ..place.command("true") };
         assert!(matches!(error(gone).await, StartError::NoDirectory { .. }));
-        let absent = agent_core::ports::Command { program: "surely-not-there".into(), ..place.command("true") };
+        let absent = agent_types::ports::Command { program: "surely-not-there".into(), ..place.command("true") };
         assert!(matches!(error(absent).await, StartError::NotFound));
         assert!(matches!(error(place.command("a\0b")).await, StartError::NulByte));
         assert!(matches!(error(place.command(&"x".repeat(3_000_000))).await, StartError::TooLong));

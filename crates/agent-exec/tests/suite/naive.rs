@@ -1,7 +1,7 @@
 //! Commands run as they often are: input left open, outputs read to their end and line by line, a time-out that asks the program itself.
 
-use agent_core::ports::{Command, Exit};
 use agent_exec::{Captured, Finished};
+use agent_types::ports::{Command, Exit};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;

@@ -1,8 +1,8 @@
 //! Starting, feeding, reading and judging one program.
 
 use crate::support::{Switch, run, shell, text};
-use agent_core::ports::{Command, CommandRunner as _, Exit};
 use agent_exec::{Processes, StartError, Streams};
+use agent_types::ports::{Command, CommandRunner as _, Exit};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Mutex;

@@ -2,8 +2,8 @@
 //! that it is known to be one.
 
 use crate::support::{Switch, helper, odd_sleep, shell, sleepers, text, wait_for_sleepers};
-use agent_core::ports::{Command, Exit};
 use agent_exec::{Access, Environment, Finished, Held, Mechanism, Policy, Processes, Sandbox, Streams, check};
+use agent_types::ports::{Command, Exit};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;

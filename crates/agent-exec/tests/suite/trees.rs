@@ -1,8 +1,8 @@
 //! Whatever a command does to get away, nothing of it is alive when the call is over.
 
 use crate::support::{ESCAPES, Switch, escape_command, odd_sleep, shell, sleepers, text, wait_for_sleepers};
-use agent_core::ports::Exit;
 use agent_exec::{Processes, Streams};
+use agent_types::ports::Exit;
 use std::time::{Duration, Instant};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

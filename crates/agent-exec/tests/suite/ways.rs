@@ -2,8 +2,8 @@
 
 use crate::sandbox::{everywhere, run};
 use crate::support::text;
-use agent_core::ports::{Command, Exit};
 use agent_exec::{Access, Mechanism};
+use agent_types::ports::{Command, Exit};
 use std::process::Stdio;
 
 fn with_input(command: Command) -> Command {

@@ -1,7 +1,7 @@
 //! What the tests share: commands, a switch for cancelling, a look at the process table.
 
-use agent_core::ports::{CancelSignal, Command};
 use agent_exec::{Finished, Helper, Processes, StartError, Streams};
+use agent_types::ports::{CancelSignal, Command};
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,10 +1,10 @@
 //! What a hook says: by its exit code, and by what it prints.
 
 use super::OUTPUT_LIMIT_BYTES;
-use agent_core::conversation::Arguments;
-use agent_core::hook::{HookEnd, HookPoint};
-use agent_core::ports::{CommandError, CommandOutput, Exit};
-use agent_core::tool::HookVerdict;
+use agent_types::conversation::Arguments;
+use agent_types::hook::{HookEnd, HookPoint};
+use agent_types::ports::{CommandError, CommandOutput, Exit};
+use agent_types::tool::HookVerdict;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -67,7 +67,6 @@ pub(super) fn read(
         Exit::Signal(signal) => Err(with_stderr(&format!("it was ended by signal {signal}"), output)),
         Exit::TimedOut => Err(format!("it was not done after {timeout_ms} ms")),
         Exit::Cancelled => Err(String::from("it was stopped")),
-        _ => Err(String::from("nobody knows how it ended")),
     }
 }
 

@@ -4,7 +4,7 @@ use super::input;
 use super::matcher::{Matcher, MatcherError};
 use super::pinned::PinnedScript;
 use super::script::Script;
-use agent_core::hook::HookPoint;
+use agent_types::hook::HookPoint;
 
 /// A hook: when it runs, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What a hook is told: one JSON object.
 
 use super::About;
-use agent_core::conversation::ToolCall;
-use agent_core::hook::{HookOccasion, HookPoint};
-use agent_core::tool::ToolStatus;
+use agent_types::conversation::ToolCall;
+use agent_types::hook::{HookOccasion, HookPoint};
+use agent_types::tool::ToolStatus;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

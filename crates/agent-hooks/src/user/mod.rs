@@ -26,10 +26,10 @@ pub use matcher::{Matcher, MatcherError};
 pub use pinned::{Grounds, PinnedScript};
 pub use script::Script;
 
-use agent_core::conversation::ToolCall;
-use agent_core::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
-use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
-use agent_core::tool::HookVerdict;
+use agent_types::conversation::ToolCall;
+use agent_types::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
+use agent_types::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner, Exit};
+use agent_types::tool::HookVerdict;
 use answer::Said;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

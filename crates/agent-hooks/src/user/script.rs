@@ -5,8 +5,7 @@
 //!
 //! Absent: what the script calls, and files that a command names elsewhere than at its beginning.
 
-use crate::image::Image;
-use crate::objects::hex;
+use agent_git::Image;
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -78,7 +77,8 @@ fn content(path: &Path) -> String {
 }
 
 pub(super) fn digest(bytes: &[u8]) -> String {
-    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+    let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
 }
 
 fn is_before_program(word: &str) -> bool {

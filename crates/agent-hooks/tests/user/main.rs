@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
-use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport};
-use agent_core::ports::{CancelSignal, NeverCancelled};
-use agent_core::tool::{HookVerdict, ToolStatus};
 use agent_exec::{Environment, Processes};
 use agent_hooks::{UserHook, UserHooks};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
+use agent_types::hook::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport};
+use agent_types::ports::{CancelSignal, NeverCancelled};
+use agent_types::tool::{HookVerdict, ToolStatus};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::fs;

@@ -13,7 +13,7 @@ use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::seam::Seam;
 use crate::wire::{count, is_done, text};
-use agent_core::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
+use agent_types::llm::{Delta, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -168,7 +168,7 @@ impl Assembly {
                 block.closed = true;
             }
         }
-        self.stop = text(message.stop_reason).map(|reason| stop_reason(&reason));
+        self.stop = said(message.stop_reason);
         Ok(())
     }
 
@@ -269,8 +269,8 @@ impl Assembly {
             return;
         };
         self.take_container(delta.container);
-        if let Some(reason) = text(delta.stop_reason) {
-            self.stop = Some(stop_reason(&reason));
+        if let Some(reason) = said(delta.stop_reason) {
+            self.stop = Some(reason);
         }
     }
 
@@ -363,6 +363,11 @@ fn value_of(raw: Option<&RawValue>) -> Result<Option<Value>, Broken> {
     let Some(raw) = raw else { return Ok(None) };
     let value: Value = serde_json::from_str(raw.get()).map_err(malformed)?;
     Ok((!value.is_null()).then(|| without_nulls(value, REQUIRED_NULLS)))
+}
+
+/// Why a message ended. An empty word says as little as none.
+fn said(raw: Option<&RawValue>) -> Option<StopReason> {
+    text(raw).filter(|reason| !reason.trim().is_empty()).map(|reason| stop_reason(&reason))
 }
 
 fn stop_reason(reason: &str) -> StopReason {

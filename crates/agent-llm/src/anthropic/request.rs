@@ -13,9 +13,9 @@ use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
 use crate::messages::push_tools;
 use crate::wire::{name, plain_id, push_element, push_json};
-use agent_core::conversation::{Answer, Block, Conversation, Item};
-use agent_core::llm::LlmRequest;
-use agent_core::tool::ToolSpec;
+use agent_types::conversation::{Answer, Block, Conversation, Item};
+use agent_types::llm::LlmRequest;
+use agent_types::tool::ToolSpec;
 use serde_json::value::RawValue;
 
 /// The body of a request.

@@ -3,8 +3,8 @@
 
 use super::DIALECT;
 use super::wire::OpaqueIn;
-use agent_core::conversation::Block;
-use agent_core::llm::ResponseBlock;
+use agent_types::conversation::Block;
+use agent_types::llm::ResponseBlock;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The wire format's own types: what is sent, and what comes.
 
-use agent_core::tool::ToolSpec;
+use agent_types::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;

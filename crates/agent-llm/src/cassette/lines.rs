@@ -1,6 +1,6 @@
 //! The records of a cassette.
 
-use agent_core::llm::LlmError;
+use agent_types::llm::LlmError;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -114,7 +114,7 @@ impl Cassette {
         Self::parse(&bytes, &shown)
     }
 
-    /// The wire format it was recorded in, as [`dialect`](agent_core::ports::LlmProvider::dialect) says it.
+    /// The wire format it was recorded in, as [`dialect`](agent_types::ports::LlmProvider::dialect) says it.
     #[must_use]
     pub const fn dialect(&self) -> &'static str {
         self.format.dialect()

@@ -3,7 +3,7 @@
 use super::compare::difference;
 use super::lines::How;
 use super::{Call, Cassette, Matching};
-use agent_core::llm::{LlmError, LlmErrorKind};
+use agent_types::llm::{LlmError, LlmErrorKind};
 use bytes::Bytes;
 use core::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

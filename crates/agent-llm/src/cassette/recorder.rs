@@ -3,7 +3,7 @@
 use super::CassetteError;
 use super::lines::{Answer, Content, End, Head, How, Line, Piece, Request};
 use crate::secret::Secrets;
-use agent_core::llm::LlmError;
+use agent_types::llm::LlmError;
 use core::fmt;
 use reqwest::header::HeaderMap;
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! Where the bytes of an answer come from: the network, with or without a recording of it, or a recording.
 
 use crate::cassette::{NotRecorded, Playback, Take};
-use agent_core::llm::LlmError;
+use agent_types::llm::LlmError;
 use bytes::Bytes;
 use reqwest::Response;
 

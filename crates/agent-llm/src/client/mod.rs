@@ -9,7 +9,7 @@ use crate::cassette::{self, Head, NotRecorded, Playback, Recorder, Take};
 use crate::config::{ConfigError, ProviderConfig, Timeouts};
 use crate::failure::{ERROR_BODY_LIMIT_BYTES, Reporter};
 use crate::secret::Secrets;
-use agent_core::llm::{LlmError, LlmErrorKind, Wait};
+use agent_types::llm::{LlmError, LlmErrorKind, Wait};
 use base::{base_url, shown};
 use body::Body;
 pub(crate) use body::Broke;

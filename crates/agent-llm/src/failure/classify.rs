@@ -4,7 +4,7 @@
 //! dozen wordings, an empty account as 400 or 429, and a wrong model name as 400.
 
 use super::Detail;
-use agent_core::llm::LlmErrorKind;
+use agent_types::llm::LlmErrorKind;
 
 /// The class of a failure, from the HTTP status if there was one and from what the server said.
 pub(crate) fn classify(status: Option<u16>, detail: &Detail) -> LlmErrorKind {

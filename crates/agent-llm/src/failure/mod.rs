@@ -17,7 +17,7 @@ use crate::cassette::NotRecorded;
 use crate::client::Broke;
 use crate::config::WaitSettings;
 use crate::secret::Secrets;
-use agent_core::llm::{LlmError, LlmErrorFacts, LlmErrorKind, Wait};
+use agent_types::llm::{LlmError, LlmErrorFacts, LlmErrorKind, Wait};
 use classify::classify;
 use core::time::Duration;
 use reqwest::header::HeaderMap;

@@ -6,7 +6,7 @@
 //! x-ratelimit-{limit,remaining,reset}                    reset as milliseconds since 1970 (OpenRouter)
 //! ```
 
-use agent_core::llm::RateLimit;
+use agent_types::llm::RateLimit;
 use reqwest::header::HeaderMap;
 use std::time::{Duration, SystemTime};
 

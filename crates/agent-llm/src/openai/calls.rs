@@ -8,7 +8,7 @@ use super::{CALL_FRAME, DIALECT};
 use crate::frame::Frame;
 use crate::seam::Seam;
 use crate::wire::{count, is_object, is_whole, text};
-use agent_core::llm::{RawCall, ResponseBlock};
+use agent_types::llm::{RawCall, ResponseBlock};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

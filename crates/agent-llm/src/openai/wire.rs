@@ -1,7 +1,7 @@
 //! The wire format's own types: what is sent, and what comes.
 
 use crate::wire::{Text, text};
-use agent_core::tool::ToolSpec;
+use agent_types::tool::ToolSpec;
 use core::fmt;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};

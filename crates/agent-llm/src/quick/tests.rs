@@ -3,7 +3,7 @@
 use super::*;
 use crate::reader::{Assemble, Broken, Heard};
 use crate::{anthropic, openai, responses};
-use agent_core::llm::Delta;
+use agent_types::llm::Delta;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::VecDeque;

@@ -13,7 +13,7 @@ use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::seam::Seam;
 use crate::wire::{count, is_done, output_tokens, overlapping_usage, text};
-use agent_core::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
+use agent_types::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::VecDeque;

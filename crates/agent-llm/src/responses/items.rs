@@ -12,7 +12,7 @@ use super::DIALECT;
 use super::wire::ItemHeadIn;
 use crate::frame::{Frame, without_nulls};
 use crate::wire::{is_whole, text};
-use agent_core::llm::{RawCall, ResponseBlock};
+use agent_types::llm::{RawCall, ResponseBlock};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

@@ -15,9 +15,9 @@ use crate::history::{Fragment, Fragments};
 use crate::messages::{UserShape, push_messages, push_tools, result_text};
 use crate::openai::CallIds;
 use crate::wire::{name, push_element, push_json};
-use agent_core::conversation::{Answer, Block, Item};
-use agent_core::llm::LlmRequest;
-use agent_core::tool::ToolSpec;
+use agent_types::conversation::{Answer, Block, Item};
+use agent_types::llm::LlmRequest;
+use agent_types::tool::ToolSpec;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -4,11 +4,11 @@
 #![expect(dead_code, reason = "every test file uses a part")]
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "it is part of tests")]
 
-use agent_core::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
-use agent_core::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose, ResponseBlock, StopReason};
-use agent_core::ports::LlmProvider;
 use agent_llm::bench::Format;
 use agent_llm::{AnthropicProvider, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, Timeouts};
+use agent_types::conversation::{Answer, Arguments, Block, CallId, Conversation, Input, Round, ToolCall, ToolResult};
+use agent_types::llm::{Delta, LlmChunk, LlmError, LlmRequest, LlmResponse, Purpose, ResponseBlock, StopReason};
+use agent_types::ports::LlmProvider;
 use futures_util::StreamExt;
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};

@@ -111,7 +111,6 @@ fn stop_reason(stop: &StopReason) -> Value {
         StopReason::ContextWindow => "model_context_window_exceeded",
         StopReason::Other(word) if word.is_empty() => return Value::Null,
         StopReason::Other(word) => word,
-        _ => "unknown",
     };
     Value::from(word)
 }

@@ -98,7 +98,6 @@ fn finish_reason(stop: &StopReason) -> Value {
         StopReason::Refusal => "content_filter",
         StopReason::Other(word) if word.is_empty() => return Value::Null,
         StopReason::Other(word) => word,
-        _ => "unknown",
     };
     Value::from(word)
 }

@@ -11,7 +11,7 @@ mod search;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::glob::PathPattern;
 use crate::workspace::Workspace;
-use agent_core::tool::ToolOutcome;
+use agent_types::tool::ToolOutcome;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use search::Search;

@@ -1,4 +1,4 @@
-//! Files that no tool writes: those of [`agent_core::protected`], and what the host protects besides.
+//! Files that no tool writes: those of [`agent_types::protected`], and what the host protects besides.
 
 use super::path::RelativePath;
 
@@ -13,7 +13,7 @@ pub(super) struct Protected {
 /// Why a path is protected, as the end of a sentence.
 pub(super) fn reason(path: &RelativePath, more: &[Protected]) -> Option<&'static str> {
     let host = more.iter().find(|more| path.as_path().starts_with(more.path.as_path()));
-    host.map(|host| host.reason).or_else(|| agent_core::protected::reason(path.as_str()))
+    host.map(|host| host.reason).or_else(|| agent_types::protected::reason(path.as_str()))
 }
 
 #[cfg(test)]

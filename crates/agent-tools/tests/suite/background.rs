@@ -1,7 +1,7 @@
 //! Commands in the background, and lists.
 
 use crate::support::Bench;
-use agent_core::tool::{Effect, Subject, ToolStatus};
+use agent_types::tool::{Effect, Subject, ToolStatus};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

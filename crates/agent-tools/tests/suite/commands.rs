@@ -1,7 +1,7 @@
 //! What `bash` runs is what the permission rules were shown: bash itself is asked.
 
 use crate::support::Bench;
-use agent_core::tool::Subject;
+use agent_types::tool::Subject;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! Our own tools hold what the testkit demands of every tool.
 
-use agent_core::ports::Tool;
 use agent_exec::Processes;
 use agent_testkit::conformance::tools::{ToolCase, assert_tool_conforms};
 use agent_tools::{Workspace, signal_tool, standard_tools};
+use agent_types::ports::Tool;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

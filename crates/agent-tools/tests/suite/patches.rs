@@ -1,7 +1,7 @@
 //! Patches: all of it or nothing.
 
 use crate::support::Bench;
-use agent_core::tool::Effect;
+use agent_types::tool::Effect;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

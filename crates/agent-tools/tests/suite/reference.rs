@@ -1,8 +1,8 @@
 //! The reference of the tools in `docs/tools.md`, made of what the model is told. `UPDATE=1` rewrites it.
 
 use crate::support::Bench;
-use agent_core::protected;
 use agent_tools::signal_tool;
+use agent_types::protected;
 use serde_json::Value;
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Listing and searching: ignored files, bounds, hostile patterns and trees.
 
 use crate::support::Bench;
-use agent_core::tool::{Effect, ToolStatus};
+use agent_types::tool::{Effect, ToolStatus};
 use serde_json::json;
 use std::fs;
 use std::time::{Duration, Instant};

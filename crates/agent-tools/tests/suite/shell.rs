@@ -1,7 +1,7 @@
 //! Hostile commands.
 
 use crate::support::Bench;
-use agent_core::tool::{Subject, ToolStatus};
+use agent_types::tool::{Subject, ToolStatus};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -108,7 +108,7 @@ async fn rules_see_the_plain_commands() {
 /// Waiting is harmless as long as somebody waits for it: in the background, or for many minutes, it takes a place that others need.
 #[tokio::test]
 async fn a_harmless_command_needs_permission_where_it_goes_on_for_long() {
-    use agent_core::tool::Effect;
+    use agent_types::tool::Effect;
     let bench = Bench::new();
     let effect = |arguments| bench.inspect("bash", &arguments).unwrap().effect;
     for command in ["sleep 1", "seq 3", "echo a && true"] {

@@ -1,11 +1,12 @@
 //! A workspace in a temporary directory, and tools that are called as a driver calls them.
 
-use agent_core::conversation::{Arguments, CallId, ToolCall};
-use agent_core::permission::{Exclusions, Permissions, Rule};
-use agent_core::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
-use agent_core::tool::{Inspection, ToolOutcome, ToolStatus};
+use agent_core::permission::Permissions;
 use agent_exec::Processes;
 use agent_tools::{Workspace, standard_tools};
+use agent_types::conversation::{Arguments, CallId, ToolCall};
+use agent_types::permission::{Exclusions, Rule};
+use agent_types::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
+use agent_types::tool::{Inspection, ToolOutcome, ToolStatus};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

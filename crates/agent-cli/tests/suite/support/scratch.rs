@@ -75,6 +75,7 @@ impl Scratch {
 
     /// A program in the working directory, with nothing of the developer's environment but where the tools are.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        crate::signals::are_heard();
         let mut command = Command::new(program);
         command
             .env_clear()

@@ -154,14 +154,18 @@ fn a_message_that_does_not_say_why_it_ended_is_no_whole_answer() {
     let text = || vec![start(0, json!({"type": "text", "text": "half"})), stop(0)];
     let null = json!({"type": "message_delta", "delta": {"stop_reason": null}});
     let end = || json!({"type": "message_stop"});
-    for events in [[text(), vec![end()]].concat(), [text(), vec![null.clone(), end()]].concat()] {
+    let empty = ended("");
+    for events in [vec![end()], vec![null.clone(), end()], vec![empty.clone(), end()]].map(|end| [text(), end].concat())
+    {
         let error = assembled(&events).unwrap_err();
         assert!(format!("{error:?}").contains("without a `stop_reason`"), "{error:?}");
     }
     let document = json!({"type": "message", "model": "m", "content": [{"type": "text", "text": "half"}]});
     assert!(Assembly::default().document(document.to_string().as_bytes()).is_err());
-    let call = vec![start(0, tool("a")), stop(0), null, end()];
-    assert!(assembled(&call).is_ok(), "the control: a call is whole by itself");
+    for silent in [null, empty] {
+        let call = vec![start(0, tool("a")), stop(0), silent, end()];
+        assert!(assembled(&call).is_ok(), "the control: a call is whole by itself");
+    }
     assert!(assembled(&[text(), vec![ended("end_turn"), end()]].concat()).is_ok(), "the control");
 }
 

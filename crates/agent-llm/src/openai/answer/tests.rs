@@ -3,7 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "`json!` is written in place")]
 
 use super::*;
-use agent_core::llm::RawCall;
+use agent_types::llm::RawCall;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sample;
-use agent_core::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult};
+use agent_types::conversation::{Arguments, CallId, Conversation, Input, Round, ToolCall, ToolResult};
 use serde_json::json;
 use std::sync::Arc;
 

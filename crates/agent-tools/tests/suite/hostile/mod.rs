@@ -11,7 +11,7 @@ mod paths;
 mod search;
 
 use crate::support::Bench;
-use agent_core::tool::ToolStatus;
+use agent_types::tool::ToolStatus;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,0 +1,228 @@
+//! `agent doctor`: what is there, what is missing, and what that means.
+
+use crate::commands::args::Doctor;
+
+use crate::config::file::{self, UserConfig, state_home};
+use crate::config::options::ProviderName;
+use crate::config::project::working_directory;
+use crate::config::repository::RepositoryConfig;
+use crate::config::rule_patterns;
+use crate::config::settings::{self, users_config};
+use crate::failure::Failure;
+use crate::hooks::formatters;
+use crate::hooks::places;
+use crate::hooks::trust;
+use crate::model::keys::{self, key_variable, variable};
+use crate::model::provider::{self, base_url_variable, is_on_this_machine, shown_url};
+use crate::screen::terminal::{inline, one_line, print};
+use crate::walls::sandbox;
+use crate::walls::search_path;
+use agent_core::permission::{Permissions, Rule, RuleSource};
+use agent_exec::SearchPath;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Prints a line a check; exit code 0 when nothing that every run needs is missing.
+pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
+    let directory = working_directory(options.directory.as_deref());
+    let place = directory.as_deref().unwrap_or(Path::new("/"));
+    let programs = search_path::of(place, &users_config().unwrap_or_default());
+    let mut report = Report { lines: Vec::new(), is_bad: false, programs };
+    report.program("git", true, "commits are neither seen nor made without it");
+    report.program("bash", true, "the bash tool needs it");
+    report.program("rustc", false, "only the demo needs it");
+    report.program("rustfmt", false, "only the demo and formatters configured to use it need it");
+    report.keys();
+    if let Err(failure) = file::check_places() {
+        report.bad(&failure.message);
+    }
+    report.configuration();
+    report.left_out();
+    match directory {
+        Ok(directory) => {
+            report.directory(&directory);
+            report.sandbox(&directory);
+        }
+        Err(failure) => report.bad(&failure.message),
+    }
+    report.state();
+    report.leftovers();
+    let text = format!("{}\n", report.lines.join("\n"));
+    print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
+    Ok(u8::from(report.is_bad))
+}
+
+/// What a program that failed said, in a line.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    match one_line(&text, 200) {
+        line if line.is_empty() => output.status.to_string(),
+        line => line,
+    }
+}
+
+struct Report {
+    lines: Vec<String>,
+    is_bad: bool,
+    programs: SearchPath,
+}
+
+impl Report {
+    fn good(&mut self, line: &str) {
+        self.lines.push(format!("ok    {}", inline(line)));
+    }
+
+    fn note(&mut self, line: &str) {
+        self.lines.push(format!("note  {}", inline(line)));
+    }
+
+    fn bad(&mut self, line: &str) {
+        self.is_bad = true;
+        self.lines.push(format!("NOT   {}", inline(line)));
+    }
+
+    fn program(&mut self, name: &str, is_needed: bool, why: &str) {
+        let found = self
+            .programs
+            .find(name)
+            .map(|program| Command::new(program).arg("--version").stdin(Stdio::null()).output());
+        match found {
+            Ok(Ok(output)) if output.status.success() => {
+                let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
+                self.good(&format!("{name}: {version}"));
+            }
+            Ok(Ok(output)) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", said(&output))),
+            Ok(Err(_)) | Err(_) => self.missing(is_needed, &format!("{name} is not there: {why}")),
+        }
+    }
+
+    /// What of `PATH` lies where the repository or commands could put programs.
+    fn left_out(&mut self) {
+        for path in self.programs.left_out().to_vec() {
+            let path = path.display();
+            self.note(&format!(
+                "the agent runs no program of its own from `{path}`, which is in PATH and can be written by commands"
+            ));
+        }
+    }
+
+    fn missing(&mut self, is_needed: bool, line: &str) {
+        if is_needed { self.bad(line) } else { self.note(line) }
+    }
+
+    fn keys(&mut self) {
+        let mut any = false;
+        for name in [ProviderName::Anthropic, ProviderName::OpenAi] {
+            if variable(key_variable(name)).is_some() {
+                any = true;
+                self.good(&format!("{} is set", key_variable(name)));
+            }
+            if let Some(url) = variable(base_url_variable(name)) {
+                let is_near = is_on_this_machine(&url);
+                any |= is_near;
+                let needs = if is_near { ": on this machine, so it needs no key" } else { "" };
+                self.note(&format!("{} is {}{needs}", base_url_variable(name), shown_url(&url)));
+            }
+        }
+        for name in [ProviderName::Anthropic, ProviderName::OpenAi] {
+            let url = variable(base_url_variable(name)).unwrap_or_default();
+            if let Some(proxy) = provider::proxy(name, &url) {
+                self.note(&format!(
+                    "requests to {} go through the proxy {proxy}, which the environment names",
+                    keys::own_host(name)
+                ));
+            }
+        }
+        if !any {
+            self.note("no key is set: use a local server with `--base-url`, or look at `agent demo`");
+        }
+    }
+
+    fn configuration(&mut self) {
+        let Some(path) = file::user_config_path() else {
+            self.note("there is no home directory: no configuration is read");
+            return;
+        };
+        match users_config() {
+            Ok(user) if path.exists() => {
+                self.good(&format!("configuration {}", path.display()));
+                self.entries(&user);
+            }
+            Ok(_) => self.note(&format!("no configuration at {}", path.display())),
+            Err(failure) => self.bad(&failure.message),
+        }
+    }
+
+    /// What of the user's configuration can be read and cannot be used.
+    fn entries(&mut self, user: &UserConfig) {
+        for failure in
+            [settings::limits_of_user(user).map(drop), formatters::of_user(user).map(drop), places::check_of_user(user)]
+        {
+            failure.unwrap_or_else(|failure| self.bad(&failure.message));
+        }
+    }
+
+    /// Rules that cover nothing, whoever said them.
+    fn rules(&mut self, directory: &Path, repository: &RepositoryConfig) {
+        let (Ok(user), Ok(tool_names)) = (users_config(), rule_patterns::tool_names(directory)) else { return };
+        let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();
+        let deny = [said(&user.deny, RuleSource::User), said(&repository.deny, RuleSource::Repository)].concat();
+        let permissions = Permissions { deny, allow: said(&user.allow, RuleSource::User), ..Permissions::default() };
+        for fault in rule_patterns::faults(&permissions, &user, &tool_names) {
+            self.bad(&fault);
+        }
+    }
+
+    fn directory(&mut self, directory: &Path) {
+        self.good(&format!("works in {}", directory.display()));
+        let config = RepositoryConfig::find(directory);
+        for path in &config.paths {
+            self.good(&format!("repository configuration {} (may only tighten)", path.display()));
+        }
+        config.broken.iter().chain(&config.refused).for_each(|wrong| self.bad(wrong));
+        self.rules(directory, &config);
+        match trust::of(directory, &config) {
+            Ok(trust) if trust.is_given => {
+                self.note("the workspace is trusted: programs that its repository names or configures are used");
+            }
+            Ok(trust) => trust.told.iter().for_each(|told| self.note(&format!("not used: {told}"))),
+            Err(failure) => self.bad(&failure.message),
+        }
+        if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
+            self.note("it is not in a git repository: nothing is committed");
+        }
+    }
+
+    fn sandbox(&mut self, directory: &Path) {
+        match sandbox::strongest(directory, Vec::new()) {
+            Ok(found) if found.weaknesses().is_empty() => self.good(&format!("sandbox: {found}")),
+            Ok(found) => self.note(&format!("sandbox: {found}")),
+            Err(why) => self.note(&format!(
+                "sandbox: {why}; `agent run` ends with an error unless `--sandbox off` is said, and at the prompt commands run as you"
+            )),
+        }
+    }
+
+    /// Removes what killed agents have left.
+    fn leftovers(&mut self) {
+        let Some(home) = state_home() else { return };
+        let cleared = agent_exec::leftovers::clear(&home.join(crate::LEFTOVERS));
+        for path in &cleared.removed {
+            self.note(&format!("removed {}, which an agent that was killed had left", path.display()));
+        }
+        for (path, why) in &cleared.left {
+            self.note(&format!("an agent that was killed may have left {}: {why}", path.display()));
+        }
+    }
+
+    fn state(&mut self) {
+        let Some(home) = state_home() else {
+            self.bad("there is no place for sessions: set AGENT_STATE_HOME");
+            return;
+        };
+        match file::make_state_home().and_then(|()| tempfile::NamedTempFile::new_in(&home)) {
+            Ok(_) => self.good(&format!("sessions are kept in {}", home.display())),
+            Err(error) => self.bad(&format!("sessions cannot be kept in {}: {error}", home.display())),
+        }
+    }
+}

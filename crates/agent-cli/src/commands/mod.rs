@@ -1,0 +1,15 @@
+//! What users and scripts may say, and a file for each command that does it.
+
+pub(crate) mod args;
+pub(crate) mod config_show;
+pub(crate) mod demo;
+pub(crate) mod diagram;
+pub(crate) mod doctor;
+pub(crate) mod help_pages;
+pub(crate) mod job;
+pub(crate) mod prompt;
+pub(crate) mod run;
+pub(crate) mod sessions;
+pub(crate) mod tools;
+pub(crate) mod trust;
+pub(crate) mod undo;

@@ -1,0 +1,439 @@
+//! The interactive prompt: shows what happens, passes on what is typed.
+//!
+//! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
+//! decided by the session alone.
+
+mod question;
+
+use crate::commands::run::going_on;
+use crate::config::options::{Options, OutputFormat, Seat, Verification};
+use crate::failure::Failure;
+use crate::model::paced::Unread;
+use crate::model::provider;
+use crate::screen::approver::{Question, ScreenApprover};
+use crate::screen::hint::resume_command;
+use crate::screen::lines::{self, Line};
+use crate::screen::signals::{self, Signal, Signals};
+use crate::screen::terminal::{self, PasteMarks, Style, inline, one_line};
+use crate::screen::unread;
+use crate::screen::view::{Level, View, lost};
+use crate::session::apart::{opened, settings, unless_signalled};
+use crate::session::limits::{Raise, next_notice, next_raise, raised};
+use crate::session::setup::Opened;
+use agent_core::agent::{Rejected, Turns};
+use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::conversation::CallId;
+use agent_core::lifecycle;
+use agent_core::permission::{Basis, Decision, Ruling};
+use agent_core::session::{Outcome, OutcomeKind, State, Trigger};
+use agent_git::RepositoryHooks;
+use agent_runner::{End, Handle, Notice};
+use question::Open;
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// Runs a session at the prompt and returns the exit code.
+pub(crate) async fn run(options: Options, verification: &Verification) -> Result<u8, Failure> {
+    if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
+        return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
+    }
+    let mut signals = signals::listen()?;
+    let (approver, questions) = ScreenApprover::new();
+    let begin = async {
+        let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
+        let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
+        opened(settings, &options, chosen, Some(approver), verification.commitments()).await
+    };
+    let (opened, settings) = unless_signalled(&mut signals, begin).await?;
+    let Opened { runner, handle, mut notices, id, model, before, repository, unfinished, .. } = opened;
+    let level = Level::of(options.quiet, options.verbose);
+    let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
+    screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
+    screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
+    screen.view.recap(&before.conversation);
+    if let Some(left) = &unfinished {
+        screen.view.tell(&going_on(left));
+    }
+    let lines = lines::read()?;
+    let task = tokio::spawn(runner.run());
+    let _marks = PasteMarks::ask();
+    let left = screen.run(&mut notices, &mut signals, lines, questions).await;
+    handle.detach();
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        screen.view.tell("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        handle.detach();
+    })
+    .await;
+    let left = cut_short.map_or(left, |signal| Failure::stopped(signal).code);
+    let Some(ended) = ended else { return Ok(left) };
+    let (end, agent) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    let session = agent.session();
+    screen.view.last_hooks(&mut notices);
+    screen.view.end_line();
+    screen.view.spent(session.ledger(), session.has_open_cost());
+    if !id.is_empty() {
+        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options, Raise::of(session).as_ref())));
+    }
+    match end {
+        End::JournalFailed(error) => Err(Failure::internal(error)),
+        _ => Ok(left),
+    }
+}
+
+/// What the person sees, and what the next line is for.
+struct Screen {
+    handle: Handle,
+    repository: Arc<RepositoryHooks>,
+    view: View,
+    style: Style,
+    is_idle: bool,
+    /// What was sent and the session has not taken yet: it is not idle, whatever it said before.
+    untaken: isize,
+    is_stopping: bool,
+    has_input_ended: bool,
+    /// Whether somebody sat at a terminal when it began: of one that was closed since, nobody could tell any more.
+    is_typed: bool,
+    /// The cost at which the next notice is due.
+    notice_at_nano_usd: u64,
+    last_interrupt: Option<Instant>,
+    question: Option<Open>,
+    /// Calls about which a hook wants a person to be asked.
+    asked_by_hook: BTreeSet<CallId>,
+    /// What the person allowed at the start, and how often as much again.
+    limits: Limits,
+    raises: u64,
+    /// What the session has used.
+    used: Ledger,
+    /// What the turns came to: nobody but the exit code tells a script.
+    turns: Turns,
+    had_unusable_line: bool,
+    /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
+    is_in_turn: bool,
+}
+
+impl Screen {
+    fn new(handle: Handle, repository: Arc<RepositoryHooks>, level: Level, limits: Limits, before: &Ledger) -> Self {
+        let mut view = View::new(true, level);
+        view.watch(limits);
+        Self {
+            handle,
+            repository,
+            view,
+            style: Style::for_stderr(),
+            is_idle: false,
+            untaken: 0,
+            is_stopping: false,
+            has_input_ended: false,
+            is_typed: std::io::stdin().is_terminal(),
+            notice_at_nano_usd: next_notice(before.cost_nano_usd),
+            last_interrupt: None,
+            question: None,
+            asked_by_hook: BTreeSet::new(),
+            limits,
+            raises: 0,
+            used: *before,
+            turns: Turns::default(),
+            had_unusable_line: false,
+            is_in_turn: false,
+        }
+    }
+
+    /// Until the person leaves, the session ends, or the input does.
+    async fn run(
+        &mut self,
+        notices: &mut agent_runner::Notices,
+        signals: &mut Signals,
+        mut lines: mpsc::UnboundedReceiver<Line>,
+        mut questions: mpsc::UnboundedReceiver<Question>,
+    ) -> u8 {
+        let mut next_question = None;
+        loop {
+            tokio::select! {
+                Some(signal) = signals.recv() => match signal {
+                    Signal::Terminate => return 143,
+                    Signal::Interrupt if self.interrupt() => {
+                        unread::leave_at_once();
+                        return 130;
+                    }
+                    Signal::Interrupt => {}
+                },
+                notice = notices.recv() => match notice {
+                    Some(notice) => self.notice(&notice),
+                    None => return 1,
+                },
+                Some(question) = put_next(&mut questions, &mut next_question) => {
+                    // What was typed before the question is no answer to it.
+                    while let Ok(line) = lines.try_recv() {
+                        if self.typed(&line) {
+                            return self.exit_code();
+                        }
+                    }
+                    // Why it is asked was told before.
+                    while let Ok(notice) = notices.try_recv() {
+                        self.notice(&notice);
+                    }
+                    if self.ask(question) {
+                        return self.exit_code();
+                    }
+                }
+                line = next_line(&mut lines), if !self.has_input_ended => match line {
+                    Some(line) if self.typed(&line) => return self.exit_code(),
+                    Some(_) => {}
+                    None if self.end_input() => return self.exit_code(),
+                    None => {}
+                },
+                () = terminal::lost() => {}
+            }
+            if let Some(why) = lost() {
+                self.view.error(&why);
+                return OutcomeKind::Failed.exit_code();
+            }
+            // Whoever pipes lines in wants them all answered first.
+            if self.has_input_ended && self.is_idle && self.untaken <= 0 {
+                return self.exit_code();
+            }
+        }
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.view.notice(notice);
+        match notice {
+            Notice::TurnBegan => self.repository.turn_started(),
+            Notice::Transition(step) => {
+                self.is_idle &= step.from == step.to;
+                self.is_in_turn |= step.to == State::PreparingRequest;
+                if matches!(
+                    step.on,
+                    Trigger::UserInput
+                        | Trigger::CompactionRequested
+                        | Trigger::BudgetRaised
+                        | Trigger::BudgetRaisedWorkDue
+                ) {
+                    self.untaken -= 1;
+                }
+                match step.on {
+                    Trigger::BudgetRaised => self.prompt_if_idle(),
+                    Trigger::CompactionCompleted => self.view.tell("summarised"),
+                    _ => {}
+                }
+            }
+            Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
+            Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
+                self.asked_by_hook.insert(call.clone());
+            }
+            Notice::Refused(rejected) => self.refused(rejected),
+            // The agent's own message to its session was not sent from here.
+            Notice::GapReport { .. } => self.untaken += 1,
+            Notice::Spent(ledger) => {
+                self.used = *ledger;
+                self.spent(ledger.cost_nano_usd);
+            }
+            Notice::Prompt { outcome, .. } => {
+                if self.is_stopping {
+                    self.view.tell("stopped");
+                }
+                self.ended(outcome.as_ref());
+                (self.is_idle, self.is_stopping) = (true, false);
+                self.question = None;
+                self.asked_by_hook.clear();
+                self.prompt("> ");
+            }
+            Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
+                for text in texts {
+                    self.view.tell(&format!("not sent: {text}"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells how the checks of a message ended. What a turn itself failed for was told before.
+    fn rested(&mut self, agent: &lifecycle::Outcome, run: Option<&Outcome>) {
+        let is_told = matches!(
+            agent,
+            lifecycle::Outcome::NotKept { .. }
+                | lifecycle::Outcome::Uncheckable { .. }
+                | lifecycle::Outcome::Waiting { .. }
+                | lifecycle::Outcome::TimedOut { .. }
+                | lifecycle::Outcome::BudgetExceeded
+        );
+        if let Some(error) = run.and_then(|run| run.error.as_deref()).filter(|_| is_told) {
+            self.view.tell(&inline(error));
+        }
+    }
+
+    /// A turn came to this.
+    fn ended(&mut self, outcome: Option<&Outcome>) {
+        let Some(outcome) = outcome.filter(|_| std::mem::take(&mut self.is_in_turn)) else { return };
+        if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
+            self.view.tell("/more goes on with as much again");
+        }
+        self.turns.add(outcome);
+    }
+
+    /// What leaving in order means. A person saw what happened; a script sees only this.
+    fn exit_code(&self) -> u8 {
+        if self.is_typed {
+            return 0;
+        }
+        match self.turns.gravest() {
+            Some(kind) if kind != OutcomeKind::Success => kind.exit_code(),
+            _ if self.had_unusable_line => UNUSABLE_INPUT,
+            _ => 0,
+        }
+    }
+
+    /// Returns whether to leave.
+    fn interrupt(&mut self) -> bool {
+        let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
+        self.last_interrupt = Some(Instant::now());
+        if self.is_stopping || (self.is_idle && again) {
+            return true;
+        }
+        if self.is_idle {
+            self.view.tell("\nCtrl-C again leaves; the session is kept");
+            self.prompt("> ");
+        } else {
+            self.is_stopping = true;
+            self.view.tell("stopping … (Ctrl-C again leaves at once)");
+            self.handle.cancel();
+        }
+        false
+    }
+
+    /// Returns whether to leave.
+    fn typed(&mut self, line: &Line) -> bool {
+        match line {
+            Line::Text(text) => self.line(text.trim()),
+            Line::Unusable { shown, reason } => {
+                self.view.line_was_typed();
+                self.had_unusable_line = true;
+                self.view.error(&format!("not sent, {reason}: {}", one_line(shown, 200)));
+                self.prompt_if_idle();
+                false
+            }
+        }
+    }
+
+    /// Returns whether to leave.
+    fn line(&mut self, line: &str) -> bool {
+        self.view.line_was_typed();
+        // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
+        self.last_interrupt = None;
+        if let Some(open) = self.question.take() {
+            self.answer(line, open);
+            return false;
+        }
+        match line {
+            "" => self.prompt_if_idle(),
+            "/quit" | "/exit" => return true,
+            "/compact" => {
+                self.untaken += 1;
+                self.handle.compact();
+            }
+            "/more" => {
+                self.raises = next_raise(&self.limits, self.raises, &self.used);
+                self.untaken += 1;
+                // What the limit cut short goes on, and may end well.
+                self.turns = Turns::default();
+                let raised = raised(&self.limits, self.raises);
+                self.view.watch(raised);
+                self.handle.set_limits(raised);
+            }
+            "/help" => {
+                self.view.tell("what you type while it works is sent with the next results");
+                self.view.tell("a line is a message; several lines are one when they are pasted");
+                self.view.tell("/compact  summarises the conversation to make room");
+                self.view.tell("/more     raises every limit by what it was at the start, and goes on");
+                self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
+                self.view.tell("Ctrl-C    stops the turn, twice leaves");
+                self.prompt_if_idle();
+            }
+            unknown if is_command(unknown) => {
+                self.view.tell(&format!("there is no command {unknown}; /help lists them"));
+                self.prompt_if_idle();
+            }
+            text => {
+                // Until the session says otherwise it has this to do.
+                self.is_idle = false;
+                self.untaken += 1;
+                self.handle.input(text);
+            }
+        }
+        false
+    }
+
+    /// What the person asked for and cannot have.
+    fn refused(&mut self, rejected: &Rejected) {
+        let what = match rejected.event() {
+            "UserInput" | "InputReceived" => {
+                self.untaken -= 1;
+                return;
+            }
+            "BudgetRaised" => "not raised",
+            "CompactionRequested" => "not summarised",
+            _ => return,
+        };
+        self.untaken -= 1;
+        if let Rejected::Session(rejected) = rejected {
+            self.view.tell(&format!("{what}: {}", rejected.reason));
+        }
+        self.prompt_if_idle();
+    }
+
+    /// Returns whether to leave.
+    fn end_input(&mut self) -> bool {
+        self.has_input_ended = true;
+        self.question.take().is_some_and(|open| self.without_answer((open.question, open.answer)))
+    }
+
+    /// Without a limit on money somebody should see where it goes.
+    fn spent(&mut self, nano_usd: u64) {
+        if nano_usd >= self.notice_at_nano_usd {
+            let spent = Usd(nano_usd);
+            self.view.tell(&format!("this session has cost {spent} USD so far; `--max-budget-usd` sets a limit"));
+            self.notice_at_nano_usd = next_notice(nano_usd);
+        }
+    }
+
+    fn prompt_if_idle(&mut self) {
+        if self.is_idle {
+            self.prompt("> ");
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        if self.is_typed {
+            self.view.prompt(text);
+        } else {
+            self.view.end_line();
+        }
+    }
+}
+
+/// The next line, where there is room for what is said to it.
+async fn next_line(lines: &mut mpsc::UnboundedReceiver<Line>) -> Option<Line> {
+    terminal::room().await;
+    lines.recv().await
+}
+
+/// The next question, once everything is written that came before it: what is typed until then cannot be meant for it.
+async fn put_next(questions: &mut mpsc::UnboundedReceiver<Question>, next: &mut Option<Question>) -> Option<Question> {
+    if next.is_none() {
+        *next = questions.recv().await;
+    }
+    terminal::written().await;
+    // One that was withdrawn meanwhile is not put.
+    next.take().filter(|(_, answer)| !answer.is_closed())
+}
+
+/// Whether a line can only be meant as a command. A path is none.
+fn is_command(line: &str) -> bool {
+    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
+}
+
+const UNUSABLE_INPUT: u8 = 42;
+const DOUBLE_PRESS: Duration = Duration::from_secs(2);

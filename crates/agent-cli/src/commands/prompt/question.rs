@@ -1,0 +1,107 @@
+//! Questions at the prompt: shown whole before they can be answered with yes.
+
+use super::Screen;
+use crate::config::kept_rules;
+use crate::screen::answer::{self, Asker};
+use crate::screen::approver::Question;
+use crate::screen::sheet::Sheet;
+use crate::screen::terminal::{Tint, forget_half_typed_line, inline, unmistakable};
+use crate::screen::view::call_line;
+use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use tokio::sync::oneshot;
+
+/// A question that waits for its answer.
+pub(super) struct Open {
+    pub(super) question: ApprovalQuestion,
+    pub(super) answer: oneshot::Sender<ApprovalAnswer>,
+    /// All of the call, and what of it was shown.
+    sheet: Sheet,
+}
+
+impl Screen {
+    /// Returns whether to leave.
+    pub(super) fn ask(&mut self, question: Question) -> bool {
+        if self.has_input_ended {
+            return self.without_answer(question);
+        }
+        self.view.end_line();
+        forget_half_typed_line();
+        let (question, answer) = question;
+        // However quiet: nobody can answer a question that was not put.
+        self.style.say(Tint::Bold, &format!("may this run? {}", unmistakable(&call_line(&question.call))));
+        let sheet = Sheet::of(&question.call);
+        self.show(Open { question, answer, sheet }, Sheet::next_part);
+        false
+    }
+
+    /// Shows a part of what is asked about, and what can be answered to that.
+    fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[String]) {
+        part(&mut open.sheet).iter().for_each(|line| self.style.say(Tint::Dim, line));
+        if open.sheet.is_seen() {
+            let asked = &open.question;
+            self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
+            for line in answer::choices(asked, self.asker(asked), &kept_rules::place()) {
+                self.style.say(Tint::Dim, &line);
+            }
+            self.prompt(ANSWER);
+        } else {
+            self.style.say(Tint::Bold, &format!("  {}: {}", open.sheet.how_far(), answer::TO_SEE_MORE));
+            self.prompt(MORE);
+        }
+        self.question = Some(open);
+    }
+
+    /// What was typed at an open question.
+    pub(super) fn answer(&mut self, line: &str, open: Open) {
+        let is_seen = open.sheet.is_seen();
+        match line {
+            "" if !is_seen => return self.show(open, Sheet::next_part),
+            "rest" if !is_seen => return self.show(open, Sheet::rest),
+            _ => {}
+        }
+        let read = if is_seen { answer::read } else { answer::read_unseen };
+        match read(line, &open.question, self.asker(&open.question)) {
+            // An approval that was withdrawn meanwhile needs no answer.
+            Ok(given) => drop(open.answer.send(self.keeping(given))),
+            Err(why) => {
+                self.style.say(Tint::Dim, &format!("  {why}"));
+                self.prompt(if is_seen { ANSWER } else { MORE });
+                self.question = Some(open);
+            }
+        }
+    }
+
+    fn asker(&self, question: &ApprovalQuestion) -> Asker {
+        if self.asked_by_hook.contains(&question.call.id) { Asker::Hook } else { Asker::Policy }
+    }
+
+    /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
+    fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
+        let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rule), arguments } = answer else { return answer };
+        let scope = match kept_rules::keep(&rule) {
+            Ok(()) => {
+                self.view.tell(&format!("kept in {}", inline(&kept_rules::place())));
+                ApprovalScope::Always(rule)
+            }
+            Err(error) => {
+                self.view.error(&format!("{error}; it holds for this session"));
+                ApprovalScope::Session(rule)
+            }
+        };
+        ApprovalAnswer::Allow { scope, arguments }
+    }
+
+    /// Returns whether to leave: a person who closes the terminal on a question has not answered it, and finds it again on resuming. Behind
+    /// a pipe nobody is left who could ever answer.
+    pub(super) fn without_answer(&mut self, (_, answer): Question) -> bool {
+        if self.is_typed {
+            self.view.tell("the question stays open");
+        } else {
+            let _ = answer.send(ApprovalAnswer::Nobody);
+        }
+        self.is_typed
+    }
+}
+
+const ANSWER: &str = "  answer: ";
+const MORE: &str = "  more: ";

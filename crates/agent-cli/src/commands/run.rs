@@ -1,0 +1,353 @@
+//! `agent run`: one task, headless, exactly one outcome.
+
+use crate::commands::args::Run;
+use crate::config::options::{Options, OutputFormat, Seat, Verification};
+use crate::config::settings::Settings;
+use crate::failure::Failure;
+use crate::model::paced::Unread;
+use crate::model::provider;
+use crate::screen::printer::{Init, Printer};
+use crate::screen::signals::{self, Signal, Signals};
+use crate::screen::terminal::{self, say};
+use crate::screen::unread;
+use crate::screen::view::lost;
+use crate::screen::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
+use crate::session::apart::{self, apart, unless_signalled};
+use crate::session::limits::Raise;
+use crate::session::setup::{self, Opened};
+use agent_core::lifecycle::{self, Lifecycle};
+use agent_core::session::{Outcome, OutcomeKind, Session};
+use agent_runner::{End, Handle, Notice, Notices};
+use std::io::{self, IsTerminal, Read};
+use std::time::Instant;
+
+/// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
+pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
+    let started = Instant::now();
+    let Run { prompt, words, verification, options } = arguments;
+    if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
+        say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
+        return WRONG_USAGE;
+    }
+    if options.fork_session && !options.continue_newest && options.session_id.is_none() {
+        say("agent: `--fork-session` goes with `--continue` or `--session-id`");
+        return WRONG_USAGE;
+    }
+    let mut printer = Printer::new(&options);
+    // From here on a signal ends the run with a result like everything else does.
+    let result = match thread.and_then(|()| signals::listen()) {
+        Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verification, &options)).await {
+            Ok(opened) => drive(opened, &mut printer, signals, started).await,
+            Err(failure) => RunResult::of_failure(&failure, started),
+        },
+        Err(failure) => RunResult::of_failure(&failure, started),
+    };
+    printer.finish(result, &options).await
+}
+
+/// Everything before the first model call.
+async fn begin(
+    prompt: Option<String>,
+    words: &[String],
+    verification: &Verification,
+    options: &Options,
+) -> Result<(Opened, Option<String>, Settings), Failure> {
+    let names_session = options.continue_newest || options.session_id.is_some();
+    let all = options.clone();
+    apart(move || setup::check_named(&all)).await??;
+    let prompt = match task(prompt, words).await {
+        Err(failure) if !names_session => return Err(failure),
+        prompt => prompt,
+    };
+    let all = options.clone();
+    let (settings, is_kept) = apart(move || {
+        let settings = Settings::resolve(&all, Seat::Headless)?;
+        let is_kept = setup::is_kept(&settings, &all)?;
+        Ok::<_, Failure>((settings, is_kept))
+    })
+    .await??;
+    let prompt = match prompt {
+        Err(failure) if !is_kept => return Err(failure),
+        prompt => prompt,
+    };
+    let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
+    let bound = verification.commitments();
+    let is_bound_anew = !bound.is_empty();
+    let (opened, settings) = apart::opened(settings, options, chosen, None, bound).await?;
+    match prompt {
+        Ok(prompt) => Ok((opened, Some(prompt), settings)),
+        // A run that was left has its task.
+        Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
+        // Other commands make another agent, which would wait for one.
+        Err(_) if opened.was_unfinished && is_bound_anew => Err(Failure::input(
+            "go on with the run that was left: it has its own commands; leave `--verify` out, or give a new task with `-p`",
+        )),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Shows what happens until the agent comes to rest, or until a signal.
+async fn drive(
+    (opened, prompt, settings): (Opened, Option<String>, Settings),
+    printer: &mut Printer,
+    mut signals: Signals,
+    started: Instant,
+) -> RunResult {
+    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, .. } = opened;
+    printer.init(Init {
+        session_id: id.clone(),
+        model,
+        tools: tool_names,
+        directory: settings.directory.clone(),
+        limits: settings.limits,
+        mode: settings.permissions.mode,
+        sandbox: settings.sandbox.as_ref().map(SandboxReport::of),
+    });
+    // A reader that is gone already is noticed before anything begins.
+    unread::a_moment().await;
+    if let Some(why) = lost() {
+        return RunResult::of_failure(&Failure::internal(why), started);
+    }
+    if let Some(left) = &unfinished {
+        printer.say(&going_on(left));
+    }
+    let task = tokio::spawn(runner.run());
+    let has_task = prompt.is_some();
+    if let Some(prompt) = prompt {
+        handle.input(prompt);
+    }
+    let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices).await;
+    handle.detach();
+    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+        handle.detach();
+    })
+    .await;
+    match ended {
+        Some(Ok((end, agent))) => {
+            let (session, outcome) = (agent.session(), agent.outcome());
+            // What the hooks at the session's end came to.
+            while let Ok(notice) = notices.try_recv() {
+                printer.notice(&notice);
+            }
+            guesses(&before.ledger, session.ledger()).iter().for_each(|remark| printer.say(remark));
+            let result = conclude(&end, session, outcome, signalled, &id, &before.ledger, started);
+            match (cut_short, lost().filter(|_| signalled.is_none())) {
+                (Some(signal), _) => result.cut_short(signal),
+                (None, Some(why)) => result.unread(why),
+                (None, None) => result,
+            }
+        }
+        None => {
+            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        }
+        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
+    }
+}
+
+/// Shows what happens until the agent rests, or it is to be left at once: whether a signal came, and which.
+async fn watch(
+    agent: &Handle,
+    has_task: bool,
+    printer: &mut Printer,
+    signals: &mut Signals,
+    notices: &mut Notices,
+) -> Option<Signal> {
+    let mut signalled = None;
+    let mut is_unread = false;
+    // A run that was left may come to rest before the new task is taken.
+    let mut is_taken = !has_task;
+    loop {
+        tokio::select! {
+            biased;
+            Some(signal) = signals.recv() => match (signal, signalled) {
+                // The first interrupt ends the turn in order; anything more leaves at once, and the session can be resumed.
+                (Signal::Interrupt, None) => {
+                    printer.say("stopping (Ctrl-C again leaves at once)");
+                    signalled = Some(Signal::Interrupt);
+                    unread::signalled();
+                    agent.cancel();
+                }
+                (signal, before) => {
+                    if before.is_some() {
+                        unread::leave_at_once();
+                    }
+                    signalled = Some(signal);
+                    break;
+                }
+            },
+            // What nobody is going to see is not to be paid for.
+            () = terminal::lost(), if !is_unread => {
+                is_unread = true;
+                agent.cancel();
+            }
+            notice = notices.recv() => {
+                let Some(notice) = notice else { break };
+                printer.notice(&notice);
+                match notice {
+                    Notice::Lifecycle(row) if row.on == lifecycle::Trigger::InputReceived => is_taken = true,
+                    Notice::Refused(rejected) if rejected.event() == "InputReceived" => break,
+                    Notice::Rested { .. } if is_taken => break,
+                    _ => {}
+                }
+            }
+        }
+    }
+    signalled
+}
+
+/// That a run goes on which was left before it came to rest.
+pub(crate) fn going_on(lifecycle: &Lifecycle) -> String {
+    let (bound, rounds) = (lifecycle.commitments().len(), lifecycle.rounds());
+    match bound {
+        0 => String::from("going on with the run that was left"),
+        1 => format!("going on with the run that was left: 1 commitment, {rounds} reports of what is missing so far"),
+        _ => format!(
+            "going on with the run that was left: {bound} commitments, {rounds} reports of what is missing so far"
+        ),
+    }
+}
+
+/// What of the tokens and the cost is not known, said once.
+fn guesses(before: &agent_core::budget::Ledger, after: &agent_core::budget::Ledger) -> Vec<String> {
+    let calls = after.model_calls - before.model_calls;
+    let estimated = after.estimated_calls - before.estimated_calls;
+    let unpriced = after.unpriced_calls - before.unpriced_calls;
+    let said = [
+        (estimated, "the provider did not say how many tokens were used: they are estimated"),
+        (
+            unpriced,
+            "the price of the model is not known: the cost is not known (set it in the configuration, under `[models]`)",
+        ),
+    ];
+    let said = said.into_iter().filter(|(count, _)| *count > 0);
+    // A call that ended with an earlier program was counted there, and is charged here.
+    said.map(|(count, text)| format!("for {count} of {} model calls {text}", calls.max(count))).collect()
+}
+
+/// The one outcome. A signal that left at once stands above what the session says.
+fn conclude(
+    end: &End,
+    session: &Session,
+    outcome: Option<Outcome>,
+    signalled: Option<Signal>,
+    id: &str,
+    before: &agent_core::budget::Ledger,
+    started: Instant,
+) -> RunResult {
+    let (code, subtype, error) = match (end, signalled, &outcome) {
+        (_, Some(Signal::Terminate), _) => (143, "cancelled", Some(String::from("terminated"))),
+        (End::JournalFailed(error), Some(Signal::Interrupt), _) => {
+            (130, "cancelled", Some(format!("interrupted, and the journal is not complete: {error}")))
+        }
+        (End::JournalFailed(error), None, _) => (1, OutcomeKind::Failed.subtype(), Some(error.to_string())),
+        (_, Some(Signal::Interrupt), None) => (130, "cancelled", Some(String::from("interrupted"))),
+        (_, _, Some(outcome)) => (outcome.kind.exit_code(), outcome.kind.subtype(), outcome.error.clone()),
+        (_, None, None) => {
+            (1, OutcomeKind::Failed.subtype(), Some(String::from("the session ended without an outcome")))
+        }
+    };
+    let (text, denials) = outcome.map(|Outcome { text, denials, .. }| (text, denials)).unwrap_or_default();
+    let (num_turns, total_cost_usd, usage) = used(before, session);
+    RunResult {
+        subtype,
+        is_error: code != 0,
+        exit_code: code,
+        result: text,
+        error,
+        session_id: id.to_owned(),
+        num_turns,
+        duration_ms: elapsed_ms(started),
+        total_cost_usd,
+        usage,
+        permission_denials: denials.iter().map(DenialReport::of).collect(),
+        terminal_state: format!("{:?}", session.state()),
+        raise: Raise::of(session),
+    }
+}
+
+impl RunResult {
+    fn of_failure(failure: &Failure, started: Instant) -> Self {
+        Self {
+            subtype: failure.subtype(),
+            is_error: true,
+            exit_code: failure.code,
+            result: String::new(),
+            error: Some(failure.message.clone()),
+            session_id: String::new(),
+            num_turns: 0,
+            duration_ms: elapsed_ms(started),
+            total_cost_usd: Some(0.0),
+            usage: UsageReport::default(),
+            permission_denials: Vec::new(),
+            terminal_state: String::from("Ready"),
+            raise: None,
+        }
+    }
+
+    /// The same, when a signal stopped the hooks at the session's end.
+    fn cut_short(self, signal: Signal) -> Self {
+        let failure = Failure::stopped(signal);
+        let error = format!("{}, and the hooks at the session's end were stopped", failure.message);
+        Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
+    }
+
+    /// The same, when nobody got it.
+    fn unread(self, why: String) -> Self {
+        let failure = Failure::internal(why);
+        Self {
+            subtype: failure.subtype(),
+            is_error: true,
+            exit_code: failure.code,
+            error: Some(failure.message),
+            ..self
+        }
+    }
+
+    /// The same of a session that nobody waited for: what it cost is not known.
+    fn of_session(self, session_id: String) -> Self {
+        Self { session_id, total_cost_usd: None, ..self }
+    }
+}
+
+/// The task: from the flag, the words, or standard input where it was asked for or nothing else is there.
+async fn task(prompt: Option<String>, words: &[String]) -> Result<String, Failure> {
+    let said = match prompt {
+        Some(prompt) => Some(prompt),
+        None if words.is_empty() => None,
+        None => Some(words.join(" ")),
+    };
+    let text = match said.as_deref() {
+        Some("-") => read_stdin().await?,
+        Some(text) => text.to_owned(),
+        None if io::stdin().is_terminal() => {
+            return Err(Failure::input("read the task: say it with `-p PROMPT`, or pipe it in"));
+        }
+        None => read_stdin().await?,
+    };
+    if text.trim().is_empty() { Err(Failure::input("read the task: it is empty")) } else { Ok(text) }
+}
+
+/// Reads on another thread: a signal must not wait for whoever holds the pipe.
+async fn read_stdin() -> Result<String, Failure> {
+    let failed = |what: String| Failure::input(format!("read the task from standard input: {what}"));
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut text = String::new();
+        io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)
+    });
+    match reading.await {
+        Ok(Ok(text)) if text.len() as u64 > MAX_PROMPT_BYTES => {
+            Err(failed(format!("it is longer than {MAX_PROMPT_BYTES} bytes")))
+        }
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn elapsed_ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
+const WRONG_USAGE: u8 = 2;

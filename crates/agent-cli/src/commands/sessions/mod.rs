@@ -1,0 +1,155 @@
+//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched; and session files looked at and repaired.
+//!
+//! Everything here reads a journal record by record through [`story`], and changes none. Text of models and tools reaches the terminal
+//! through `terminal::escaped` only.
+
+pub(crate) mod args;
+mod explain;
+mod export;
+mod html;
+mod lint;
+mod replay;
+mod rewind;
+mod story;
+
+use crate::config::project::working_directory;
+use crate::failure::Failure;
+use crate::screen::terminal::{escaped, inline, one_line, print, print_json, say};
+use crate::session::setup::{self, store};
+use agent_core::agent;
+use agent_core::journal::{Entry, LifecycleEntry, Record};
+use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
+use args::{Branch, List, One, Place, Sessions, SessionsCommand};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+pub(crate) use explain::explain;
+pub(crate) use replay::replay;
+pub(crate) use rewind::rewind;
+
+pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
+    match &arguments.command {
+        SessionsCommand::List(arguments) => list(arguments),
+        SessionsCommand::Show(arguments) => export::show(arguments),
+        SessionsCommand::Export(arguments) => export::export(arguments),
+        SessionsCommand::Verify(arguments) => replay::verify(arguments),
+        SessionsCommand::Rm(arguments) => remove(arguments),
+        SessionsCommand::Lint(arguments) => lint::lint(arguments),
+    }
+}
+
+/// `agent branch`: a new session with the records of another one up to there.
+pub(crate) fn branch(arguments: &Branch) -> Result<u8, Failure> {
+    cut(&arguments.place, &arguments.id, arguments.at)
+}
+
+fn cut(place: &Place, id: &str, at: u64) -> Result<u8, Failure> {
+    let new_id = SessionStore::new_id();
+    let parent = place.store()?.branch(id, Some(at), &new_id).map_err(|error| failed(&error))?;
+    write(&format!("{new_id}\n"))?;
+    say(&format!(
+        "agent: a new session with the records of {id} up to {}; `agent resume {new_id}` goes on",
+        parent.seq
+    ));
+    Ok(0)
+}
+
+impl Place {
+    fn store(&self) -> Result<SessionStore, Failure> {
+        store(&working_directory(self.directory.as_deref())?)
+    }
+}
+
+impl One {
+    /// The id and the journal of the session that is meant.
+    fn find(&self) -> Result<(String, PathBuf), Failure> {
+        let store = self.place.store()?;
+        let id = match &self.id {
+            Some(id) => id.clone(),
+            None => match store.newest().map_err(|error| failed(&error))? {
+                Some(newest) => newest.id,
+                None => return Err(Failure::input("find the session: there is none for this directory")),
+            },
+        };
+        let path = store.existing(&id).map_err(|error| failed(&error))?;
+        Ok((id, path))
+    }
+}
+
+fn list(arguments: &List) -> Result<u8, Failure> {
+    let store = arguments.place.store()?;
+    let newest = store.newest_said(arguments.number, arguments.all).map_err(|error| failed(&error))?;
+    let mut out = String::new();
+    for (session, said) in &newest.sessions {
+        let words = match said {
+            Said::Words(words) => words,
+            Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
+            _ => "(nothing was said)",
+        };
+        let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
+    }
+    write(&out)?;
+    let shown = newest.sessions.len();
+    if newest.others > 0 {
+        say(&format!("agent: {shown} of {} sessions; `-n` shows more", shown + newest.others));
+    }
+    if newest.empty > 0 {
+        let empty = newest.empty;
+        say(&format!(
+            "agent: not listed: {empty} in which nothing was said, which `--continue` passes over; `--all` lists them"
+        ));
+    } else if shown == 0 && newest.others == 0 {
+        say("agent: there is no session for this directory");
+    }
+    Ok(0)
+}
+
+fn age(modified: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(modified).unwrap_or_default().as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn remove(arguments: &One) -> Result<u8, Failure> {
+    // The newest is quickly another one than was meant.
+    let Some(id) = &arguments.id else { return Err(Failure::usage("say which session to remove, by its id")) };
+    arguments.place.store()?.remove(id).map_err(|error| failed(&error))?;
+    say(&format!("agent: the session {id} is removed"));
+    Ok(0)
+}
+
+fn failed(error: &StoreError) -> Failure {
+    match error {
+        StoreError::Io { .. } => Failure::internal(error),
+        StoreError::NoSuchSession { .. } | StoreError::Open(OpenError::Read(_) | OpenError::NotOwn(_)) => {
+            setup::failed(error)
+        }
+        _ => Failure::input(error),
+    }
+}
+
+fn write_json(json: &str) -> Result<(), Failure> {
+    print_json(json).map_err(|error| Failure::internal(format!("write to standard output: {error}")))
+}
+
+fn write(text: &str) -> Result<(), Failure> {
+    print(text).map_err(|error| Failure::internal(format!("write to standard output: {error}")))
+}
+
+/// What a record says, in a word.
+fn name(record: &Record) -> String {
+    match &record.entry {
+        Entry::Header(_) => String::from("Header"),
+        Entry::Event(agent::Event::Lifecycle(event)) => format!("Lifecycle {}", event.name()),
+        Entry::Event(event) => event.name().to_owned(),
+        Entry::ActionStarted(started) => escaped(&format!("{} begins", started.name())),
+        Entry::Lifecycle(LifecycleEntry::Began(_)) => String::from("Lifecycle begins"),
+        Entry::Lifecycle(LifecycleEntry::Event(event)) => format!("Lifecycle {}", event.name()),
+        _ => String::from("(unknown)"),
+    }
+}

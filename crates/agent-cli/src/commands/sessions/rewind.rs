@@ -1,0 +1,119 @@
+//! `agent rewind`: a new session with the records up to there, and if wanted the files as they were then.
+//!
+//! The git hook keeps how files were before each turn, by the time at which the turn began to change them. Those of the session's turns
+//! behind the record are taken back; turns of others in the same working tree are not, nor is a file that somebody changed since. Taking back is a turn
+//! itself: `agent undo` takes it back.
+
+use super::args::Rewind;
+use super::story::{Story, Told};
+use super::{cut, failed, write};
+use crate::commands::undo::{begun, files, say_notes};
+use crate::config::project::working_directory;
+use crate::failure::Failure;
+use crate::screen::terminal::say;
+use agent_core::journal::Replayed;
+use agent_core::session::State;
+use std::io::{BufRead as _, IsTerminal as _};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// Exit code 0 when everything is as it was there; 1 when files were left as they are, or somebody said no.
+pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
+    if !arguments.files {
+        let code = cut(&arguments.place, &arguments.id, arguments.to)?;
+        say("agent: files are as they are; `--files` takes them back, and `agent undo` what the last turns changed");
+        return Ok(code);
+    }
+    let store = arguments.place.store()?;
+    let path = store.existing(&arguments.id).map_err(|error| failed(&error))?;
+    let behind = Behind::read(&path, arguments.to)?;
+    let directory = working_directory(arguments.place.directory.as_deref())?;
+    let is_meant = |began_ms: u64| behind.is_meant(began_ms);
+    let Some(outlook) = begun(&directory, &is_meant, true).await? else {
+        let code = cut(&arguments.place, &arguments.id, arguments.to)?;
+        say("agent: no turn behind there changed a file of which it is known how it was");
+        return Ok(code);
+    };
+    write(&files(&outlook, ["restore", "remove"]))?;
+    say_notes(&outlook);
+    if behind.is_in_turn {
+        say("agent: the record stands in the middle of a turn; what that turn began to change before it stays");
+    }
+    if !arguments.yes && !is_agreed()? {
+        say("agent: nothing was changed");
+        return Ok(1);
+    }
+    cut(&arguments.place, &arguments.id, arguments.to)?;
+    let undone = begun(&directory, &is_meant, false).await?.unwrap_or_default();
+    let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
+    say(&format!("agent: {changed} files taken back, {left} left; commits stay; `agent undo` takes it back"));
+    Ok(u8::from(left > 0))
+}
+
+/// Asks the person at the terminal.
+fn is_agreed() -> Result<bool, Failure> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(Failure::usage("nobody can be asked whether to change files: say `--yes`"));
+    }
+    say("agent: go back to this? [y/N]");
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer).map_err(|error| Failure::internal(format!("read the answer: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// When the session was at work behind a record.
+#[derive(Default)]
+struct Behind {
+    /// Between the record and the next one, a turn went on.
+    is_in_turn: bool,
+    /// When the first record behind it happened.
+    from_ms: Option<u64>,
+    work: Vec<RangeInclusive<u64>>,
+}
+
+impl Behind {
+    fn read(path: &Path, to: u64) -> Result<Self, Failure> {
+        let mut behind = Self::default();
+        let (mut state, mut since, mut last_ms) = (State::Ready, 0, 0);
+        let story = Story::read(path, None, |told| {
+            if told.seq == to + 1 {
+                behind.from_ms = Some(told.at_ms);
+                behind.is_in_turn = is_at_work(state);
+            }
+            let before = state;
+            state = after(state, told);
+            last_ms = told.at_ms;
+            match (is_at_work(before), is_at_work(state)) {
+                (false, true) => since = told.at_ms,
+                (true, false) => behind.work.push(since..=told.at_ms),
+                _ => {}
+            }
+        })?;
+        if is_at_work(state) {
+            behind.work.push(since..=last_ms);
+        }
+        match to >= story.replayer.next_seq() {
+            true => {
+                Err(Failure::input(format!("rewind to record {to}: the last one is {}", story.replayer.next_seq() - 1)))
+            }
+            false => Ok(behind),
+        }
+    }
+
+    fn is_meant(&self, began_ms: u64) -> bool {
+        let is_behind = self.from_ms.is_some_and(|from_ms| began_ms >= from_ms);
+        is_behind && self.work.iter().any(|work| work.contains(&began_ms))
+    }
+}
+
+const fn is_at_work(state: State) -> bool {
+    !matches!(state, State::Ready | State::WaitingForUserInput | State::ShuttingDown)
+}
+
+fn after(state: State, told: &Told<'_>) -> State {
+    match told.did {
+        Replayed::Step(step) => step.session.transitions.last().map_or(state, |last| last.to),
+        Replayed::Refused(_) | Replayed::Begun { .. } => state,
+    }
+}

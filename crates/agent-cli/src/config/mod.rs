@@ -1,0 +1,12 @@
+//! What is configured: options, the user's file, the repository's file, and what holds of them for a session.
+
+pub(crate) mod entries;
+pub(crate) mod file;
+pub(crate) mod kept_rules;
+pub(crate) mod options;
+pub(crate) mod places;
+pub(crate) mod project;
+pub(crate) mod repository;
+pub(crate) mod rule_patterns;
+pub(crate) mod settings;
+pub(crate) mod units;

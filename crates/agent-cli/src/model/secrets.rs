@@ -1,0 +1,155 @@
+//! What is secret in this process's environment: keys of providers, variables whose names say so, and passwords in URLs.
+//!
+//! A variable's name alone would take too much: `POSTGRES_PASSWORD=postgres` would take a word out of every text. So a value counts only if it
+//! looks like one that a machine made.
+
+use crate::config::options::ProviderName;
+use crate::model::keys::key_variable;
+use agent_core::redact::{MIN_SECRET_BYTES, Redactor};
+use std::path::Path;
+
+/// Every secret that the environment holds.
+pub(crate) fn of_environment() -> Vec<String> {
+    // Values of any other bytes are found as what they look like as text.
+    let variables = std::env::vars_os().map(|(name, value)| (text(&name), text(&value)));
+    of_variables(&variables.collect::<Vec<_>>())
+}
+
+/// What the program takes out of everything that it writes.
+pub(crate) fn redactor() -> Redactor {
+    Redactor::new(of_environment())
+}
+
+fn text(value: &std::ffi::OsStr) -> String {
+    value.to_string_lossy().into_owned()
+}
+
+fn of_variables(variables: &[(String, String)]) -> Vec<String> {
+    let keys = [ProviderName::Anthropic, ProviderName::OpenAi].map(key_variable);
+    let own: Vec<&String> =
+        variables.iter().filter(|(name, _)| OWN.contains(&name.as_str())).map(|(_, value)| value).collect();
+    let mut found = Vec::new();
+    for (name, value) in variables {
+        let value = value.trim();
+        let is_named = names_a_secret(name) && looks_made(value) && !own.iter().any(|own| *own == value);
+        if keys.contains(&name.as_str()) || is_named {
+            found.push(value.to_owned());
+        }
+        found.extend(of_url(value));
+    }
+    found
+}
+
+/// The secret parts of a URL: its password, or a user's name that is none.
+pub(crate) fn of_url(url: &str) -> Vec<String> {
+    let Some((_, rest)) = url.split_once("://") else { return Vec::new() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let Some((user, _)) = authority.rsplit_once('@') else { return Vec::new() };
+    let secret = match user.split_once(':') {
+        Some((_, password)) => Some(password).filter(|password| password.len() >= MIN_SECRET_BYTES),
+        None => Some(user).filter(|token| looks_made(token)),
+    };
+    secret.into_iter().flat_map(|secret| [secret.to_owned(), decoded(secret)]).collect()
+}
+
+/// `%41` is `A`.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, more @ ..] = rest {
+        let code = text_of(more.get(..2)).and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%');
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { more.get(2..).unwrap_or_default() } else { more };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn text_of(bytes: Option<&[u8]>) -> Option<&str> {
+    bytes.and_then(|bytes| str::from_utf8(bytes).ok())
+}
+
+fn names_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ENDS.iter().any(|end| name.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('_')))
+        || PARTS.iter().any(|part| name.contains(part))
+}
+
+/// Whether a value is none that people write elsewhere, too: a word, a number, a path.
+fn looks_made(value: &str) -> bool {
+    let is_word = |value: &str| {
+        let is_plain = |signs: fn(&u8) -> bool| value.bytes().all(|byte| signs(&byte) || b"-_. ".contains(&byte));
+        is_plain(u8::is_ascii_lowercase) || is_plain(u8::is_ascii_uppercase) || is_plain(u8::is_ascii_digit)
+    };
+    let is_path = || {
+        let path = Path::new(value);
+        let is_there =
+            path.is_absolute() && path.parent().is_some_and(|folder| folder != Path::new("/") && folder.exists());
+        is_there || ["~/", "./", "../"].iter().any(|start| value.starts_with(start))
+    };
+    value.len() >= MADE_BYTES && !(value.len() < LONG_BYTES && is_word(value)) && !is_path()
+}
+
+/// Whole names, or behind a `_`.
+const ENDS: &[&str] =
+    &["TOKEN", "KEY", "APIKEY", "PAT", "PASS", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PWD", "COOKIE", "AUTH"];
+const PARTS: &[&str] = &["SECRET", "PASSWORD", "PASSWD", "ACCESS_KEY", "PRIVATE_KEY", "API_KEY", "AUTH_TOKEN"];
+/// What people are called, and where they are, is in every text.
+const OWN: &[&str] = &["USER", "LOGNAME", "HOME", "SHELL", "HOSTNAME", "PWD", "OLDPWD"];
+const MADE_BYTES: usize = 8;
+const LONG_BYTES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str, value: &str) -> Vec<String> {
+        let own = [("USER", "somebody1X"), ("HOME", "/home/somebody")];
+        let all = own.into_iter().chain([(name, value)]);
+        of_variables(&all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_looks_secret_is_and_what_people_write_is_not() {
+        for (name, value) in [
+            ("ANTHROPIC_API_KEY", "shorty"),
+            ("GITHUB_TOKEN", "ghp_0123456789abcdef"),
+            ("npm_token", "0123abcd"),
+            ("AWS_SECRET_ACCESS_KEY", "/ab/0123456789+ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+            ("AWS_ACCESS_KEY_ID", "AKIA0123456789ABCDEF"),
+            ("AWS_SESSION_TOKEN", "IQoJb3JpZ2luX2VjE"),
+            ("DB_PASSWORD", "Correct-horse-7"),
+            ("MY_CLIENT_SECRET_VALUE", "abcdefghijklmnopq"),
+            ("TOKEN", "0123abcd"),
+        ] {
+            assert_eq!(found(name, value), [value], "{name}");
+        }
+        for (name, value) in [
+            ("USE_TOKEN", "true"),
+            ("POSTGRES_PASSWORD", "postgres"),
+            ("CACHE_KEY", "production"),
+            ("TTL_KEY", "86400000"),
+            ("SSH_KEY", "/usr/bin/key.pem"),
+            ("SSH_KEY", "~/.ssh/id_ed25519"),
+            ("LOGIN_PASSWORD", "somebody1X"),
+            ("PWD", "/home/somebody/A1"),
+            ("AWS_REGION", "eu-central-1"),
+            ("MONKEY", "Abcdef0123"),
+            ("EDITOR", "Abcdef0123"),
+        ] {
+            assert_eq!(found(name, value), Vec::<String>::new(), "{name}");
+        }
+    }
+
+    #[test]
+    fn passwords_of_urls_are_secret_wherever_they_stand() {
+        assert_eq!(
+            found("https_proxy", "http://me:hunter2%21secret@proxy:3128"),
+            ["hunter2%21secret", "hunter2!secret"]
+        );
+        assert_eq!(found("DATABASE_URL", "postgres://me:hunter2secret@host/db?x=1@2")[0], "hunter2secret");
+        assert_eq!(found("REMOTE", "https://ghp_0123456789@host/x")[0], "ghp_0123456789");
+        for plain in ["https://host/x", "https://git@host/x", "http://me:x@host", "http://host/a@b"] {
+            assert_eq!(found("REMOTE", plain), Vec::<String>::new(), "{plain}");
+        }
+    }
+}

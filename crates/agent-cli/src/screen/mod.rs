@@ -1,0 +1,14 @@
+//! The terminal and the signals: what is shown, what is typed, and when the program may end.
+
+pub(crate) mod answer;
+pub(crate) mod approver;
+pub(crate) mod hint;
+pub(crate) mod lines;
+pub(crate) mod printer;
+pub(crate) mod sheet;
+pub(crate) mod signals;
+pub(crate) mod terminal;
+pub(crate) mod threads;
+pub(crate) mod unread;
+pub(crate) mod view;
+pub(crate) mod wire;

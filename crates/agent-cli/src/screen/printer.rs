@@ -1,0 +1,156 @@
+//! What a headless run writes, in the chosen format: data to standard output, the rest to standard error.
+
+use crate::config::options::{Options, OutputFormat};
+use crate::config::project::working_directory;
+use crate::screen::hint::resume_command;
+use crate::screen::terminal::{is_watched, put, put_json};
+use crate::screen::unread;
+use crate::screen::view::{Level, View, lost};
+use crate::screen::wire::{Line, RunResult, SandboxReport};
+use crate::session::limits::Raise;
+use agent_core::budget::Limits;
+use agent_core::permission::PermissionMode;
+use agent_core::session::OutcomeKind;
+use agent_runner::Notice;
+use std::path::PathBuf;
+
+/// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
+pub(crate) struct Printer {
+    format: OutputFormat,
+    with_partial: bool,
+    session_id: String,
+    view: View,
+    has_begun: bool,
+    /// An error that ends the run is told once, with the result; until the next notice nobody knows whether this one does.
+    held_error: Option<Notice>,
+    /// How long the run may take.
+    max_wall_time_ms: Option<u64>,
+}
+
+/// What the first line of `stream-json` tells.
+pub(crate) struct Init {
+    pub(crate) session_id: String,
+    pub(crate) model: String,
+    pub(crate) tools: Vec<String>,
+    pub(crate) directory: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) mode: PermissionMode,
+    pub(crate) sandbox: Option<SandboxReport>,
+}
+
+impl Printer {
+    pub(crate) fn new(options: &Options) -> Self {
+        let format = options.output_format.unwrap_or_default();
+        let is_live = format == OutputFormat::Text && is_watched();
+        Self {
+            format,
+            with_partial: options.include_partial_messages,
+            session_id: String::new(),
+            view: View::new(is_live, Level::of(options.quiet, options.verbose)),
+            has_begun: false,
+            held_error: None,
+            max_wall_time_ms: None,
+        }
+    }
+
+    pub(crate) fn init(&mut self, init: Init) {
+        self.has_begun = true;
+        self.max_wall_time_ms = init.limits.max_wall_time_ms;
+        self.view.watch(init.limits);
+        self.session_id.clone_from(&init.session_id);
+        if self.format == OutputFormat::StreamJson {
+            let line = Line::System {
+                subtype: "init",
+                session_id: init.session_id,
+                model: init.model,
+                tools: init.tools,
+                cwd: init.directory.display().to_string(),
+                permission_mode: init.mode,
+                sandbox: init.sandbox,
+            };
+            // That it is lost is seen where the run is watched.
+            let _ = put_json(&line.text());
+        }
+    }
+
+    pub(crate) fn notice(&mut self, notice: &Notice) {
+        if self.format == OutputFormat::StreamJson
+            && let Some(line) = Line::of(notice, &self.session_id, self.with_partial)
+        {
+            let _ = put_json(&line.text());
+        }
+        let held = self.held_error.take();
+        if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
+            self.view.notice(&error);
+        }
+        match notice {
+            Notice::Error { .. } => self.held_error = Some(notice.clone()),
+            _ => self.view.notice(notice),
+        }
+    }
+
+    /// Something about the run itself.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.view.tell(&format!("agent: {text}"));
+    }
+
+    /// Writes the result and returns the exit code.
+    pub(crate) async fn finish(mut self, result: RunResult, options: &Options) -> u8 {
+        if !self.has_begun {
+            // It ended before there was a session: the first line tells what was known.
+            self.init(Init {
+                session_id: String::new(),
+                model: options.model.clone().unwrap_or_default(),
+                tools: Vec::new(),
+                directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
+                limits: Limits::default(),
+                mode: options.permission_mode.map(PermissionMode::from).unwrap_or_default(),
+                sandbox: None,
+            });
+        }
+        self.tell(&result, options);
+        let is_out_of_time = result.is_out_of_time(self.max_wall_time_ms);
+        let (code, told) = (result.exit_code, result.error.clone());
+        let _ = match self.format {
+            OutputFormat::Json | OutputFormat::StreamJson => put_json(&result.text()),
+            OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
+            OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
+        };
+        let code = unread::wait(code, is_out_of_time).await;
+        match lost() {
+            Some(why) => {
+                if told.as_ref() != Some(&why) {
+                    self.view.error(&why);
+                }
+                // An answer that nobody has is a failure.
+                if code == 0 { OutcomeKind::Failed.exit_code() } else { code }
+            }
+            None => code,
+        }
+    }
+
+    /// What a person has to know of the result besides the answer.
+    fn tell(&mut self, result: &RunResult, options: &Options) {
+        if let Some(error) = &result.error {
+            self.view.error(error);
+        }
+        for denial in &result.permission_denials {
+            self.view.error(&denial.line());
+        }
+        if result.exit_code == 61 {
+            self.view
+                .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
+        }
+        if !result.session_id.is_empty() && result.is_error {
+            let command = resume_command(&result.session_id, options, result.raise.as_ref());
+            self.view.tell(&match &result.raise {
+                Some(Raise::Flag(name, _)) => {
+                    format!("to go on with this session, `{name}` raises the limit that ended it: {command}")
+                }
+                Some(Raise::Otherwise(what, _)) => format!("to go on with this session, {what}: {command}"),
+                None => format!("to go on with this session: {command}"),
+            });
+        }
+        self.view.end_line();
+    }
+}

@@ -1,0 +1,233 @@
+//! All that a call would do, as a person reads it before it is allowed: every argument decoded, every line of it, part by part.
+//!
+//! 1. A line of the sheet shows one line of an argument, or a piece of a long one: nothing depends on how wide the terminal is.
+//! 2. What cannot be seen is made visible, and what could push text out of sight is counted.
+//! 3. The sheet knows what of it was shown. Whether a call may be allowed before that is decided by the screen.
+
+use crate::screen::terminal::unmistakable;
+use agent_core::conversation::ToolCall;
+use serde_json::Value;
+
+/// The lines, and how many of them were shown.
+pub(crate) struct Sheet {
+    lines: Vec<String>,
+    shown: usize,
+}
+
+impl Sheet {
+    pub(crate) fn of(call: &ToolCall) -> Self {
+        let mut lines = Vec::new();
+        match serde_json::from_str::<Value>(call.arguments.as_str()) {
+            Ok(arguments) => flatten("", &arguments, &mut lines),
+            // What is no JSON reaches no tool; it is shown as it is.
+            Err(_) => text("arguments", call.arguments.as_str(), &mut lines),
+        }
+        Self { lines, shown: 0 }
+    }
+
+    /// The next part that was not shown yet.
+    pub(crate) fn next_part(&mut self) -> &[String] {
+        self.show(LINES_OF_A_PART)
+    }
+
+    /// All that was not shown yet.
+    pub(crate) fn rest(&mut self) -> &[String] {
+        self.show(usize::MAX)
+    }
+
+    /// Whether all of it was shown.
+    pub(crate) const fn is_seen(&self) -> bool {
+        self.shown == self.lines.len()
+    }
+
+    /// How much was shown, for people.
+    pub(crate) fn how_far(&self) -> String {
+        format!("{} of {} lines are shown", self.shown, self.lines.len())
+    }
+
+    fn show(&mut self, most: usize) -> &[String] {
+        let from = self.shown;
+        self.shown = from.saturating_add(most).min(self.lines.len());
+        self.lines.get(from..self.shown).unwrap_or_default()
+    }
+}
+
+/// A value with everything in it, each part under its own name.
+fn flatten(name: &str, value: &Value, lines: &mut Vec<String>) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let dot = if name.is_empty() { "" } else { "." };
+            for (member, value) in members {
+                flatten(&format!("{name}{dot}{member}"), value, lines);
+            }
+        }
+        Value::Array(elements) if !elements.is_empty() => {
+            for (number, value) in elements.iter().enumerate() {
+                flatten(&format!("{name}[{number}]"), value, lines);
+            }
+        }
+        Value::String(string) => text(name, string, lines),
+        other => text(name, &other.to_string(), lines),
+    }
+}
+
+/// A text: behind its name when it is one line, else below it, with the numbers of its lines.
+fn text(name: &str, text: &str, lines: &mut Vec<String>) {
+    let name = unmistakable(&name.replace('\n', "\\n"));
+    let all: Vec<&str> = text.split('\n').collect();
+    if let [line] = all[..] {
+        pieces(&format!("  {name}: "), line, lines);
+        return;
+    }
+    // A line break at the end begins no further line.
+    let all = if all.last() == Some(&"") { all.get(..all.len() - 1).unwrap_or_default() } else { &all[..] };
+    lines.push(format!("  {name}: {} line{}", all.len(), if all.len() == 1 { ", with its end" } else { "s" }));
+    let width = all.len().to_string().len();
+    let mut number = 0;
+    while let Some(line) = all.get(number) {
+        let empty = all.iter().skip(number).take_while(|line| line.trim_matches([' ', '\t']).is_empty()).count();
+        if empty > MOST_EMPTY_LINES {
+            lines.push(format!("  {:>width$} | [{empty} empty lines]", number + 1));
+            number += empty;
+            continue;
+        }
+        pieces(&format!("  {:>width$} | ", number + 1), line, lines);
+        number += 1;
+    }
+}
+
+/// A line, cut where a terminal would break it, so that its further pieces cannot pass for lines of their own.
+fn pieces(before: &str, line: &str, lines: &mut Vec<String>) {
+    let (mut piece, mut columns) = (before.to_owned(), 0);
+    for sign in unmistakable(line).chars() {
+        let width = columns_of(sign);
+        if columns + width > COLUMNS_OF_A_PIECE {
+            lines.push(std::mem::replace(&mut piece, String::from("    > ")));
+            columns = 0;
+        }
+        piece.push(sign);
+        columns += width;
+    }
+    lines.push(piece);
+}
+
+/// The columns that a terminal may give a sign: two to what is wide in East Asia, and to pictures.
+fn columns_of(sign: char) -> usize {
+    let code = u32::from(sign);
+    1 + usize::from(WIDE.iter().any(|(from, to)| (*from..=*to).contains(&code)))
+}
+
+/// Blocks with signs that the Unicode Character Database (`EastAsianWidth.txt`) calls wide or full; a sign too many makes a piece shorter, no more.
+const WIDE: &[(u32, u32)] = &[
+    (0x1100, 0x115f),
+    (0x231a, 0x231b),
+    (0x2329, 0x232a),
+    (0x23e9, 0x23f3),
+    (0x25fd, 0x27bf),
+    (0x2b1b, 0x2b1c),
+    (0x2b50, 0x2b55),
+    (0x2e80, 0xa4cf),
+    (0xa960, 0xa97f),
+    (0xac00, 0xd7ff),
+    (0xf900, 0xfaff),
+    (0xfe10, 0xfe6f),
+    (0xff00, 0xff60),
+    (0xffe0, 0xffe6),
+    (0x1_6fe0, 0x1_b2ff),
+    (0x1_d300, 0x1_d37f),
+    (0x1_f000, 0x1_faff),
+    (0x2_0000, 0x3_fffd),
+];
+
+const LINES_OF_A_PART: usize = 60;
+const COLUMNS_OF_A_PIECE: usize = 72;
+const MOST_EMPTY_LINES: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_core::conversation::{Arguments, CallId};
+    use serde_json::json;
+
+    fn sheet(arguments: &Value) -> Sheet {
+        let arguments = Arguments::parse(&arguments.to_string()).unwrap();
+        Sheet::of(&ToolCall { id: CallId::new("c"), name: "bash".into(), arguments })
+    }
+
+    fn lines(arguments: &Value) -> Vec<String> {
+        sheet(arguments).rest().to_vec()
+    }
+
+    #[test]
+    fn every_line_of_a_command_is_a_line() {
+        assert_eq!(lines(&json!({"command": "cargo test"})), ["  command: cargo test"]);
+        assert_eq!(
+            lines(&json!({"command": "cargo test\n\u{74}ouch PWNED", "timeout_ms": 5})),
+            ["  command: 2 lines", "  1 | cargo test", "  2 | touch PWNED", "  timeout_ms: 5"]
+        );
+        assert_eq!(
+            lines(&json!({"a": {"b": ["x", "y\n", null]}})),
+            ["  a.b[0]: x", "  a.b[1]: 1 line, with its end", "  1 | y", "  a.b[2]: null"]
+        );
+        assert_eq!(lines(&json!({"content": ""})), ["  content: "]);
+        assert_eq!(lines(&json!({"x\ny": "1"})), ["  x\\ny: 1"], "a name is no line either");
+    }
+
+    #[test]
+    fn nothing_is_pushed_out_of_sight() {
+        let far = format!("ls{};touch x", " ".repeat(9_000));
+        assert_eq!(lines(&json!({"command": far})), ["  command: ls[9000 blanks];touch x"]);
+        let below = format!("ls{}touch x", "\n \t".repeat(500));
+        assert_eq!(
+            lines(&json!({"command": below})),
+            ["  command: 501 lines", "    1 | ls", "    2 | [499 empty lines]", "  501 |      touch x"]
+        );
+        let long = lines(&json!({"command": "x".repeat(200)}));
+        assert_eq!(long.len(), 3);
+        assert!(long[1].starts_with("    > x") && long.iter().all(|line| line.chars().count() < 90), "{long:?}");
+        for hidden in [
+            "a\u{2800}b",
+            "a\u{200b}b",
+            "a\u{a0}b",
+            "a\u{3000}b",
+            "a\rb",
+            "a\u{1b}[2Kb",
+            "a\u{202e}b",
+            "a\u{200d}b",
+            "a\tb",
+        ] {
+            let shown = lines(&json!({"command": hidden})).concat();
+            let code = format!("{:x}", hidden.chars().nth(1).map_or(0, u32::from));
+            assert!(shown.contains(&code) || shown.contains("\\t"), "{hidden:?}: {shown}");
+            assert!(!shown.contains(hidden), "{hidden:?}: {shown}");
+        }
+        assert_eq!(lines(&json!({"command": "über 'ß' 日本"})), ["  command: über 'ß' 日本"], "control");
+    }
+
+    /// A terminal of 80 columns must not break a piece by itself: what follows would begin where lines begin.
+    #[test]
+    fn wide_signs_count_as_two_columns() {
+        for wide in ["日", "한", "Ａ", "🦀", "\u{20000}"] {
+            let shown = lines(&json!({"command": format!("{}  asked because it is safe", wide.repeat(72))}));
+            let first = shown.first().unwrap().trim_start_matches("  command: ");
+            assert_eq!(first.chars().count(), 36, "{wide}: {shown:?}");
+            assert!(shown.len() == 3 && shown.iter().skip(1).all(|line| line.starts_with("    > ")), "{shown:?}");
+        }
+        assert_eq!(lines(&json!({"command": "ü".repeat(72)})).len(), 1, "control");
+    }
+
+    #[test]
+    fn it_knows_what_was_shown() {
+        let content: String = (0..150).map(|number| format!("line {number}\n")).collect();
+        let mut sheet = sheet(&json!({"content": content}));
+        let mut seen = Vec::new();
+        let mut parts = 0;
+        while !sheet.is_seen() {
+            seen.extend_from_slice(sheet.next_part());
+            parts += 1;
+        }
+        assert_eq!((parts, seen.len()), (3, 151));
+        assert!(seen[150].ends_with("line 149"));
+        assert!(sheet.next_part().is_empty());
+    }
+}

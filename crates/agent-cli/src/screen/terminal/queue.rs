@@ -1,0 +1,351 @@
+//! What is to be written and is not yet. A thread of its own writes it, so a reader that does not read holds up that thread and nothing else.
+//!
+//! 1. To put something in never waits, wherever it is called.
+//! 2. What is put in is written once and in its order, as soon as the reader takes it.
+//! 3. After an answer that could not be written no other is: a later one would hide the gap.
+//!
+//! What is absent: a bound. Those who make more to write wait in between, a call of the model until the queue is empty, the stream of an
+//! answer until there is room.
+
+use crate::failure::Failure;
+use crate::screen::threads;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::fstat;
+use rustix::io::Errno;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::mem;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// What is written, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// To standard output; that it is lost matters.
+    Answer,
+    /// To standard output, for the terminal: a prompt, a mark.
+    Aside,
+    /// To standard error.
+    Remark,
+}
+
+/// Writes to an output: by the queue where there is one, or at once.
+pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
+    match (QUEUES.get(), kind) {
+        (Some(queues), _) => {
+            queues.put(kind, text);
+            if kind == Kind::Answer { written_so_far() } else { Ok(()) }
+        }
+        // Nothing is buffered here, so it costs one write.
+        (None, Kind::Remark) => io::stderr().lock().write_all(text.as_bytes()),
+        (None, Kind::Answer) => write_now(text).inspect_err(|error| drop(LOST.set(again(error)))),
+        (None, Kind::Aside) => write_now(text),
+    }
+}
+
+fn write_now(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// From now on what is written waits in a queue for its reader, and the caller does not.
+///
+/// # Errors
+/// When the system gives no thread.
+pub(crate) fn queue() -> Result<(), Failure> {
+    if QUEUES.get().is_none() {
+        let _ = QUEUES.set(Queues::start()?);
+    }
+    Ok(())
+}
+
+/// Waits until everything is written, or lost.
+pub(crate) async fn written() {
+    if let Some(queues) = QUEUES.get() {
+        queues.written().await;
+    }
+}
+
+/// Waits until there is room for more pieces of an answer.
+pub(crate) async fn room() {
+    if let Some(queues) = QUEUES.get() {
+        queues.room().await;
+    }
+}
+
+/// Whether what could be left out has to be: the reader does not keep up.
+pub(crate) fn is_behind() -> bool {
+    QUEUES.get().is_some_and(|queues| !queues.has_room())
+}
+
+/// Waits until something for standard output could not be written.
+pub(crate) async fn lost() {
+    match QUEUES.get() {
+        Some(queues) => queues.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Why something for standard output could not be written, if it could not.
+pub(crate) fn lost_output() -> Option<io::ErrorKind> {
+    LOST.get().map(io::Error::kind)
+}
+
+/// Whether everything for standard output was written so far.
+///
+/// # Errors
+/// What the system said the first time that it could not.
+pub(super) fn written_so_far() -> io::Result<()> {
+    LOST.get().map_or(Ok(()), |error| Err(again(error)))
+}
+
+/// Bytes of standard output that nobody has read, where standard error can tell of them.
+pub(crate) fn unread_bytes() -> usize {
+    QUEUES.get().filter(|queues| queues.are_apart()).map_or(0, Queues::open_bytes)
+}
+
+fn again(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+}
+
+/// Lets a panic that ends the program be heard: its message may still wait to be written.
+pub(crate) struct LastWords;
+
+impl Drop for LastWords {
+    fn drop(&mut self) {
+        if let Some(queues) = QUEUES.get().filter(|_| std::thread::panicking()) {
+            queues.wait_for_remarks(Duration::from_secs(2));
+        }
+    }
+}
+
+/// The queues of both outputs: one where both lead to the same place, so that their order stays.
+struct Queues {
+    out: Arc<Queue>,
+    err: Arc<Queue>,
+}
+
+impl Queues {
+    /// Starts the threads that write.
+    ///
+    /// # Errors
+    /// When the system gives none.
+    fn start() -> Result<Self, Failure> {
+        let out = Queue::start("stdout")?;
+        let err = if lead_to_one_place() { out.clone() } else { Queue::start("stderr")? };
+        Ok(Self { out, err })
+    }
+
+    fn put(&self, kind: Kind, text: &str) {
+        self.of(kind).put(kind, text);
+    }
+
+    /// Waits until all of it is written or lost.
+    async fn written(&self) {
+        while !self.is_written() {
+            self.out.until(|state| state.open_bytes == 0).await;
+            self.err.until(|state| state.open_bytes == 0).await;
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        self.open_bytes() == 0 && self.err.lock().open_bytes == 0
+    }
+
+    /// Bytes of standard output that are not written yet; where both are one, of both.
+    fn open_bytes(&self) -> usize {
+        self.out.lock().open_bytes
+    }
+
+    /// Waits until there is room for more of what comes in pieces.
+    async fn room(&self) {
+        self.out.until(|state| state.open_bytes <= ROOM_BYTES).await;
+        self.err.until(|state| state.open_bytes <= ROOM_BYTES).await;
+    }
+
+    fn has_room(&self) -> bool {
+        [&self.out, &self.err].into_iter().all(|queue| queue.lock().open_bytes <= ROOM_BYTES)
+    }
+
+    /// Waits until an answer could not be written.
+    async fn lost(&self) {
+        self.out.until(|_| LOST.get().is_some()).await;
+    }
+
+    /// Whether remarks are written even where nobody takes the answers.
+    fn are_apart(&self) -> bool {
+        !Arc::ptr_eq(&self.out, &self.err)
+    }
+
+    /// Holds the thread until the remarks are written, but not for long: for the last words of a program that panicked.
+    fn wait_for_remarks(&self, at_most: Duration) {
+        let since = Instant::now();
+        while self.err.lock().open_bytes > 0 && since.elapsed() < at_most {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn of(&self, kind: Kind) -> &Queue {
+        match kind {
+            Kind::Answer | Kind::Aside => &self.out,
+            Kind::Remark => &self.err,
+        }
+    }
+}
+
+/// What one thread has to write.
+struct Queue {
+    state: Mutex<State>,
+    has_work: Condvar,
+    /// Told when all is written, when there is room again, and when an answer is lost.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<(Kind, Vec<u8>)>,
+    /// What waits and what is being written.
+    open_bytes: usize,
+    /// Whether the thread has to be woken for more.
+    is_asleep: bool,
+}
+
+impl Queue {
+    fn start(name: &str) -> Result<Arc<Self>, Failure> {
+        let queue = Arc::new(Self { state: Mutex::default(), has_work: Condvar::new(), changed: Notify::new() });
+        let writing = queue.clone();
+        threads::start(name, move || writing.write())?;
+        Ok(queue)
+    }
+
+    fn put(&self, kind: Kind, text: &str) {
+        let mut state = self.lock();
+        state.open_bytes += text.len();
+        match state.waiting.last_mut() {
+            Some((last, bytes)) if *last == kind => bytes.extend_from_slice(text.as_bytes()),
+            _ => state.waiting.push((kind, text.as_bytes().to_vec())),
+        }
+        let is_asleep = mem::take(&mut state.is_asleep);
+        drop(state);
+        if is_asleep {
+            self.has_work.notify_one();
+        }
+    }
+
+    /// The thread's work. All that waits is taken at once: the more slowly it is read, the fewer and larger the writes.
+    fn write(&self) {
+        loop {
+            let mut state = self.lock();
+            while state.waiting.is_empty() {
+                state.is_asleep = true;
+                state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            let taken = mem::take(&mut state.waiting);
+            drop(state);
+            for (kind, bytes) in taken {
+                self.write_piece(kind, &bytes);
+            }
+            std::thread::sleep(BETWEEN_WRITES);
+        }
+    }
+
+    fn write_piece(&self, kind: Kind, bytes: &[u8]) {
+        let mut rest = bytes;
+        let is_in_vain = || kind == Kind::Answer && LOST.get().is_some();
+        while !rest.is_empty() && !is_in_vain() {
+            match write_some(kind, rest) {
+                Ok(length) => {
+                    rest = rest.get(length..).unwrap_or_default();
+                    self.done(length);
+                }
+                Err(error) => {
+                    // A terminal that is gone is no reason to stop; a reader of answers that is gone is one.
+                    if kind == Kind::Answer {
+                        let _ = LOST.set(error.into());
+                        self.changed.notify_waiters();
+                    }
+                    break;
+                }
+            }
+        }
+        self.done(rest.len());
+    }
+
+    fn done(&self, bytes: usize) {
+        let mut state = self.lock();
+        let before = state.open_bytes;
+        state.open_bytes -= bytes;
+        let is_news = state.open_bytes == 0 || (before > ROOM_BYTES && state.open_bytes <= ROOM_BYTES);
+        drop(state);
+        if is_news {
+            self.changed.notify_waiters();
+        }
+    }
+
+    async fn until(&self, holds: impl Fn(&State) -> bool) {
+        loop {
+            // Asked for before the look, so that nothing falls in between.
+            let changed = self.changed.notified();
+            if holds(&self.lock()) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes what the reader takes of it, and waits until that is something.
+fn write_some(kind: Kind, bytes: &[u8]) -> Result<usize, Errno> {
+    match kind {
+        Kind::Answer | Kind::Aside => write_to(&io::stdout(), bytes),
+        Kind::Remark => write_to(&io::stderr(), bytes),
+    }
+}
+
+fn write_to(output: &impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
+    let piece = bytes.get(..PIECE_BYTES).unwrap_or(bytes);
+    loop {
+        match rustix::io::write(output, piece) {
+            Ok(0) => return Err(Errno::IO),
+            Err(Errno::INTR) => {}
+            // Another program that has it open, too, made it so.
+            Err(Errno::AGAIN) => match poll(&mut [PollFd::new(output, PollFlags::OUT)], None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            },
+            // Opened to be read only, it is no output: the standard library takes that for a null device, too.
+            Err(Errno::BADF) => return Ok(piece.len()),
+            result => return result,
+        }
+    }
+}
+
+/// Whether what is written to one output stands behind what was written to the other.
+fn lead_to_one_place() -> bool {
+    let (out, err) = (io::stdout(), io::stderr());
+    if out.is_terminal() && err.is_terminal() {
+        return true;
+    }
+    match (fstat(&out), fstat(&err)) {
+        (Ok(out), Ok(err)) => (out.st_dev, out.st_ino) == (err.st_dev, err.st_ino),
+        // Then it is not known, and one queue is never wrong.
+        _ => true,
+    }
+}
+
+static QUEUES: OnceLock<Queues> = OnceLock::new();
+/// Why an answer could not be written: the first time counts.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// A longer write may wait for its reader in the middle, and nobody knows how much of it is written until it returns.
+const PIECE_BYTES: usize = 64 * 1024;
+/// Nobody sees it, and an answer that comes quickly costs fewer writes.
+const BETWEEN_WRITES: Duration = Duration::from_millis(1);
+/// More than most answers have: whoever looks at one page of an answer does not keep the server waiting for the reader.
+const ROOM_BYTES: usize = 1024 * 1024;

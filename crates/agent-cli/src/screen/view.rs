@@ -1,0 +1,374 @@
+//! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
+
+use crate::screen::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside};
+use crate::session::limits::Near;
+use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
+use agent_core::hook::{CommitInfo, FormatReport, HookRun};
+use agent_core::llm::Delta;
+use agent_core::tool::{ToolOutcome, ToolStatus};
+use agent_runner::{Notice, Notices};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Writes for a person.
+pub(crate) struct View {
+    style: Style,
+    /// The model's text goes to standard output while it comes.
+    is_live: bool,
+    level: Level,
+    /// Whether the cursor stands behind text that has no line end yet.
+    in_line: bool,
+    /// Whether pieces of the answer that is being written were shown.
+    showed_pieces: bool,
+    /// Calls of this round that were seen to start.
+    started: BTreeMap<CallId, Started>,
+    /// The call whose line is the last that was written.
+    last_started: Option<CallId>,
+    /// Whether the next round was begun before this program was.
+    is_resumed: bool,
+    /// Limits that are said to come near.
+    near: Near,
+}
+
+/// A call that runs.
+struct Started {
+    /// As it was shown.
+    line: String,
+    /// When something was last told of it.
+    told: Instant,
+}
+
+/// How much is said beside the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Errors only.
+    Quiet,
+    /// What the agent does.
+    Normal,
+    /// The machine's transitions too.
+    Verbose,
+}
+
+impl Level {
+    pub(crate) const fn of(quiet: bool, verbose: bool) -> Self {
+        match (quiet, verbose) {
+            (true, _) => Self::Quiet,
+            (false, true) => Self::Verbose,
+            (false, false) => Self::Normal,
+        }
+    }
+}
+
+impl View {
+    pub(crate) fn new(is_live: bool, level: Level) -> Self {
+        Self {
+            style: Style::for_stderr(),
+            is_live,
+            level,
+            in_line: false,
+            showed_pieces: false,
+            started: BTreeMap::new(),
+            last_started: None,
+            is_resumed: false,
+            near: Near::default(),
+        }
+    }
+
+    pub(crate) fn notice(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Delta(Delta::Text(text)) if self.is_live => self.piece(text),
+            Notice::Discarded if self.showed_pieces => {
+                self.showed_pieces = false;
+                self.tell("(the text above does not count)");
+            }
+            Notice::Message { blocks, .. } => self.message(blocks),
+            Notice::Ruled(ruling) if self.level == Level::Verbose => {
+                self.tell(&format!("permission: {}", inline(&ruling.to_string())));
+            }
+            Notice::ToolStarted(call) => {
+                let line = call_line(call);
+                self.tell(&format!("• {line}"));
+                self.started.insert(call.id.clone(), Started { line, told: Instant::now() });
+                self.last_started = Some(call.id.clone());
+            }
+            Notice::RoundClosed { round, .. } => {
+                if let Item::Round(round) = round.as_ref() {
+                    self.not_run(round);
+                }
+                self.started.clear();
+                self.is_resumed = false;
+            }
+            // What a long call prints would fill the memory where nobody reads it; its result holds what matters.
+            Notice::ToolProgress { .. } if is_behind() => {}
+            Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
+            Notice::ToolProgress { call, text } => self.still_running(call, text),
+            Notice::ToolFinished { call, outcome } => self.finished(call, outcome),
+            Notice::HookRan(run) => self.hook_ran(run),
+            Notice::GitChecked(report) => {
+                report.commits.iter().for_each(|commit| self.new_commit(commit));
+                self.notes(&report.notes);
+            }
+            Notice::Formatted(report) => self.formatted(report),
+            Notice::Committed(report) => {
+                if let Some(commit) = &report.commit {
+                    self.tell(&format!("committed {} {}", short(&commit.id), one_line(&commit.subject, 80)));
+                }
+                self.notes(&report.notes);
+            }
+            Notice::Spent(ledger) => self.say_what_is_near(ledger),
+            Notice::TimeNear { used_ms, limit_ms } => {
+                self.tell(&format!("{} of {} of time are used", duration(*used_ms), duration(*limit_ms)));
+            }
+            Notice::RetryScheduled { delay_ms, reason, .. } => {
+                let seconds = delay_ms.div_ceil(1_000);
+                self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
+            }
+            Notice::Error { message, .. } => self.error(message),
+            Notice::Transition(step) if self.level == Level::Verbose => {
+                self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            Notice::Refused(rejected) if self.level == Level::Verbose => self.tell(&rejected.to_string()),
+            Notice::Lifecycle(step) if self.level == Level::Verbose => {
+                self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
+            Notice::CheckFinished { report, .. } => {
+                let verdict = if report.is_kept() { "kept" } else { "not kept" };
+                self.tell(&format!("  {verdict}: it {}", report.end));
+            }
+            Notice::GapReport { text, .. } => self.tell(text),
+            _ => {}
+        }
+    }
+
+    /// One that only passes is told to those who want to know everything.
+    fn hook_ran(&mut self, run: &HookRun) {
+        if !run.message.is_empty() || self.level == Level::Verbose {
+            self.tell(&one_line(&run.to_string(), 300));
+        }
+    }
+
+    /// What the hooks at the session's end came to, once it is left.
+    pub(crate) fn last_hooks(&mut self, notices: &mut Notices) {
+        while let Ok(notice) = notices.try_recv() {
+            if let Notice::HookRan(run) = notice {
+                self.hook_ran(&run);
+            }
+        }
+    }
+
+    fn formatted(&mut self, report: &FormatReport) {
+        for path in &report.changed_paths {
+            self.tell(&format!("formatted {}", inline(path)));
+        }
+        self.notes(&report.notes);
+    }
+
+    /// A line in the background.
+    pub(crate) fn tell(&mut self, line: &str) {
+        if self.level > Level::Quiet {
+            self.end_line();
+            self.style.say(Tint::Dim, line);
+        }
+    }
+
+    /// An error, whatever the level.
+    pub(crate) fn error(&mut self, message: &str) {
+        self.end_line();
+        self.style.say(Tint::Red, &format!("agent: {message}"));
+    }
+
+    /// Whether the model's text is shown while it comes.
+    pub(crate) const fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    /// Says from now on when these limits come near.
+    pub(crate) fn watch(&mut self, limits: Limits) {
+        self.near = Near::new(limits);
+    }
+
+    fn new_commit(&mut self, commit: &CommitInfo) {
+        let stat = commit.stat.map(|stat| format!(" ({stat})")).unwrap_or_default();
+        self.tell(&format!("new commit {} {}{stat}", short(&commit.id), one_line(&commit.subject, 80)));
+    }
+
+    fn say_what_is_near(&mut self, ledger: &Ledger) {
+        for text in self.near.due(ledger) {
+            self.tell(&text);
+        }
+    }
+
+    /// What was used, in one line.
+    pub(crate) fn spent(&mut self, ledger: &Ledger, has_open_cost: bool) {
+        let usage = ledger.usage;
+        let cost = if ledger.unpriced_calls > 0 || has_open_cost {
+            String::from("unknown")
+        } else {
+            format!("{} USD", Usd(ledger.cost_nano_usd))
+        };
+        self.tell(&format!(
+            "{} model calls, {} tool calls, {} tokens in ({} cached), {} out, cost {cost}",
+            ledger.model_calls,
+            ledger.tool_calls,
+            usage.context_tokens(),
+            usage.cache_read_tokens,
+            usage.output_tokens
+        ));
+    }
+
+    /// A prompt: the cursor stays behind it, and what is shown next begins a line of its own.
+    pub(crate) fn prompt(&mut self, text: &str) {
+        self.end_line();
+        put_aside(text);
+        self.in_line = true;
+    }
+
+    /// The person has ended the line by typing.
+    pub(crate) fn line_was_typed(&mut self) {
+        self.in_line = false;
+    }
+
+    /// Ends the line that streamed text left open.
+    pub(crate) fn end_line(&mut self) {
+        if self.in_line {
+            put_aside("\n");
+            self.in_line = false;
+        }
+    }
+
+    fn piece(&mut self, text: &str) {
+        self.in_line = !text.ends_with('\n');
+        self.showed_pieces = true;
+        // That it is lost is seen where the work is watched.
+        let _ = put(text);
+    }
+
+    /// A whole message: shown in pieces already, or now.
+    fn message(&mut self, blocks: &[Block]) {
+        if self.is_live && !self.showed_pieces {
+            for block in blocks {
+                if let Block::Text(text) = block {
+                    self.piece(text);
+                }
+            }
+        }
+        self.showed_pieces = false;
+        self.end_line();
+    }
+
+    /// What a long call has reported last, now and then.
+    fn still_running(&mut self, call: &CallId, text: &str) {
+        let started = self.started.get_mut(call).filter(|started| started.told.elapsed() >= BETWEEN_REPORTS);
+        if let Some(started) = started
+            && !text.trim().is_empty()
+        {
+            started.told = Instant::now();
+            self.last_started = None;
+            self.tell(&format!("  … {}", last_line(text, 100)));
+        }
+    }
+
+    /// Calls of the model that never ran, and why.
+    fn not_run(&mut self, round: &Round) {
+        for (call, result) in round.answer().calls().zip(round.results()) {
+            if !self.started.contains_key(&call.id) {
+                let when = if self.is_resumed { "before it was left: " } else { "" };
+                self.tell(&format!("• {when}{}", call_line(call)));
+                self.tell(&format!("  {}", one_line(result.content(), 100)));
+            }
+        }
+    }
+
+    /// Where a conversation stood when it was left: the last thing said by either side.
+    pub(crate) fn recap(&mut self, conversation: &Conversation) {
+        let (mut said, mut answered) = (None, None);
+        for item in conversation.iter() {
+            match item.as_ref() {
+                Item::Input(input) => said = input.texts().last().cloned(),
+                Item::Answer(answer) => answered = Some(answer.text()),
+                Item::Round(round) => answered = Some(round.answer().text()),
+            }
+        }
+        self.is_resumed = said.is_some();
+        let lines = [("you", said), ("agent", answered)];
+        for (who, text) in lines.into_iter().filter_map(|(who, text)| Some((who, text?))) {
+            if !text.trim().is_empty() {
+                self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
+            }
+        }
+    }
+
+    fn finished(&mut self, call: &CallId, outcome: &ToolOutcome) {
+        let whose = self.whose(call);
+        match outcome.status {
+            ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
+            // How a failure ended tells more than how it began.
+            _ => self.tell(&format!("  {whose}not ok: {}", last_line(&outcome.content, 100))),
+        }
+    }
+
+    /// Whose result it is, where that is not the line above.
+    fn whose(&mut self, call: &CallId) -> String {
+        let is_above = self.last_started.take().is_some_and(|last| last == *call);
+        let started = self.started.get(call).filter(|_| !is_above);
+        started.map_or_else(String::new, |started| format!("{}: ", started.line))
+    }
+
+    fn notes(&mut self, notes: &[String]) {
+        for note in notes {
+            self.tell(&format!("note: {}", inline(note)));
+        }
+    }
+}
+
+/// A call in one line: the tool, and what of its arguments tells most.
+pub(crate) fn call_line(call: &ToolCall) -> String {
+    let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
+    match telling(&arguments) {
+        Some(text) => format!("{} {}{}", inline(&call.name), one_line(text, 100), more_lines(text)),
+        None => inline(&call.name),
+    }
+}
+
+/// That a text goes on behind its first line.
+fn more_lines(text: &str) -> String {
+    match text.lines().filter(|line| !line.trim().is_empty()).count() {
+        0 | 1 => String::new(),
+        lines => format!(" … ({lines} lines)"),
+    }
+}
+
+/// What of a call's arguments tells most.
+pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
+    ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
+}
+
+/// Why some of the output was lost on its way out, if it was: whoever pays for it may not want more of it.
+pub(crate) fn lost() -> Option<String> {
+    lost_output().map(why_lost)
+}
+
+fn why_lost(kind: io::ErrorKind) -> String {
+    match kind {
+        io::ErrorKind::BrokenPipe => String::from("write the output: nobody reads it any more"),
+        kind => format!("write the output: {kind}"),
+    }
+}
+
+fn duration(ms: u64) -> String {
+    match ms {
+        0..10_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        10_000..600_000 => format!("{} s", ms / 1_000),
+        _ => format!("{} min", ms / 60_000),
+    }
+}
+
+fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
+/// How long a call must have been silent before a report of it is shown.
+const BETWEEN_REPORTS: Duration = Duration::from_secs(1);

@@ -1,0 +1,429 @@
+//! Wires a session: tools, hooks, journal, runner.
+
+use crate::LEFTOVERS;
+use crate::config::file::{Author, check_places, config_home, record_key, state_home};
+use crate::config::options::Options;
+use crate::config::project::working_directory;
+use crate::config::rule_patterns;
+use crate::config::settings::Settings;
+use crate::failure::Failure;
+use crate::hooks::{self, Hooks};
+use crate::model::provider::Chosen;
+use crate::screen::terminal::{inline, say};
+use crate::session::binding;
+use crate::session::differences::{say_differences, stay_denied};
+use crate::session::instructions::system_prompt;
+use crate::walls::own_git::OwnGit;
+use crate::walls::own_programs;
+use crate::walls::protected::own_places;
+use crate::walls::sandbox;
+use agent_core::budget::Ledger;
+use agent_core::conversation::Conversation;
+use agent_core::hook::HookPoint;
+use agent_core::journal::{Begun, Rebuilt};
+use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
+use agent_core::permission::RuleSource;
+use agent_core::ports::{Approver, Tool};
+use agent_core::session::{Action, Outstanding, Session, SessionConfig};
+use agent_exec::{Processes, leftovers};
+use agent_git::{HooksConfig, Identity, RepositoryHooks};
+use agent_hooks::{Formatters, Runs, UserHooks};
+use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
+use agent_runner::{Builder, Handle, Notices, Runner};
+use agent_tools::{Workspace, signal_tool, standard_tools};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A session that is ready to run.
+pub(crate) struct Opened {
+    pub(crate) runner: Runner,
+    pub(crate) handle: Handle,
+    pub(crate) notices: Notices,
+    pub(crate) id: String,
+    pub(crate) model: String,
+    pub(crate) tool_names: Vec<String>,
+    /// What had been used and said before, in a session that is gone on with.
+    pub(crate) before: Before,
+    /// What binds the agent and was left before it came to rest; it continues.
+    pub(crate) unfinished: Option<Lifecycle>,
+    /// Whether it was left at work at all.
+    pub(crate) was_unfinished: bool,
+    /// Is told where turns begin, for `agent undo`.
+    pub(crate) repository: Arc<RepositoryHooks>,
+}
+
+/// A session as it was left.
+#[derive(Default)]
+pub(crate) struct Before {
+    pub(crate) ledger: Ledger,
+    pub(crate) conversation: Conversation,
+}
+
+impl Before {
+    /// A call of the model that was asked for and had not begun is made now, and belongs to what comes.
+    fn of(session: &Session, begun: &Begun) -> Self {
+        let mut ledger = *session.ledger();
+        let is_to_come = |open: &Outstanding| match open.action {
+            Action::SendLlmRequest { ticket, .. } => !open.is_cancelled && !begun.has(ticket),
+            _ => false,
+        };
+        ledger.model_calls -= u64::from(session.outstanding().iter().any(is_to_come));
+        Self { ledger, conversation: session.conversation().clone() }
+    }
+}
+
+/// Opens a new session, or the one that the options name.
+pub(crate) fn open(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    approver: Option<Arc<dyn Approver>>,
+    commitments: Vec<Commitment>,
+) -> Result<Opened, Failure> {
+    let is_attended = approver.is_some();
+    // Without a person to ask, the agent has to say by itself when it is done or stuck.
+    let with_signal = !is_attended || !commitments.is_empty();
+    clear_leftovers(settings.is_quiet);
+    let Made { builder, model, tool_names, processes, repository, users } =
+        make(settings, options, chosen, approver, with_signal)?;
+    let kept = Kept::find(settings, options)?;
+    let mut config = builder.effective_config();
+    let (builder, id, mut resumed) = kept.attach(builder, &settings.directory);
+    users.is_of(&id);
+    let left = resumed.as_mut().and_then(|old| old.left.take());
+    let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
+    let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
+    let (mut runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let before = match resumed {
+        Some(old) => {
+            // What was answered for the session holds for as long as the session does.
+            let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
+            config.permissions.allow.extend(answered.cloned());
+            stay_denied(&old.config.permissions, &mut config.permissions);
+            let differs = old.config != config;
+            if differs {
+                say_differences(&old.config, &config);
+            }
+            // To be configured is what makes a session begin anew for the hooks of its start.
+            if differs || config.hooks.contains(&HookPoint::SessionStart) {
+                runner = runner.reconfigured(config);
+            }
+            old.before
+        }
+        None => Before::default(),
+    };
+    Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, was_unfinished, repository })
+}
+
+/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a missing key,
+/// an unknown model or a broken configuration is.
+pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
+    let has_to_be_there = options.continue_newest || options.must_exist || options.fork_session;
+    if !has_to_be_there || options.no_session {
+        return Ok(());
+    }
+    let directory = working_directory(options.directory.as_deref())?;
+    let store = store(&directory)?;
+    match &options.session_id {
+        Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
+        None => newest(&store, &directory).map(|_| ()),
+    }
+}
+
+fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
+    let newest = store.newest().map_err(|error| failed(&error))?;
+    let newest = newest.map(|newest| newest.id);
+    newest.ok_or_else(|| {
+        let directory = directory.display();
+        Failure::input(format!(
+            "go on with a session: there is none for {directory}; `agent`, and `agent run` without `--continue`, begin one"
+        ))
+    })
+}
+
+/// Whether the options name a session that is there.
+pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Failure> {
+    Ok(match &options.session_id {
+        _ if options.no_session => false,
+        _ if options.continue_newest => true,
+        Some(id) => store(&settings.directory)?.path(id).map_err(|error| failed(&error))?.exists(),
+        None => false,
+    })
+}
+
+/// A new session that is not begun, with its id: an attempt of a job.
+pub(crate) fn builder(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    commitments: Vec<Commitment>,
+) -> Result<(Builder, String), Failure> {
+    clear_leftovers(settings.is_quiet);
+    // An attempt that is bound to nothing has nobody to signal to.
+    let is_bound = !commitments.is_empty();
+    let made = make(settings, options, chosen, None, is_bound)?;
+    let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
+    made.users.is_of(&id);
+    let builder = builder.commands(Arc::new(made.processes));
+    Ok((if is_bound { builder.bind(LifecycleConfig::headless(commitments)) } else { builder }, id))
+}
+
+/// Removes what agents that were killed have left. What has such a name and is something else stays, and is said.
+fn clear_leftovers(is_quiet: bool) {
+    let Some(home) = state_home() else { return };
+    let cleared = leftovers::clear(&home.join(LEFTOVERS));
+    for path in cleared.removed.iter().filter(|_| !is_quiet) {
+        say(&format!(
+            "agent: removed {}, which an agent that was killed had left",
+            inline(&path.display().to_string())
+        ));
+    }
+    for (path, why) in &cleared.left {
+        say(&format!("agent: an agent that was killed may have left {}: {why}", inline(&path.display().to_string())));
+    }
+}
+
+/// A session without a place to be kept in.
+struct Made {
+    builder: Builder,
+    model: String,
+    tool_names: Vec<String>,
+    processes: Processes,
+    repository: Arc<RepositoryHooks>,
+    users: Arc<UserHooks>,
+}
+
+fn make(
+    settings: &Settings,
+    options: &Options,
+    chosen: Chosen,
+    approver: Option<Arc<dyn Approver>>,
+    with_signal: bool,
+) -> Result<Made, Failure> {
+    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
+    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the records.
+    let own = [config_home(), state_home()].into_iter().flatten();
+    let workspace = Arc::new(
+        workspace
+            .protecting(own)
+            .closing(state_home())
+            .closing(agent_git::kept_in(&settings.directory))
+            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
+            .protecting_linked(&settings.linked)
+            .protecting_hooks(&settings.git_settings.hooks),
+    );
+    let own = own_programs::processes(&settings.programs);
+    let commands = own_programs::processes_of_commands(&settings.programs);
+    let processes = match &settings.sandbox {
+        Some(sandbox) => commands.in_sandbox(sandbox.clone()),
+        None => commands,
+    };
+    let mut tools = standard_tools(&workspace, processes.clone());
+    if with_signal {
+        tools.push(signal_tool());
+    }
+    let users = users_hooks(settings, &own, &processes)?;
+    let config = SessionConfig {
+        hooks: Hooks::points(&users, settings.auto_commit),
+        system: Arc::from(system_prompt(options, &settings.directory)),
+        limits: settings.limits,
+        permissions: settings.permissions.clone(),
+        models: chosen.models,
+        ..SessionConfig::default()
+    };
+    let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    let hooks_config = hooks_config(settings);
+    // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
+    let git = OwnGit::new(&settings.directory, own.clone());
+    let formatters = match &settings.sandbox {
+        Some(_) if !settings.formatters.is_empty() => {
+            let sandbox = sandbox::for_formatters(&settings.user, &settings.directory, settings.sandbox.as_ref())?;
+            let scratch = sandbox.scratch().to_path_buf();
+            Formatters::new(settings.formatters.clone(), Arc::new(own.in_sandbox(sandbox))).with_scratch(scratch)
+        }
+        _ => Formatters::new(settings.formatters.clone(), Arc::new(own)),
+    };
+    let repository = RepositoryHooks::new(hooks_config, Arc::new(git)).formatting_with(Arc::new(formatters));
+    let repository = Arc::new(repository);
+    let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace };
+    let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
+    rule_patterns::check(&settings.permissions, &settings.user, &tool_names)?;
+    for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
+        say(&format!("agent: {unknown}, which is no tool; the tools are {}", tool_names.join(", ")));
+    }
+    let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
+    for secret in chosen.secrets {
+        builder = builder.secret(secret);
+    }
+    if let Some(approver) = approver {
+        builder = builder.approver(approver);
+    }
+    Ok(Made { builder, model, tool_names, processes, repository, users })
+}
+
+/// What is to run in a sandbox by the user's own word is not left out.
+fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processes) -> Result<Arc<UserHooks>, Failure> {
+    if settings.sandbox.is_none()
+        && let Some(hook) = settings.hooks.iter().find(|hook| hook.runs == Runs::Sandboxed)
+    {
+        let (command, point) = (&hook.command, hook.point);
+        return Err(Failure::config(format!("run the hook `{command}` at {point} in a sandbox: there is none here")));
+    }
+    let runners = (Arc::new(unconfined.clone()), Arc::new(processes.clone()));
+    Ok(Arc::new(UserHooks::new(settings.hooks.clone(), settings.directory.clone(), runners.0, runners.1)))
+}
+
+fn hooks_config(settings: &Settings) -> HooksConfig {
+    let defaults = HooksConfig::new(settings.directory.clone());
+    let commits = &settings.user.commits;
+    let identity = |author: &Author| Identity { name: author.name.clone(), email: author.email.clone() };
+    HooksConfig {
+        auto_commit: settings.auto_commit,
+        identity: commits.author.as_ref().map(identity),
+        trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
+        protected: protected_of(settings),
+        record_key: record_key(),
+        hidden: settings.sandbox.iter().flat_map(|sandbox| sandbox.policy().hidden.iter().cloned()).collect(),
+        ..defaults
+    }
+}
+
+/// What is not restored or formatted besides protected names.
+fn protected_of(settings: &Settings) -> Vec<PathBuf> {
+    let named = settings.protected.iter().chain(&settings.linked).cloned();
+    own_places().into_iter().chain(settings.git_settings.kept().cloned()).chain(named).collect()
+}
+
+/// Where the session is kept.
+enum Kept {
+    /// Nowhere.
+    No,
+    New {
+        id: String,
+        journal: FileJournal,
+    },
+    Old {
+        id: String,
+        journal: FileJournal,
+        rebuilt: Box<Rebuilt>,
+    },
+}
+
+/// What a session that is gone on with was.
+struct Resumed {
+    config: SessionConfig,
+    before: Before,
+    /// What bound it.
+    left: Option<Lifecycle>,
+}
+
+impl Kept {
+    fn find(settings: &Settings, options: &Options) -> Result<Self, Failure> {
+        if options.no_session {
+            return Ok(Self::No);
+        }
+        let store = store(&settings.directory)?;
+        let id = if options.continue_newest {
+            Some(newest(&store, &settings.directory)?)
+        } else {
+            options.session_id.clone()
+        };
+        let Some(id) = id else {
+            let id = SessionStore::new_id();
+            let journal = store.create(&id).map_err(|error| failed(&error))?;
+            return Ok(Self::New { id, journal });
+        };
+        if options.fork_session {
+            let fork = SessionStore::new_id();
+            store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
+            say(&format!("agent: going on with {id} in a new session, {fork}"));
+            return Self::resume(&store, fork, true);
+        }
+        let path = store.path(&id).map_err(|error| failed(&error))?;
+        if !options.continue_newest && !options.must_exist && !path.exists() {
+            let journal = store.create(&id).map_err(|error| failed(&error))?;
+            return Ok(Self::New { id, journal });
+        }
+        Self::resume(&store, id, options.must_exist)
+    }
+
+    fn resume(store: &SessionStore, id: String, must_exist: bool) -> Result<Self, Failure> {
+        let Reopened { journal, rebuilt, torn_bytes, .. } = store.rebuild(&id).map_err(|error| failed(&error))?;
+        if torn_bytes > 0 {
+            say(&format!(
+                "agent: the last record of the session was cut by a crash; its {} bytes are kept beside the journal",
+                torn_bytes
+            ));
+        }
+        let Some(rebuilt) = rebuilt else {
+            // Cut before its first record: there is nothing to lose and nothing to go on with.
+            return match must_exist {
+                false => Ok(Self::New { id, journal }),
+                true => Err(Failure::input(format!("resume the session {id}: its journal is empty"))),
+            };
+        };
+        if rebuilt.agent.session().is_over() {
+            return Err(Failure::input(format!(
+                "resume the session {id}: it was ended for good; `--fork-session` goes on in a new one"
+            )));
+        }
+        Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
+    }
+
+    fn attach(self, builder: Builder, directory: &Path) -> (Builder, String, Option<Resumed>) {
+        let identify = |builder: Builder, id: &str| {
+            let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
+            builder.identity(id, directory.display().to_string(), program)
+        };
+        match self {
+            Self::No => (identify(builder, ""), String::new(), None),
+            Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
+            Self::Old { id, journal, rebuilt } => {
+                let Rebuilt { agent, next_seq, begun, .. } = *rebuilt;
+                let (session, left) = (agent.session(), agent.unless_passed_over().cloned());
+                let resumed = Resumed { config: session.config().clone(), before: Before::of(session, &begun), left };
+                let builder = identify(builder, &id).journal(Box::new(journal));
+                (builder.resume(agent, next_seq).begun(begun), id, Some(resumed))
+            }
+        }
+    }
+}
+
+/// The sessions of a directory.
+pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
+    check_places()?;
+    let home = state_home().ok_or_else(|| {
+        Failure::config("keep the session: there is no home directory; set AGENT_STATE_HOME or say `--no-session`")
+    })?;
+    Ok(SessionStore::new(&home.join("sessions"), directory))
+}
+
+/// Why a kept session cannot be used, and what can be done.
+pub(crate) fn failed(error: &StoreError) -> Failure {
+    match error {
+        StoreError::NoSuchSession { .. } => {
+            Failure::input(format!("{error}; `agent sessions list` shows what there is"))
+        }
+        StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
+        StoreError::Open(OpenError::Read(error)) => unreadable(error),
+        StoreError::BadId { .. } | StoreError::Open(OpenError::InUse { .. }) => Failure::input(error),
+        StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
+            Failure::internal(format!("{error}; raise the limit on file size (`ulimit -f`), or say `--no-session`"))
+        }
+        StoreError::Open(_) => Failure::internal(format!(
+            "{error}; set AGENT_STATE_HOME to a directory that can be written, or say `--no-session`"
+        )),
+        _ => Failure::internal(error),
+    }
+}
+
+/// Why a journal cannot be read, and what can be done.
+pub(crate) fn unreadable(error: &ReadError) -> Failure {
+    match error {
+        ReadError::Damaged { damage, .. } if damage.line > 1 => {
+            Failure::input(format!("{error}; `agent sessions lint FILE --repair OUT` copies what stands before"))
+        }
+        _ => Failure::input(error),
+    }
+}

@@ -1,0 +1,85 @@
+//! The programs that the agent runs by itself, `git` first of all: how they are started, and what they say when they are asked.
+
+use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
+use agent_exec::{Environment, Helper, Processes, SearchPath};
+use std::path::Path;
+use std::time::Duration;
+
+/// For the agent's own programs: they find others there, too, and end with the agent, however it ends.
+pub(crate) fn processes(programs: &SearchPath) -> Processes {
+    let environment = Environment::inherited().with_programs(programs);
+    let processes = Processes::with_environment(environment).finding_programs(programs.clone());
+    processes.watched_by(Helper::own_program())
+}
+
+/// Runs one of the agent's own programs in a directory, and not for long; what it wrote, if it ended well, or why there is nothing.
+pub(crate) fn ask(
+    programs: &SearchPath,
+    program: &str,
+    arguments: &[&str],
+    directory: &Path,
+) -> Result<Answer, String> {
+    ask_with(programs, program, arguments, directory, Vec::new(), PATIENCE)
+}
+
+/// The same with more in its environment, and perhaps with less time.
+pub(crate) fn ask_with(
+    programs: &SearchPath,
+    program: &str,
+    arguments: &[&str],
+    directory: &Path,
+    environment: Vec<(String, String)>,
+    patience: Duration,
+) -> Result<Answer, String> {
+    let timeout_ms = u64::try_from(patience.min(PATIENCE).as_millis()).unwrap_or(u64::MAX);
+    let command = Command {
+        program: program.to_owned(),
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+        directory: directory.to_string_lossy().into_owned(),
+        environment,
+        stdin: Vec::new(),
+        timeout_ms,
+        output_limit_bytes: OUTPUT_LIMIT_BYTES,
+    };
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let output = runtime.block_on(for_questions(programs).run(&command, &NeverCancelled));
+        output.map_err(|error| error.to_string())
+    };
+    // The caller may be in a runtime of its own, which must not be blocked by another one.
+    let output = std::thread::scope(|scope| {
+        let started = std::thread::Builder::new().name("agent-question".to_owned()).spawn_scoped(scope, run);
+        let thread = started.map_err(|error| format!("start a thread: {error}"))?;
+        thread.join().map_err(|_| "it panicked".to_owned())?
+    })?;
+    match output.exit {
+        Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
+        Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
+        Exit::Code(_) => Ok(Answer::Refused),
+        Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
+        _ => Err(format!("`{program}` was ended")),
+    }
+}
+
+/// What is asked ends with this program. The program of the unit tests has no helper in it and would run the tests again.
+fn for_questions(programs: &SearchPath) -> Processes {
+    if cfg!(test) { Processes::new().finding_programs(programs.clone()) } else { processes(programs) }
+}
+
+/// What a program that was asked said.
+pub(crate) enum Answer {
+    /// It ended with status 0.
+    Said(Vec<u8>),
+    /// It ended with another status.
+    Refused,
+}
+
+/// For commands of the model: `bash` is found there, and what it starts by the user's `PATH`.
+pub(crate) fn processes_of_commands(programs: &SearchPath) -> Processes {
+    Processes::new().finding_programs(programs.clone()).watched_by(Helper::own_program())
+}
+
+/// A repository's file may be a pipe on which git waits.
+const PATIENCE: Duration = Duration::from_secs(5);
+const OUTPUT_LIMIT_BYTES: usize = 64 * 1024 * 1024;

@@ -1,0 +1,514 @@
+//! A directory that is held by a descriptor: its files are read, made, replaced and removed beneath it, and no symbolic link is followed.
+//!
+//! Whatever a path names is entered from the descriptor, name by name. So a directory that becomes a link in the very moment in which it is
+//! used leads nowhere, and a pipe in place of a file is not waited for.
+
+use crate::image::{FILE_LIMIT_BYTES, Image};
+use agent_exec::leftovers::{self, Leftover};
+use rustix::fs::{
+    self, AtFlags, FileType, Mode, OFlags, Stat, fchmod, fstat, linkat, mkdirat, open, openat, readlinkat, renameat,
+    statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A directory that is held by a descriptor, in which no path follows a symbolic link. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    path: PathBuf,
+    root: Arc<OwnedFd>,
+}
+
+/// Which file it is, whatever is in it and whatever its name: device and number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity(u64, u64);
+
+impl Tree {
+    /// Holds the directory that has this path now.
+    ///
+    /// # Errors
+    /// When there is no directory, or it may not be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let root = open(path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?;
+        Ok(Self { path: path.to_path_buf(), root: Arc::new(root) })
+    }
+
+    /// The path that it had when it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which directory it is.
+    pub(crate) fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::of(&fstat(&*self.root)?))
+    }
+
+    /// Whether the path that it had still leads to it.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let named = fs::stat(&self.path).map(|found| Identity::of(&found));
+        matches!((named, self.identity()), (Ok(named), Ok(held)) if named == held)
+    }
+
+    /// What the system says of a file or link.
+    pub(crate) fn stat(&self, path: impl AsRef<Path>) -> io::Result<Stat> {
+        let (parent, name) = self.parent(path.as_ref())?;
+        Ok(statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// What kind of thing is at a path; nothing when there is none.
+    pub(crate) fn kind(&self, path: impl AsRef<Path>) -> io::Result<Option<FileType>> {
+        match self.stat(path) {
+            Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How a path is at this moment.
+    pub fn image(&self, path: impl AsRef<Path>) -> Image {
+        match self.parent(path.as_ref()).and_then(|(parent, name)| look(parent.as_fd(), name)) {
+            Ok(image) => image,
+            Err(error) if is_absence(&error) => Image::Absent,
+            Err(error) if is_link_on_the_way(&error) => Image::Opaque("its path leads through a symbolic link"),
+            Err(_) => Image::Opaque("it cannot be read"),
+        }
+    }
+
+    /// The content of a regular file, if it is not longer than this; nothing when there is no file.
+    pub(crate) fn read(&self, path: impl AsRef<Path>, limit_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+        let file = match self.file(path.as_ref(), OFlags::RDONLY, Mode::empty()) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        read_at_most(file, limit_bytes).map(Some)
+    }
+
+    /// A regular file, opened in this way.
+    pub(crate) fn file(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
+        let (parent, name) = self.parent(path)?;
+        regular(openat(&parent, name, flags | FILE, mode)?)
+    }
+
+    /// A new file of which only this user may read and write; it is an error when something is there.
+    pub(crate) fn make_private(&self, path: &Path) -> io::Result<File> {
+        self.file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR)
+    }
+
+    /// Adds to a private file, which is made when there is none, by one write.
+    pub(crate) fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.file(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
+        file.write_all(bytes)
+    }
+
+    /// The directory at this path, which is made if it is not there.
+    pub(crate) fn make_directory(&self, path: &Path) -> io::Result<()> {
+        self.enter(path, true).map(drop)
+    }
+
+    /// The names in a directory; none when it is not there.
+    pub(crate) fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        use std::os::unix::ffi::OsStringExt as _;
+        let directory = match self.enter(path, false) {
+            Ok(directory) => directory,
+            Err(error) if is_absence(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut names = Vec::new();
+        for entry in listing(&directory)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        Ok(names)
+    }
+
+    /// The first name in a directory of something of such a kind; none when it is not there.
+    pub(crate) fn first_that_is(
+        &self,
+        path: &Path,
+        is_meant: impl Fn(FileType) -> bool,
+    ) -> io::Result<Option<OsString>> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let directory = self.enter(path, false)?;
+        for entry in listing(&directory)? {
+            let entry = entry?;
+            if is_meant(entry.file_type()) {
+                return Ok(Some(OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives a file another name, where there may be one already.
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let ((old, name), (new, new_name)) = (self.parent(from)?, self.parent(to)?);
+        Ok(renameat(&old, name, &new, new_name)?)
+    }
+
+    /// Gives a file a second name.
+    pub(crate) fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let ((old, name), (new, new_name)) = (self.parent(from)?, self.parent(to)?);
+        Ok(linkat(&old, name, &new, new_name, AtFlags::empty())?)
+    }
+
+    /// Removes a file or a link.
+    pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        Ok(unlinkat(&parent, name, AtFlags::empty())?)
+    }
+
+    /// Replaces a file at once, with the permissions it has, if it is still as expected.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn replace(&self, path: &Path, expected: &Image, content: &[u8]) -> io::Result<Replaced> {
+        let (parent, name) = self.parent(path)?;
+        put(parent.as_fd(), name, expected, content, |mode| mode)
+    }
+
+    /// Makes a path be as it was, with these permissions if they are known, if it still is as expected. Missing directories are made.
+    pub(crate) fn restore(
+        &self,
+        path: &Path,
+        expected: &Image,
+        target: &Image,
+        mode: Option<u32>,
+    ) -> io::Result<Replaced> {
+        let (folder, name) = split(path)?;
+        let parent = self.enter(folder, matches!(target, Image::File { .. } | Image::Link(_)))?;
+        let parent = parent.as_fd();
+        match target {
+            Image::File { bytes, executable } => {
+                put(parent, name, expected, bytes, |found| permissions(found, *executable, mode))
+            }
+            _ if look(parent, name)? != *expected => Ok(Replaced::No),
+            Image::Absent => Ok(unlinkat(parent, name, AtFlags::empty())?).map(|()| Replaced::Yes),
+            Image::Link(to) => relink(parent, name, to).map(|()| Replaced::Yes),
+            Image::Opaque(_) => Ok(Replaced::No),
+        }
+    }
+
+    /// The directory that a path lies in, and its name there.
+    fn parent<'a>(&self, path: &'a Path) -> io::Result<(OwnedFd, &'a OsStr)> {
+        let (folder, name) = split(path)?;
+        Ok((self.enter(folder, false)?, name))
+    }
+
+    fn enter(&self, folder: &Path, make: bool) -> io::Result<OwnedFd> {
+        #[cfg(target_os = "linux")]
+        if !make && let Some(entered) = self.enter_at_once(folder) {
+            return entered;
+        }
+        self.enter_by_names(folder, make)
+    }
+
+    /// By one call, where the kernel has it and nothing forbids it.
+    #[cfg(target_os = "linux")]
+    fn enter_at_once(&self, folder: &Path) -> Option<io::Result<OwnedFd>> {
+        use rustix::fs::{ResolveFlags, openat2};
+        if folder.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Some(Err(Errno::XDEV.into()));
+        }
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&*self.root, folder, DIRECTORY, Mode::empty(), resolve) {
+            // The last name may be a link: names tell it from a file.
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::NOTDIR) => None,
+            entered => Some(entered.map_err(io::Error::from)),
+        }
+    }
+
+    /// Name by name.
+    fn enter_by_names(&self, folder: &Path, make: bool) -> io::Result<OwnedFd> {
+        let mut at = openat(&*self.root, ".", DIRECTORY, Mode::empty())?;
+        for part in folder.components() {
+            let name = match part {
+                Component::Normal(name) => name,
+                Component::CurDir => continue,
+                _ => return Err(Errno::XDEV.into()),
+            };
+            at = match openat(&at, name, DIRECTORY, Mode::empty()) {
+                Err(Errno::NOENT) if make => {
+                    match mkdirat(&at, name, Mode::from_raw_mode(0o777)) {
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    openat(&at, name, DIRECTORY, Mode::empty())?
+                }
+                // A link is no directory to this open.
+                Err(Errno::NOTDIR) if is_link(&at, name) => return Err(Errno::LOOP.into()),
+                entered => entered?,
+            };
+        }
+        Ok(at)
+    }
+}
+
+/// Whether a path was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// It was.
+    Yes,
+    /// It was not as expected, and stays as it is.
+    No,
+}
+
+impl Identity {
+    #[expect(clippy::useless_conversion, reason = "the types of these numbers differ from system to system")]
+    pub(crate) fn of(found: &Stat) -> Self {
+        Self(u64::try_from(found.st_dev).unwrap_or_default(), u64::try_from(found.st_ino).unwrap_or_default())
+    }
+}
+
+/// When the content of a file was last changed.
+#[allow(clippy::unnecessary_cast, reason = "the types of these numbers differ from system to system")]
+pub(crate) fn modified(found: &Stat) -> SystemTime {
+    let seconds = Duration::from_secs(u64::try_from(found.st_mtime as i64).unwrap_or_default());
+    let nanos = u32::try_from(found.st_mtime_nsec as i64).unwrap_or_default();
+    UNIX_EPOCH + seconds + Duration::from_nanos(u64::from(nanos))
+}
+
+/// Whether an error says that nothing is at the path.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The content of a regular file with this path, where links count, if it is not longer than this. Never waits.
+#[must_use]
+pub fn read_path(path: &Path, limit_bytes: u64) -> Option<Vec<u8>> {
+    read_at_most(open_path(path)?, limit_bytes).ok()
+}
+
+/// A regular file with this path, where links count, to be read.
+#[must_use]
+pub fn open_path(path: &Path) -> Option<File> {
+    let flags = (OFlags::RDONLY | FILE).difference(OFlags::NOFOLLOW);
+    regular(open(path, flags, Mode::empty()).ok()?).ok()
+}
+
+fn read_at_most(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    // It may be full of holes, and as long as anybody likes: that is known without reading up to the limit.
+    if file.metadata()?.len() > limit_bytes {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit_bytes {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
+}
+
+/// Refuses what is no regular file: reading a pipe would wait for ever, and a device has no end.
+fn regular(file: OwnedFd) -> io::Result<File> {
+    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        FileType::RegularFile => Ok(File::from(file)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
+}
+
+fn listing(directory: &OwnedFd) -> io::Result<fs::Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(fs::Dir::new(openat(directory, ".", flags, Mode::empty())?)?)
+}
+
+fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
+    let name = path.file_name().ok_or_else(|| io::Error::from(Errno::INVAL))?;
+    Ok((path.parent().unwrap_or(Path::new("")), name))
+}
+
+fn look(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Image> {
+    let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(Image::Absent),
+        found => found?,
+    };
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Symlink => return Ok(Image::Link(readlinkat(parent, name, Vec::new())?.into_bytes().into())),
+        FileType::RegularFile => {}
+        _ => return Ok(Image::Opaque("it is not a regular file")),
+    }
+    let file = regular(openat(parent, name, OFlags::RDONLY | FILE, Mode::empty())?)?;
+    let executable = fstat(&file)?.st_mode & 0o100 != 0;
+    match read_at_most(file, FILE_LIMIT_BYTES) {
+        Ok(bytes) => Ok(Image::File { bytes: bytes.into(), executable }),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            Ok(Image::Opaque("it is too large (more than 8 MiB)"))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Puts a whole new file in the place of one, in one step.
+fn put(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    expected: &Image,
+    content: &[u8],
+    mode: impl FnOnce(u32) -> u32,
+) -> io::Result<Replaced> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
+    let (temporary, file) = with_new_name(parent, |temporary| {
+        // Who may read a new file is the user's mask's to say.
+        openat(parent, temporary, flags, Mode::from_raw_mode(0o666))
+    })?;
+    let mut file = File::from(file);
+    leftovers::note(parent, &temporary, Leftover::Made(&fstat(&file)?));
+    let fill = || {
+        file.write_all(content)?;
+        let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) if FileType::from_raw_mode(found.st_mode).is_file() => found,
+            _ => fstat(&file)?,
+        };
+        fchmod(&file, Mode::from_raw_mode(mode(found.st_mode & 0o7777)))?;
+        file.sync_all()?;
+        if look(parent, name)? != *expected {
+            return Ok(Replaced::No);
+        }
+        renameat(parent, &*temporary, parent, name)?;
+        Ok(Replaced::Yes)
+    };
+    let done = fill();
+    if !matches!(done, Ok(Replaced::Yes)) {
+        let _ = unlinkat(parent, &*temporary, AtFlags::empty());
+    }
+    done
+}
+
+/// The link takes the place at once, so that there is always something there.
+fn relink(parent: BorrowedFd<'_>, name: &OsStr, to: &[u8]) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let (temporary, ()) = with_new_name(parent, |temporary| symlinkat(OsStr::from_bytes(to), parent, temporary))?;
+    let renamed = renameat(parent, &*temporary, parent, name);
+    if renamed.is_err() {
+        let _ = unlinkat(parent, &*temporary, AtFlags::empty());
+    }
+    Ok(renamed?)
+}
+
+/// Makes something under a name that nothing has.
+fn with_new_name<T>(
+    parent: BorrowedFd<'_>,
+    make: impl Fn(&OsStr) -> rustix::io::Result<T>,
+) -> io::Result<(OsString, T)> {
+    for _ in 0..MOST_TRIES {
+        let name = OsString::from(leftovers::temporary_name());
+        leftovers::note(parent, &name, Leftover::New);
+        match make(&name) {
+            Err(Errno::EXIST) => leftovers::note(parent, &name, Leftover::Taken),
+            made => return Ok((name, made?)),
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+/// These permissions, where they are known. Else who may read may execute, or nobody; and where that holds for the owner already, all stay.
+const fn permissions(mode: u32, executable: bool, known: Option<u32>) -> u32 {
+    match known {
+        Some(known) => known & 0o777,
+        None if (mode & 0o100 != 0) == executable => mode,
+        None if executable => mode | (mode & 0o444) >> 2,
+        None => mode & !0o111,
+    }
+}
+
+fn is_link(parent: &OwnedFd, name: &OsStr) -> bool {
+    let found = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_symlink())
+}
+
+fn is_link_on_the_way(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+const DIRECTORY: OFlags = ENTER.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// A directory that may be entered and not listed is one, too.
+#[cfg(target_os = "linux")]
+const ENTER: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const ENTER: OFlags = OFlags::RDONLY;
+/// A pipe that nobody writes is not waited for.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const MOST_TRIES: u32 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn tree() -> (tempfile::TempDir, Tree) {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("in/a")).unwrap();
+        fs::create_dir(root.path().join("out")).unwrap();
+        fs::write(root.path().join("out/secret"), "secret").unwrap();
+        let tree = Tree::open(&root.path().join("in")).unwrap();
+        (root, tree)
+    }
+
+    fn text(text: &str) -> Image {
+        Image::File { bytes: text.as_bytes().into(), executable: false }
+    }
+
+    #[test]
+    fn nothing_beyond_a_link_is_read_made_or_removed() {
+        let (root, tree) = tree();
+        symlink("../out", root.path().join("in/link")).unwrap();
+        symlink("../../out/secret", root.path().join("in/a/secret")).unwrap();
+        let through = Path::new("link/secret");
+        assert_eq!(tree.image(through), Image::Opaque("its path leads through a symbolic link"));
+        assert!(tree.read(through, 100).is_err() && tree.read("a/secret", 100).is_err());
+        assert!(tree.append(through, b"x").is_err() && tree.append(Path::new("a/secret"), b"x").is_err());
+        assert!(tree.remove(through).is_err() && tree.rename(Path::new("a/secret"), through).is_err());
+        assert!(tree.restore(through, &text("secret"), &text("mine"), None).is_err());
+        assert!(tree.restore(Path::new("link/new/x"), &Image::Absent, &text("mine"), None).is_err());
+        assert!(tree.make_directory(Path::new("link/new")).is_err());
+        assert!(tree.image("../out/secret") != text("secret") && tree.read("../out/secret", 100).is_err());
+        let out: Vec<_> = fs::read_dir(root.path().join("out")).unwrap().collect();
+        assert_eq!((out.len(), fs::read_to_string(root.path().join("out/secret")).unwrap()), (1, "secret".into()));
+        // The control: the same beneath it works.
+        assert_eq!(tree.restore(Path::new("b/c/x"), &Image::Absent, &text("mine"), None).unwrap(), Replaced::Yes);
+        assert_eq!(tree.image("b/c/x"), text("mine"));
+        assert_eq!(tree.read("b/c/x", 4).unwrap().unwrap(), b"mine");
+        assert!(tree.read("b/c/x", 3).is_err() && tree.read("b/c/y", 3).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_somebody_changed_meanwhile_stays() {
+        let (root, tree) = tree();
+        let (path, file) = (Path::new("a/x"), root.path().join("in/a/x"));
+        fs::write(&file, "theirs").unwrap();
+        assert_eq!(tree.replace(path, &text("before"), b"mine").unwrap(), Replaced::No);
+        assert_eq!(tree.restore(path, &text("before"), &Image::Absent, None).unwrap(), Replaced::No);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        assert_eq!(tree.replace(path, &text("theirs"), b"mine").unwrap(), Replaced::Yes);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        let link = Image::Link(b"../elsewhere"[..].into());
+        assert_eq!(tree.restore(path, &text("mine"), &link, None).unwrap(), Replaced::Yes);
+        assert_eq!(tree.image(path), link);
+        assert_eq!(tree.names(Path::new("a")).unwrap(), ["x"], "nothing temporary is left");
+    }
+
+    #[test]
+    fn pipes_are_not_waited_for_and_a_moved_directory_is_known() {
+        let (root, tree) = tree();
+        let pipe = root.path().join("in/pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert_eq!(tree.image("pipe"), Image::Opaque("it is not a regular file"));
+        assert!(tree.read("pipe", 100).is_err() && tree.append(Path::new("pipe"), b"x").is_err());
+        assert_eq!(read_path(&pipe, 100), None);
+        assert!(tree.is_in_place());
+        fs::rename(root.path().join("in"), root.path().join("moved")).unwrap();
+        fs::create_dir(root.path().join("in")).unwrap();
+        assert!(!tree.is_in_place());
+    }
+}

@@ -1,0 +1,331 @@
+//! Takes back what the agent changed in its last turns, and destroys nothing.
+//!
+//! Every path goes back to how it was before, if it is still as the agent left it. What somebody else changed since stays as it is, and is
+//! said. Before anything is touched, how it is now is kept as a turn of its own: undoing again takes the undo back. Only files are
+//! written: commits stay, and so does the index.
+
+use crate::checkpoint::{self, Change, ImportError, Turn};
+use crate::config::HooksConfig;
+use crate::git::{Git, GitError};
+use crate::image::Image;
+use crate::paths;
+use crate::repository::{Discovery, Repository};
+use crate::tree::Replaced;
+use agent_types::ports::{CancelSignal, CommandRunner};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+/// Turns that are looked at and passed over because they changed nothing.
+const TURNS_WITHOUT_EFFECT: usize = 100;
+/// More than are ever kept.
+const ALL_TURNS: usize = 10_000;
+
+/// What was taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undone {
+    /// Turns that were taken back; fewer than asked for when no more are kept.
+    pub turns: usize,
+    /// Files that are as before again, relative to the root of the working tree.
+    pub restored: Vec<String>,
+    /// Files that the agent had made and that are gone again.
+    pub removed: Vec<String>,
+    /// Files that were left as they are, and why.
+    pub left: Vec<(String, String)>,
+    /// Commands of those turns. What they changed is not known and stays.
+    pub commands: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+}
+
+/// Why nothing was taken back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// Turns are kept in git repositories only.
+    #[error("undo: {0} is not in a git repository with a working tree, and only there the agent keeps how files were")]
+    NoRepository(String),
+    /// There is none.
+    #[error("undo: no turn of the agent is kept here")]
+    NoTurn,
+    /// There are some, and none that can be used.
+    #[error("undo: no turn of the agent that is kept here can be taken back: {0}")]
+    NoUsableTurn(String),
+    /// The system or git did not do its part.
+    #[error("undo: {0}")]
+    Failed(String),
+}
+
+impl From<GitError> for UndoError {
+    fn from(error: GitError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<ImportError> for UndoError {
+    fn from(error: ImportError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Takes the last `turns` turns of the working tree at `config.workspace` back, the newest first. An undo is a turn itself.
+///
+/// # Errors
+/// [`UndoError`]; then no file was touched, except for `Failed` with the name of a file, before which others may have been restored: their
+/// former content is kept, and undoing again brings it back.
+pub async fn undo(
+    config: &HooksConfig,
+    runner: &dyn CommandRunner,
+    turns: usize,
+    cancel: &dyn CancelSignal,
+) -> Result<Undone, UndoError> {
+    take_back(config, runner, Which::Last(turns), false, cancel).await
+}
+
+/// Takes back the turns that began to change files at a time that is meant, in milliseconds since the Unix epoch: those of one session, for
+/// example. Others between them stay, and so do files that they changed. With `only_look` nothing is touched: what would become of each file.
+///
+/// # Errors
+/// As [`undo`].
+pub async fn undo_begun(
+    config: &HooksConfig,
+    runner: &dyn CommandRunner,
+    is_meant: &(dyn Fn(u64) -> bool + Sync),
+    only_look: bool,
+    cancel: &dyn CancelSignal,
+) -> Result<Undone, UndoError> {
+    take_back(config, runner, Which::Begun(is_meant), only_look, cancel).await
+}
+
+/// The turns that are meant.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    Last(usize),
+    Begun(&'a (dyn Fn(u64) -> bool + Sync)),
+}
+
+impl Which<'_> {
+    /// How many names of turns are looked at.
+    const fn names(self) -> usize {
+        match self {
+            Self::Last(turns) => turns + TURNS_WITHOUT_EFFECT,
+            Self::Begun(_) => ALL_TURNS,
+        }
+    }
+
+    /// Whether nothing more is meant.
+    const fn has_enough(self, turns: usize) -> bool {
+        matches!(self, Self::Last(most) if most == turns)
+    }
+
+    fn is_meant(self, name: &str) -> bool {
+        match self {
+            Self::Last(_) => true,
+            Self::Begun(is_meant) => checkpoint::began_ms(name).is_some_and(is_meant),
+        }
+    }
+}
+
+async fn take_back(
+    config: &HooksConfig,
+    runner: &dyn CommandRunner,
+    which: Which<'_>,
+    only_look: bool,
+    cancel: &dyn CancelSignal,
+) -> Result<Undone, UndoError> {
+    let workspace = config.workspace.canonicalize().unwrap_or_else(|_| config.workspace.clone());
+    let Discovery::Found(repository) = Discovery::look(&workspace) else {
+        return Err(UndoError::NoRepository(config.workspace.display().to_string()));
+    };
+    if let Some(why) = repository.refusal() {
+        return Err(UndoError::Failed(why));
+    }
+    let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
+    let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
+    let mut plan = Plan::default();
+    let names = checkpoint::list(&git, which.names()).await?;
+    for name in checkpoint::unlisted(&repository, &names, which.names()) {
+        undone.notes.push(passed_over(&name, "git does not list it"));
+    }
+    for name in names {
+        if which.has_enough(undone.turns) {
+            break;
+        }
+        if !which.is_meant(&name) {
+            continue;
+        }
+        let change = match checkpoint::load(&git, &name).await {
+            Ok(change) => change,
+            Err(error @ (ImportError::Git(GitError::Failed { .. }) | ImportError::Foreign)) => {
+                undone.notes.push(passed_over(&name, &error.to_string()));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if has_effect(&change, &repository) {
+            undone.turns += 1;
+            plan.go_back(change, &mut undone);
+        }
+    }
+    if undone.turns == 0 {
+        return Err(if undone.notes.is_empty() {
+            UndoError::NoTurn
+        } else {
+            UndoError::NoUsableTurn(undone.notes.join("; "))
+        });
+    }
+    let due = plan.due(&repository, config, &mut undone);
+    if !only_look {
+        keep(&git, &repository, config, &due).await?;
+    }
+    for Due { path, now, target, mode } in due {
+        if !only_look {
+            let restored = repository.files.restore(Path::new(&path), &now, &target, mode);
+            if restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))? == Replaced::No {
+                undone.left.push((path, "it was changed in this moment".to_owned()));
+                continue;
+            }
+        }
+        match target {
+            Image::Absent => undone.removed.push(path),
+            _ => undone.restored.push(path),
+        }
+    }
+    Ok(undone)
+}
+
+fn passed_over(turn: &str, why: &str) -> String {
+    format!("the turn {turn} cannot be read and is passed over: {why}")
+}
+
+/// Whether the turn changed a file: calls that were denied or failed keep something too.
+fn has_effect(change: &Change, repository: &Repository) -> bool {
+    !change.unkept.is_empty()
+        || change.before.iter().any(|(path, before)| match change.after.get(path) {
+            Some(after) => after != before,
+            None => repository.files.image(path) != *before,
+        })
+}
+
+/// How far back each path goes.
+#[derive(Default)]
+struct Plan {
+    paths: BTreeMap<String, Way>,
+    /// Paths of which it is not known how they were before the newest of the turns that changed them.
+    unkept: BTreeSet<String>,
+}
+
+struct Way {
+    /// How the agent left it in the newest of the turns; nothing when it did not come so far.
+    expected: Option<Image>,
+    /// How it is to be.
+    target: Image,
+    /// With these permissions, where they are not the usual ones.
+    mode: Option<u32>,
+    /// Somebody else changed it between two of the turns: it goes no further back.
+    is_broken: bool,
+}
+
+/// A path whose file changes.
+struct Due {
+    path: String,
+    now: Image,
+    target: Image,
+    mode: Option<u32>,
+}
+
+impl Plan {
+    /// Goes one turn further back.
+    fn go_back(&mut self, mut change: Change, undone: &mut Undone) {
+        undone.commands.append(&mut change.commands);
+        for (path, why) in change.unkept {
+            let why = format!("how it was before is not kept: {why}");
+            match self.paths.get_mut(&path) {
+                Some(way) if !way.is_broken => {
+                    way.is_broken = true;
+                    undone.notes.push(format!("{path} goes back only to a later turn: {why}"));
+                }
+                None if self.unkept.insert(path.clone()) => undone.left.push((path, why)),
+                Some(_) | None => {}
+            }
+        }
+        for (path, before) in change.before.into_iter().filter(|(path, _)| !self.unkept.contains(path)) {
+            let (after, mode) = (change.after.remove(&path), change.modes.remove(&path));
+            match self.paths.get_mut(&path) {
+                None => {
+                    let way = Way { expected: after, target: before, mode, is_broken: false };
+                    drop(self.paths.insert(path, way));
+                }
+                Some(way) if way.is_broken => {}
+                Some(way) if after.as_ref().is_none_or(|after| *after == way.target) => {
+                    (way.target, way.mode) = (before, mode);
+                }
+                Some(way) => {
+                    way.is_broken = true;
+                    undone
+                        .notes
+                        .push(format!("{path} was changed by somebody else between the turns: taken back to there"));
+                }
+            }
+        }
+    }
+
+    fn due(self, repository: &Repository, config: &HooksConfig, undone: &mut Undone) -> Vec<Due> {
+        let mut due = Vec::new();
+        for (path, way) in self.paths {
+            if let Err(reason) = writable(repository, config, &path) {
+                undone.left.push((path, reason.to_owned()));
+                continue;
+            }
+            let now = repository.files.image(&path);
+            if now == way.target {
+                continue;
+            }
+            match obstacle(repository, &path, &way, &now) {
+                Some(reason) => undone.left.push((path, reason)),
+                None => due.push(Due { path, now, target: way.target, mode: way.mode }),
+            }
+        }
+        due
+    }
+}
+
+/// Whether a kept path names a file that the agent may write. A record that came with the repository names what it likes.
+fn writable(repository: &Repository, config: &HooksConfig, path: &str) -> Result<(), &'static str> {
+    if paths::normalize(&repository.top, path)? != path {
+        return Err("its path is not written as the agent writes paths");
+    }
+    match config.protected(&repository.top, path) {
+        Some(_) => Err("it is protected: no tool writes it, so the agent did not change it"),
+        None => Ok(()),
+    }
+}
+
+/// Why a file is better left alone.
+fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Option<String> {
+    if let Err(reason) = paths::check_parents(&repository.top, path) {
+        return Some(reason.to_owned());
+    }
+    if let Image::Opaque(reason) = now {
+        return Some((*reason).to_owned());
+    }
+    match &way.expected {
+        Some(expected) if expected != now => Some("it was changed since".to_owned()),
+        _ => None,
+    }
+}
+
+/// Keeps how the files are now and how they will be, as a turn of its own.
+async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {
+    let failed = |error: io::Error| UndoError::Failed(format!("keep how the files are now: {error}"));
+    let mut turn = Turn::new(config);
+    for Due { path, now, .. } in due {
+        turn.before(repository, path, now).map_err(failed)?;
+    }
+    let targets = due.iter().map(|due| (due.path.as_str(), due.target.clone()));
+    match turn.after(repository, targets).map_err(failed)? {
+        Some(record) => Ok(checkpoint::store(git, repository, &record).await?),
+        None => Ok(()),
+    }
+}

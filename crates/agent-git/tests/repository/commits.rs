@@ -1,0 +1,505 @@
+//! What is committed, and what stays the user's.
+
+use super::support::{Agent, Repo, files};
+use agent_git::{HooksConfig, Identity};
+use std::fs;
+
+#[test]
+fn the_agents_changes_become_one_commit() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    agent.change("b.rs", None);
+    agent.change("src/new.rs", Some("new\n"));
+    let report = agent.finish(&["a.rs", "b.rs", "src/new.rs"]);
+    let commit = report.commit.unwrap();
+    assert_eq!(report.notes, Vec::<String>::new());
+    assert_eq!(commit.subject, "fix: fix it");
+    assert_eq!(commit.id, repo.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\nD\tb.rs\nA\tsrc/new.rs\n");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(repo.git(&["log", "-1", "--format=%an <%ae> %cn"]), "Ursula <u@example.org> Ursula\n");
+    assert!(repo.git(&["log", "-1", "--format=%B"]).contains("\nAssisted-by: agent\n"));
+    assert_eq!(repo.git(&["reflog", "-1", "--format=%gs"]), "commit: fix: fix it\n");
+    assert_eq!(repo.git(&["fsck", "--strict"]), "");
+}
+
+/// Everything that users have lying around, next to what the agent changes.
+#[test]
+fn the_users_work_stays_byte_for_byte() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write(".gitignore", "*.log\n");
+    repo.write("staged.rs", "1\n");
+    repo.write("both.rs", "1\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "second"]);
+    repo.write("b.rs", "dirty\n");
+    repo.write("staged.rs", "staged\n");
+    repo.write("both.rs", "staged\n");
+    repo.write("staged-new.rs", "staged\n");
+    repo.git(&["add", "staged.rs", "both.rs", "staged-new.rs"]);
+    repo.write("both.rs", "staged, then dirty\n");
+    repo.write("untracked.rs", "untracked\n");
+    repo.write("ignored.log", "ignored\n");
+    repo.git(&["rm", "-q", "--cached", "run.sh"]);
+    let status = repo.git(&["status", "--porcelain", "--ignored"]);
+    let entries = repo.git(&["ls-files", "--stage"]);
+
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    let before = files(&repo.project);
+    let report = agent.finish(&["a.rs"]);
+
+    assert_eq!(report.notes, Vec::<String>::new());
+    assert_eq!(repo.last_commit(), "fix: fix it\nM\ta.rs\n");
+    assert_eq!(files(&repo.project), before);
+    assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), status);
+    let others =
+        |text: &str| text.lines().filter(|line| !line.ends_with("\ta.rs")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(others(&repo.git(&["ls-files", "--stage"])), others(&entries));
+}
+
+/// Files that both touched: whatever the user did first, the agent's change of that file stays uncommitted, and says why.
+#[test]
+fn files_that_were_the_users_are_left_out() {
+    type Prepare = fn(&Repo);
+    let cases: &[(&str, &str, Prepare)] = &[
+        ("a.rs", "it had uncommitted changes before", |repo| {
+            repo.write("a.rs", "dirty\n");
+        }),
+        ("new.rs", "it was there before the agent", |repo| {
+            repo.write("new.rs", "untracked\n");
+        }),
+        ("a.rs", "another version of it is staged", |repo| {
+            repo.write("a.rs", "staged\n");
+            repo.git(&["add", "a.rs"]);
+        }),
+        ("new.rs", "another version of it is staged", |repo| {
+            repo.write("new.rs", "x\n");
+            repo.git(&["add", "-N", "new.rs"]);
+        }),
+        ("a.rs", "another version of it is staged", |repo| {
+            drop(repo.git(&["rm", "-q", "a.rs"]));
+        }),
+        ("a.rs", "it had uncommitted changes before", |repo| {
+            repo.make_executable("a.rs");
+        }),
+        ("a.rs", "specially marked", |repo| {
+            drop(repo.git(&["update-index", "--assume-unchanged", "a.rs"]));
+        }),
+        ("a.rs", "specially marked", |repo| {
+            drop(repo.git(&["update-index", "--skip-worktree", "a.rs"]));
+        }),
+        ("x.log", "told to ignore it", |repo| {
+            repo.write(".gitignore", "*.log\n");
+        }),
+        (".env", "suggests a secret", |_| {}),
+        ("keys/id_rsa", "suggests a secret", |_| {}),
+        ("dir/x.rs", "symbolic link", |repo| {
+            fs::create_dir(repo.directory.path().join("outside")).unwrap();
+            std::os::unix::fs::symlink("../outside", repo.project.join("dir")).unwrap();
+        }),
+        ("inner/x.rs", "a repository of its own", |repo| {
+            drop(repo.git(&["init", "-q", "inner"]));
+        }),
+    ];
+    for (path, reason, prepare) in cases {
+        let Some(repo) = Repo::new() else { return };
+        prepare(&repo);
+        let entries = repo.git(&["ls-files", "--stage", "-v"]);
+        let agent = repo.agent();
+        agent.change(path, Some("the agent's\n"));
+        agent.change("b.rs", Some("b2\n"));
+        let report = agent.finish(&[path, "b.rs"]);
+        assert_eq!(repo.last_commit(), "fix: fix it\nM\tb.rs\n", "{reason}");
+        assert!(
+            report.notes.len() == 1 && report.notes[0].contains(reason),
+            "{path}: {:?} is not {reason}",
+            report.notes
+        );
+        let others =
+            |text: &str| text.lines().filter(|line| !line.ends_with("\tb.rs")).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(others(&repo.git(&["ls-files", "--stage", "-v"])), others(&entries), "{reason}");
+        assert_eq!(repo.read(path), "the agent's\n");
+    }
+}
+
+#[test]
+fn a_change_that_nobody_announced_is_left_out() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    repo.write("a.rs", "by a command?\n");
+    let report = agent.finish(&["a.rs"]);
+    assert_eq!(report.commit, None);
+    assert!(report.notes[0].contains("not known how it was"), "{:?}", report.notes);
+}
+
+#[test]
+fn modes_and_links_are_kept() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("run.sh", Some("#!/bin/sh\ntrue\n"));
+    agent.change("tool.sh", Some("#!/bin/sh\n"));
+    repo.make_executable("tool.sh");
+    agent.announce("link");
+    std::os::unix::fs::symlink("a.rs", repo.project.join("link")).unwrap();
+    assert_eq!(agent.finish(&["link", "run.sh", "tool.sh"]).notes, Vec::<String>::new());
+    let tree = repo.git(&["ls-tree", "HEAD", "link", "run.sh", "tool.sh"]);
+    let modes: Vec<&str> = tree.lines().map(|line| &line[..6]).collect();
+    assert_eq!(modes, ["120000", "100755", "100755"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn names_that_look_like_options_or_patterns_are_names() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    let names = ["-m", ":(top)", "*.rs", "a b", "ä\t\"", "--"];
+    for name in names {
+        agent.change(name, Some("x\n"));
+    }
+    let report = agent.finish(&names);
+    assert_eq!(report.notes, Vec::<String>::new());
+    assert_eq!(
+        repo.git(&["show", "--format=", "-z", "--name-only", "HEAD"]).split_terminator('\0').count(),
+        names.len()
+    );
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn conversions_by_git_are_left_to_the_user() {
+    let cases = [
+        ("*.rs filter=lfs\n", "x\n", false),
+        ("*.rs ident\n", "x\n", false),
+        ("*.rs working-tree-encoding=UTF-16\n", "x\n", false),
+        ("*.rs text\n", "x\r\n", false),
+        ("*.rs text\n", "x\n", true),
+        ("*.rs -text\n", "x\r\n", true),
+        ("*.rs binary\n", "x\r\n", true),
+        ("*.rs eol=crlf\n", "x\r\n", false),
+        ("* text=auto\n", "x\r\n", false),
+        ("", "x\r\n", true),
+    ];
+    for (attributes, text, committed) in cases {
+        let Some(repo) = Repo::new() else { return };
+        repo.write(".gitattributes", attributes);
+        let agent = repo.agent();
+        agent.change("a.rs", Some(text));
+        let report = agent.finish(&["a.rs"]);
+        assert_eq!(report.commit.is_some(), committed, "{attributes:?} {text:?} {:?}", report.notes);
+    }
+    let Some(repo) = Repo::new() else { return };
+    repo.git(&["config", "core.autocrlf", "true"]);
+    let agent = repo.agent();
+    agent.change("a.rs", Some("x\r\n"));
+    assert_eq!(agent.finish(&["a.rs"]).commit, None);
+    // What git checked out with other line ends than it keeps had no uncommitted changes.
+    repo.git(&["checkout", "-q", "--", "a.rs"]);
+    fs::remove_file(repo.project.join("b.rs")).unwrap();
+    repo.git(&["checkout", "-q", "--", "b.rs"]);
+    assert_eq!(repo.read("b.rs"), "b\r\n");
+    for text in ["b\r\nc\r\n", "c\n"] {
+        repo.write("b.rs", "b\r\n");
+        agent.change("b.rs", Some(text));
+        let report = agent.finish(&["b.rs"]);
+        assert_eq!(report.commit, None);
+        assert!(report.notes[0].contains("git would convert its line ends"), "{report:?}");
+    }
+}
+
+/// Places of rules that are not in the working tree, or not where they mostly are.
+#[test]
+fn what_is_ignored_from_elsewhere_is_not_committed() {
+    type Prepare = fn(&Repo) -> HooksConfig;
+    let cases: [(&str, Prepare); 6] = [
+        ("sparse", |repo| {
+            repo.write(".gitignore", "*.log\n");
+            repo.git(&["add", ".gitignore"]);
+            repo.git(&["commit", "-qm", "rules"]);
+            repo.git(&["update-index", "--skip-worktree", ".gitignore"]);
+            fs::remove_file(repo.project.join(".gitignore")).unwrap();
+            repo.config()
+        }),
+        ("relative", |repo| {
+            repo.write("rules/mine", "*.log\n");
+            repo.git(&["config", "core.excludesFile", "rules/mine"]);
+            repo.config()
+        }),
+        ("of the home directory", |repo| {
+            fs::write(repo.home().join("mine"), "*.log\n").unwrap();
+            repo.git(&["config", "core.excludesFile", "~/mine"]);
+            repo.config()
+        }),
+        ("the usual place", |repo| {
+            fs::create_dir_all(repo.home().join(".config/git")).unwrap();
+            fs::write(repo.home().join(".config/git/ignore"), "*.log\n").unwrap();
+            repo.config()
+        }),
+        ("another place", |repo| {
+            let place = repo.directory.path().join("settings");
+            fs::create_dir_all(place.join("git")).unwrap();
+            fs::write(place.join("git/ignore"), "*.log\n").unwrap();
+            HooksConfig { config_home: Some(place), ..repo.config() }
+        }),
+        ("configured in another place", |repo| {
+            let place = repo.directory.path().join("settings");
+            fs::create_dir_all(place.join("git")).unwrap();
+            fs::write(place.join("git/config"), "[core]\nexcludesFile = ~/mine\n").unwrap();
+            fs::write(repo.home().join("mine"), "*.log\n").unwrap();
+            HooksConfig { config_home: Some(place), ..repo.config() }
+        }),
+    ];
+    for (place, prepare) in cases {
+        let Some(repo) = Repo::new() else { return };
+        let agent = Agent::new(prepare(&repo));
+        agent.change("x.log", Some("x\n"));
+        agent.change("x.rs", Some("x\n"));
+        let report = agent.finish(&["x.log", "x.rs"]);
+        assert_eq!(repo.last_commit(), "fix: fix it\nA\tx.rs\n", "{place}: {report:?}");
+        assert!(report.notes[0].contains("x.log was not committed: git is told to ignore it"), "{place}: {report:?}");
+    }
+}
+
+/// Attributes that git reads from a commit and from no file.
+#[test]
+fn attributes_of_a_tree_count() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write(".gitattributes", "*.rs filter=lfs\n");
+    repo.git(&["add", ".gitattributes"]);
+    repo.git(&["commit", "-qm", "attributes"]);
+    repo.git(&["branch", "attributes"]);
+    repo.git(&["rm", "-q", ".gitattributes"]);
+    repo.git(&["commit", "-qm", "none"]);
+    let commits = |text: &str| {
+        let agent = repo.agent();
+        agent.change("a.rs", Some(text));
+        agent.finish(&["a.rs"])
+    };
+    assert!(commits("1\n").commit.is_some(), "the control");
+    repo.git(&["config", "attr.tree", "attributes"]);
+    let report = commits("2\n");
+    assert!(report.commit.is_none() && report.notes[0].contains("a filter"), "{report:?}");
+}
+
+/// Whose index it leads to nobody knows.
+#[test]
+fn an_index_that_is_a_link_stays_one() {
+    let Some(repo) = Repo::new() else { return };
+    let (index, real) = (repo.project.join(".git/index"), repo.home().join("index"));
+    fs::rename(&index, &real).unwrap();
+    std::os::unix::fs::symlink(&real, &index).unwrap();
+    let before = fs::read(&real).unwrap();
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    let report = agent.check(&["a.rs"]);
+    assert!(!report.commit_due && report.notes[0].contains("/.git/index` is a symbolic link"), "{report:?}");
+    assert!(agent.try_commit(&["a.rs"]).unwrap().commit.is_none());
+    assert!(index.is_symlink() && fs::read(&real).unwrap() == before);
+    assert_eq!(repo.git(&["log", "--format=%s"]), "first\n");
+}
+
+#[test]
+fn a_pending_change_is_committed_with_the_next() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    fs::write(repo.project.join(".git/index.lock"), "").unwrap();
+    agent.change("a.rs", Some("a2\n"));
+    assert!(agent.check(&["a.rs"]).commit_due);
+    let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
+    assert!(error.contains("index.lock exists"), "{error}");
+    assert_eq!(fs::read(repo.project.join(".git/index.lock")).unwrap(), b"", "the lock is not ours to remove");
+    fs::remove_file(repo.project.join(".git/index.lock")).unwrap();
+    agent.change("a.rs", Some("a3\n"));
+    assert_eq!(agent.finish(&["a.rs"]).notes, Vec::<String>::new());
+    assert_eq!(repo.git(&["show", "HEAD:a.rs"]), "a3\n");
+    assert!(!repo.project.join(".git/index.lock").exists());
+}
+
+#[test]
+fn a_pending_change_that_the_user_went_on_with_is_left_out() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    agent.check(&["a.rs"]);
+    repo.write("a.rs", "the user's\n");
+    agent.change("a.rs", Some("a3\n"));
+    let report = agent.finish(&["a.rs"]);
+    assert!(report.commit.is_none() && report.notes[0].contains("uncommitted changes"), "{report:?}");
+}
+
+#[test]
+fn committing_twice_is_committing_once() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.change("a.rs", Some("a2\n"));
+    assert!(agent.finish(&["a.rs"]).commit.is_some());
+    let again = agent.try_commit(&["a.rs"]).unwrap();
+    assert_eq!((again.commit, again.notes), (None, vec![]));
+    agent.change("a.rs", Some("a3\n"));
+    assert!(agent.finish(&["a.rs"]).commit.is_some());
+}
+
+/// Somebody commits while the hook works: the hook's commit is refused, and branch and index are as that somebody left them.
+#[test]
+fn a_branch_that_moves_meanwhile_is_not_overwritten() {
+    let Some(repo) = Repo::new() else { return };
+    let project = repo.project.clone();
+    let other = repo.git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "other"]).trim().to_owned();
+    let id = other.clone();
+    let runner = super::support::TestRunner {
+        before: Some(Box::new(move |arguments| {
+            if arguments.iter().any(|argument| argument == "update-ref") {
+                fs::write(project.join(".git/refs/heads/main"), format!("{id}\n")).unwrap();
+            }
+        })),
+        ..Default::default()
+    };
+    let agent = Agent::with_runner(repo.config(), runner);
+    agent.change("a.rs", Some("a2\n"));
+    agent.check(&["a.rs"]);
+    // The commit goes on top of the one that came in between.
+    let report = agent.try_commit(&["a.rs"]).unwrap();
+    assert!(report.commit.is_some(), "{report:?}");
+    assert_eq!(repo.git(&["rev-parse", "HEAD^"]).trim(), other);
+    assert_eq!(repo.git(&["show", "HEAD:a.rs"]), "a2\n");
+    assert!(!repo.project.join(".git/index.lock").exists());
+}
+
+#[test]
+fn who_commits_can_be_configured() {
+    for (configured, home, expected) in [
+        (Some(Identity { name: "Bot".into(), email: "b@x".into() }), true, "Bot <b@x>"),
+        (None, true, "Ursula <u@example.org>"),
+        (None, false, "agent <agent@localhost>"),
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        let mut config = repo.config();
+        config.identity = configured;
+        config.home = home.then(|| repo.home());
+        let agent = Agent::new(config);
+        agent.change("a.rs", Some("a2\n"));
+        agent.finish(&["a.rs"]);
+        assert_eq!(repo.git(&["log", "-1", "--format=%an <%ae>"]).trim(), expected);
+    }
+}
+
+/// A file that changed again in the moment in which it was staged: git tells by the index's time that it has to look into such files.
+#[test]
+fn a_file_that_changed_while_it_was_staged_stays_changed() {
+    for version in ["2", "4"] {
+        let Some(repo) = Repo::new() else { return };
+        repo.git(&["update-index", "--index-version", version]);
+        let dirty = |repo: &Repo| repo.git(&["--no-optional-locks", "status", "--porcelain"]);
+        let raced = (0..20).any(|_| {
+            repo.write("b.rs", "yy\n");
+            repo.git(&["add", "b.rs"]);
+            repo.write("b.rs", "zz\n");
+            dirty(&repo) == "MM b.rs\n"
+        });
+        assert!(raced);
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        let agent = repo.agent();
+        agent.change("new.rs", Some("new\n"));
+        assert!(agent.finish(&["new.rs"]).commit.is_some());
+        assert_eq!(dirty(&repo), "MM b.rs\n", "index version {version}");
+        assert_eq!(repo.read("b.rs"), "zz\n");
+    }
+}
+
+/// Scripts ask git so, without a refresh of the index: by the times of files alone.
+#[test]
+fn what_was_committed_is_clean_by_its_time() {
+    for is_unborn in [false, true] {
+        let Some(repo) = (if is_unborn { Repo::unborn() } else { Repo::new() }) else { return };
+        let agent = repo.agent();
+        for round in 0..3 {
+            agent.change("a.rs", Some(&format!("a{round}\n")));
+            agent.change("new/b.rs", Some(&format!("b{round}\n")));
+            assert!(agent.finish(&["a.rs", "new/b.rs"]).commit.is_some());
+            assert_eq!(repo.try_git(&["diff-index", "--quiet", "HEAD"]), (true, String::new()), "{is_unborn} {round}");
+            assert_eq!(repo.try_git(&["diff-files", "--quiet"]), (true, String::new()), "{is_unborn} {round}");
+        }
+    }
+}
+
+/// Written in the same moment, as long as before: git has to look into it.
+#[test]
+fn what_changes_behind_a_commit_is_seen_however_soon() {
+    for at in 0..10 {
+        let Some(repo) = (if at % 2 == 0 { Repo::unborn() } else { Repo::new() }) else { return };
+        let agent = repo.agent();
+        agent.change("a.rs", Some("xx\n"));
+        assert!(agent.finish(&["a.rs"]).commit.is_some());
+        repo.write("a.rs", "yy\n");
+        assert_eq!(repo.git(&["--no-optional-locks", "status", "--porcelain"]), " M a.rs\n");
+        repo.git(&["checkout", "-q", "--", "a.rs"]);
+        assert_eq!(repo.read("a.rs"), "xx\n");
+    }
+}
+
+/// What is staged, is not in `HEAD` and is gone from the directory is in the index only.
+#[test]
+fn what_only_the_index_has_is_not_dropped_for_a_path_in_its_place() {
+    for version in ["2", "4"] {
+        for (staged, path) in [("extra", "extra/b.rs"), ("p/q", "p")] {
+            let Some(repo) = Repo::new() else { return };
+            repo.write(staged, "precious\n");
+            repo.git(&["add", staged]);
+            repo.git(&["update-index", "--index-version", version]);
+            fs::remove_file(repo.project.join(staged)).unwrap();
+            drop(fs::remove_dir(repo.project.join("p")));
+            let before = repo.git(&["ls-files", "--stage"]);
+            let agent = repo.agent();
+            agent.change(path, Some("agent\n"));
+            let report = agent.finish(&[path]);
+            assert_eq!(report.commit, None, "{path}");
+            assert!(report.notes.iter().any(|note| note.contains("takes the place of")), "{:?}", report.notes);
+            assert_eq!(repo.git(&["ls-files", "--stage"]), before, "{path}");
+        }
+    }
+}
+
+/// Patterns that are read otherwise elsewhere than in git.
+#[test]
+fn what_git_ignores_is_not_committed_however_the_pattern_is_written() {
+    let cases = [
+        ("*.[[:digit:]]\n", "p.1", true),
+        ("{{ck}}/\n", "{{ck}}/o", true),
+        ("*.tmp\n!{c,d}.tmp\n", "c.tmp", true),
+        ("n[\\]]m\n", "n]m", true),
+        ("{{ck}}/\n", "ck/o", false),
+        ("*.log\n", "a.txt", false),
+    ];
+    for (rules, path, is_ignored) in cases {
+        let Some(repo) = Repo::new() else { return };
+        repo.write(".gitignore", rules);
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-qm", "rules"]);
+        assert_eq!(repo.try_git(&["check-ignore", "-q", path]).0, is_ignored, "{rules:?}");
+        let agent = repo.agent();
+        agent.change(path, Some("agent\n"));
+        assert_eq!(agent.finish(&[path]).commit.is_none(), is_ignored, "{rules:?}: {path}");
+    }
+}
+
+#[test]
+fn names_are_as_on_the_disk_and_none_that_git_would_not_check_out() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("d/f", "1\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "second"]);
+    repo.git(&["config", "core.ignorecase", "true"]);
+    let agent = repo.agent();
+    agent.change("D/new", Some("new\n"));
+    assert!(agent.finish(&["D/new"]).commit.is_some());
+    assert_eq!(repo.last_commit(), "fix: fix it\nA\tD/new\n");
+    for path in ["git~1", "x/.git /y", ".GIT::$INDEX_ALLOCATION/y", "a/.gi\u{200c}t"] {
+        let agent = repo.agent();
+        agent.change(path, Some("agent\n"));
+        let report = agent.finish(&[path]);
+        assert_eq!(report.commit, None, "{path}");
+        assert!(report.notes.iter().any(|note| note.contains("git refuses such a name")), "{path}: {:?}", report.notes);
+    }
+    assert_eq!(repo.git(&["fsck", "--strict"]), "");
+}

@@ -1,0 +1,107 @@
+//! What arrives at a runner: events of its tasks, and what its host asks for.
+
+use agent_core::agent::Event;
+use agent_core::budget::Limits;
+use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
+use agent_core::session::{self, SessionConfig};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
+///
+/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt, behind the user's hooks at the
+/// session's end.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    inbox: Inbox,
+    _alive: Arc<DropGuard>,
+}
+
+impl Handle {
+    /// A handle, and what fires when it and all its clones are gone.
+    pub(crate) fn new(inbox: Inbox) -> (Self, CancellationToken) {
+        let gone = CancellationToken::new();
+        (Self { inbox, _alive: Arc::new(gone.clone().drop_guard()) }, gone)
+    }
+
+    /// The user's message. While the session is busy it is queued and goes out at the next opportunity; checks that run are stopped for it.
+    pub fn input(&self, text: impl Into<String>) {
+        self.event(session::Event::UserInput { text: text.into() });
+    }
+
+    /// Stops the turn or the checks. Does nothing while the agent is idle.
+    pub fn cancel(&self) {
+        self.event(session::Event::CancelRequested);
+    }
+
+    /// Asks for a summary of the conversation, to make room.
+    pub fn compact(&self) {
+        self.event(session::Event::CompactionRequested);
+    }
+
+    /// Changes the limits; work that a limit had stopped goes on.
+    pub fn set_limits(&self, limits: Limits) {
+        self.event(session::Event::BudgetRaised { limits });
+    }
+
+    /// Changes model, tools, limits or permissions for what comes.
+    pub fn reconfigure(&self, config: SessionConfig) {
+        self.event(session::Event::Reconfigured { config: Box::new(config) });
+    }
+
+    /// Binds the agent to one more commitment. Refused while it is bound to none.
+    pub fn add_commitment(&self, commitment: Commitment) {
+        self.event(lifecycle::Event::CommitmentAdded { commitment });
+    }
+
+    /// Says how a bound agent works from now on.
+    pub fn set_mode(&self, mode: TaskMode) {
+        self.event(lifecycle::Event::ModeChanged { mode });
+    }
+
+    /// Binds the agent to these commitments from now on, in place of those it had.
+    pub fn bind(&self, config: LifecycleConfig) {
+        self.event(Event::Bound(Box::new(config)));
+    }
+
+    /// Ends a bound agent, and leaves. Its session can be resumed.
+    pub fn dismiss(&self) {
+        self.event(lifecycle::Event::Dismissed);
+        self.detach();
+    }
+
+    /// Ends the session for good.
+    pub fn shut_down(&self) {
+        self.event(session::Event::ShutdownRequested);
+    }
+
+    /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing. Only at a prompt do the user's hooks at
+    /// the session's end run first; who detaches once more does not wait for them.
+    pub fn detach(&self) {
+        // A runner that has ended is detached already.
+        let _ = self.inbox.send(Message::Detach);
+    }
+
+    pub(crate) fn event(&self, event: impl Into<Event>) {
+        let _ = self.inbox.send(Message::Event(event.into()));
+    }
+}
+
+/// What arrives at a runner.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Event(Event),
+    /// What a call reports, with the room that it takes until it is seen.
+    Progress(session::Event, OwnedSemaphorePermit),
+    /// The agent has ended, and nothing is in flight.
+    Ended,
+    Detach,
+}
+
+pub(crate) type Inbox = mpsc::UnboundedSender<Message>;
+
+/// Puts an event into the inbox. A runner that has ended needs it no more.
+pub(crate) fn send(inbox: &Inbox, event: session::Event) {
+    let _ = inbox.send(Message::Event(event.into()));
+}

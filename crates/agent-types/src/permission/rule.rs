@@ -1,0 +1,307 @@
+//! Permission rules: `tool` or `tool(pattern)`.
+
+use super::glob;
+use crate::tool::Subject;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Names calls: a tool, or a tool and a pattern over what the call is about.
+///
+/// The tool is named, or a family to which it says that it belongs ([`Subject::Files`]): `edit(src/**)` is about every tool that changes
+/// files.
+///
+/// For files the pattern is a glob (`edit_file(src/**)`). For commands it is the exact command (`bash(git status)`) or, with `:*`, every
+/// command that starts with these words (`bash(git status:*)`).
+///
+/// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
+/// `bash(rm:*)`, and whatever is not known to be plain commands. One about files holds for every tool that does the same with them, and one
+/// that ends in a plain name covers what lies below, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    tool: String,
+    pattern: Option<String>,
+    source: RuleSource,
+}
+
+/// Who said a rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RuleSource {
+    /// Whoever made the session, without saying more.
+    #[default]
+    Host,
+    /// The user's configuration.
+    User,
+    /// The command line.
+    CommandLine,
+    /// The repository's configuration.
+    Repository,
+    /// An answer to a question in this session.
+    Session,
+}
+
+impl RuleSource {
+    /// The words behind a rule that name it; nothing for a host that said nothing.
+    #[must_use]
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::Host => "",
+            Self::User => " of the user's configuration",
+            Self::CommandLine => " of the command line",
+            Self::Repository => " of the repository's configuration",
+            Self::Session => " of an answer in this session",
+        }
+    }
+}
+
+impl Rule {
+    /// The tool it names.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Who said it.
+    #[must_use]
+    pub const fn source(&self) -> RuleSource {
+        self.source
+    }
+
+    /// The same rule, said by somebody.
+    #[must_use]
+    pub const fn said_by(mut self, source: RuleSource) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Why its pattern, taken as one over files, covers less than it says, and what to write instead: a sign of other globs, or a path as no path is
+    /// written. To be asked about deny rules: there it would let pass what was meant.
+    #[must_use]
+    pub fn flaw_over_files(&self) -> Option<&'static str> {
+        let pattern = self.pattern.as_deref()?;
+        let has_odd_part = of_files(pattern).split('/').any(|part| matches!(part, "" | "." | ".."));
+        if pattern.trim() != pattern {
+            Some("it begins or ends with a blank; leave it out, or write `?` for it")
+        } else if pattern.contains(['{', '}']) {
+            Some("`{…}` is no alternative here; write one rule for each, or `?` for a brace in a name")
+        } else if pattern.contains(['[', ']']) {
+            Some("`[…]` is no class of characters here; write `?` for one character")
+        } else if pattern.contains('\\') {
+            Some("`\\` takes no meaning away here; write `?` for the sign behind it, or `/` between directories")
+        } else if pattern.starts_with('!') {
+            Some("`!` does not negate here; write `?` for one in a name")
+        } else if pattern.starts_with("~/") || pattern == "~" || pattern.starts_with('/') {
+            Some("it is not below the directory; write the path from there, without `/` or `~` in front")
+        } else if has_odd_part && pattern != "." && pattern != "./" {
+            Some("paths have no `//`, `.` or `..` in them; write the path from the directory without these")
+        } else {
+            None
+        }
+    }
+
+    /// A deny rule that was written in a folder, for a reader in a directory below it (`sub/dir`, as paths are written): rules that together cover
+    /// there what it covers from the folder. The rule itself is among them, so that nothing is loosened.
+    #[must_use]
+    pub fn from_above(&self, directory: &str) -> Vec<Self> {
+        let mut rules = vec![self.clone()];
+        if let Some(pattern) = self.pattern.as_deref().filter(|_| !directory.is_empty()) {
+            let mut add = |pattern: &str| {
+                let rule = Self { pattern: Some(pattern.to_string()), ..self.clone() };
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
+            };
+            if self.names_way_to(directory) {
+                add("**");
+            }
+            glob::below(of_files(pattern), directory).into_iter().for_each(&mut add);
+        }
+        rules
+    }
+
+    /// Whether it ends in a plain name and names this directory or one that it lies in: then it covers all of it.
+    fn names_way_to(&self, directory: &str) -> bool {
+        let pattern = of_files(self.pattern.as_deref().unwrap_or_default());
+        let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
+        let ends = directory.match_indices('/').map(|(end, _)| end).chain([directory.len()]);
+        is_plain && ends.into_iter().any(|end| directory.get(..end).is_some_and(|way| glob::matches(pattern, way)))
+    }
+
+    /// Whether it names some calls of its tool only.
+    #[must_use]
+    pub const fn has_pattern(&self) -> bool {
+        self.pattern.is_some()
+    }
+
+    /// Whether it is about files that such a call must not show.
+    #[must_use]
+    pub fn is_about_files_of(&self, tool: &str, subject: &Subject) -> bool {
+        self.has_pattern() && self.may_name(tool, subject)
+    }
+
+    /// Whether a deny rule covers a file, or a directory that the file is in.
+    pub(super) fn may_cover(&self, path: &str) -> bool {
+        let Some(pattern) = &self.pattern else { return true };
+        let pattern = of_files(pattern);
+        let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
+        let is_below = |directory: &str| glob::matches(pattern, directory);
+        glob::matches(pattern, path)
+            || is_plain && path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(is_below))
+    }
+
+    fn names(&self, tool: &str, subject: &Subject) -> bool {
+        self.tool == tool || subject.is_of(&self.tool)
+    }
+
+    /// A rule about files is about what is done with them, by whichever tool.
+    fn may_name(&self, tool: &str, subject: &Subject) -> bool {
+        self.names(tool, subject) || self.has_pattern() && subject.is_akin(&self.tool)
+    }
+
+    /// Whether an allow rule covers the call: everything the call is about matches, and all of it is known.
+    #[must_use]
+    pub fn matches(&self, tool: &str, subject: &Subject) -> bool {
+        if !self.names(tool, subject) {
+            return false;
+        }
+        let Some(pattern) = &self.pattern else {
+            return true;
+        };
+        match subject {
+            Subject::None | Subject::Command { plain: None, .. } => false,
+            Subject::Paths(paths) | Subject::Files { paths, .. } => {
+                !paths.is_empty() && paths.iter().all(|path| glob::matches(of_files(pattern), path))
+            }
+            Subject::Command { plain: Some(plain), text, carries_over } => {
+                let each = || !carries_over && plain.iter().all(|command| command_matches(pattern, command));
+                !plain.is_empty() && (text == pattern || each())
+            }
+        }
+    }
+
+    /// Whether a deny rule covers the call: something it is about matches, or nobody can tell.
+    #[must_use]
+    pub fn may_match(&self, tool: &str, subject: &Subject) -> bool {
+        if !self.may_name(tool, subject) {
+            return false;
+        }
+        let Some(pattern) = &self.pattern else {
+            return true;
+        };
+        match subject {
+            Subject::None | Subject::Command { plain: None, .. } => true,
+            Subject::Paths(paths) | Subject::Files { paths, .. } => paths.iter().any(|path| self.may_cover(path)),
+            Subject::Command { plain: Some(plain), .. } => {
+                let may = |command: &String| {
+                    command_matches(pattern, command) || command_matches(pattern, without_directory(command))
+                };
+                plain.iter().any(may)
+            }
+        }
+    }
+}
+
+/// A pattern over paths as the paths are written: from the workspace, without a `.` in front or a slash behind.
+fn of_files(pattern: &str) -> &str {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    pattern.strip_suffix('/').unwrap_or(pattern)
+}
+
+/// The command as if its program had been named without the directory that it lies in.
+fn without_directory(command: &str) -> &str {
+    let program = command.split(' ').next().unwrap_or_default();
+    let name_at = program.rfind('/').map_or(0, |slash| slash + 1);
+    command.get(name_at..).unwrap_or(command)
+}
+
+fn command_matches(pattern: &str, command: &str) -> bool {
+    match pattern.strip_suffix(":*") {
+        Some(prefix) => match command.strip_prefix(prefix) {
+            Some(rest) => rest.is_empty() || rest.starts_with(' ') || prefix.is_empty(),
+            None => false,
+        },
+        None => pattern == command,
+    }
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let wrong = || RuleError { rule: text.to_string() };
+        let (tool, pattern) = match text.split_once('(') {
+            None => (text, None),
+            Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
+        };
+        let is_name =
+            !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        if !is_name || pattern.is_some_and(str::is_empty) {
+            return Err(wrong());
+        }
+        Ok(Self { tool: tool.to_string(), pattern: pattern.map(ToString::to_string), source: RuleSource::Host })
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.pattern {
+            Some(pattern) => write!(f, "{}({pattern})", self.tool),
+            None => f.write_str(&self.tool),
+        }
+    }
+}
+
+/// A rule as it is kept: its text alone, or with who said it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Said { rule: String, source: RuleSource },
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (rule, source) = (self.to_string(), self.source);
+        let written = if source == RuleSource::Host { Written::Text(rule) } else { Written::Said { rule, source } };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (text, source) = match Written::deserialize(deserializer)? {
+            Written::Text(text) => (text, RuleSource::Host),
+            Written::Said { rule, source } => (rule, source),
+        };
+        text.parse().map(|rule: Self| rule.said_by(source)).map_err(D::Error::custom)
+    }
+}
+
+impl TryFrom<String> for Rule {
+    type Error = RuleError;
+
+    fn try_from(text: String) -> Result<Self, RuleError> {
+        text.parse()
+    }
+}
+
+impl From<Rule> for String {
+    fn from(rule: Rule) -> Self {
+        rule.to_string()
+    }
+}
+
+/// A rule that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("read the rule `{rule}`: expected `tool` or `tool(pattern)`")]
+#[non_exhaustive]
+pub struct RuleError {
+    /// The rule as it was written.
+    pub rule: String,
+}
