@@ -290,23 +290,22 @@ fn raw_call(word: &str, id: impl FnOnce() -> String) -> RawCall {
     RawCall { id, name: name.into(), arguments: arguments.into(), complete }
 }
 
-/// What is known of a call, in a word: `read`, `change`, `change:secret/key`. What a model or a person is told of it may follow:
+/// What is known of a call, in a word: `read`, `change`, `change:secret/key`, `ask:a.rs`. What a model or a person is told of it may follow:
 /// `unknown there is no such tool`.
 fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let (word, told) = what.split_once(' ').unwrap_or((what, ""));
     let told = |usual: &str| if told.is_empty() { usual.to_owned() } else { told.to_owned() };
-    let reads = Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None });
-    let (word, path) = word.split_once(':').unwrap_or((word, "a.rs"));
-    let changes = || {
-        let subject = Subject::Paths(vec![path.into()]);
-        Finding::Runnable(Inspection { effect: Effect::Changes, subject })
-    };
+    let (word, path) = word.split_once(':').map_or((word, None), |(word, path)| (word, Some(path)));
+    let runnable = |effect, subject| Finding::Runnable(Inspection { effect, subject });
+    let reads = || runnable(Effect::Reads, Subject::None);
+    let changes = || runnable(Effect::Changes, Subject::Paths(vec![path.unwrap_or("a.rs").into()]));
+    let either = || if path.is_some() { changes() } else { reads() };
     let (finding, verdict) = match word {
-        "read" | "signal" => (reads, HookVerdict::None),
+        "read" | "signal" => (reads(), HookVerdict::None),
         "change" => (changes(), HookVerdict::None),
-        "deny" => (reads, HookVerdict::Deny { reason: told("forbidden") }),
+        "deny" => (either(), HookVerdict::Deny { reason: told("forbidden") }),
         "allow" => (changes(), HookVerdict::Allow { reason: told("known") }),
-        "ask" => (reads, HookVerdict::Ask { reason: told("sure?") }),
+        "ask" => (either(), HookVerdict::Ask { reason: told("sure?") }),
         "invalid" => (Finding::InvalidArguments { message: told("`path` is missing") }, HookVerdict::None),
         _ => {
             let message = told(&format!("there is no tool `{}`", call.name));
