@@ -298,9 +298,11 @@ fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let (word, path) = word.split_once(':').map_or((word, None), |(word, path)| (word, Some(path)));
     let runnable = |effect, subject| Finding::Runnable(Inspection { effect, subject });
     let reads = || runnable(Effect::Reads, Subject::None);
-    let changes = || runnable(Effect::Changes, Subject::Paths(vec![path.unwrap_or("a.rs").into()]));
+    let paths = || Subject::Paths(vec![path.unwrap_or("a.rs").into()]);
+    let changes = || runnable(Effect::Changes, paths());
     let either = || if path.is_some() { changes() } else { reads() };
     let (finding, verdict) = match word {
+        "read" if path.is_some() => (runnable(Effect::Reads, paths()), HookVerdict::None),
         "read" | "signal" => (reads(), HookVerdict::None),
         "change" => (changes(), HookVerdict::None),
         "deny" => (either(), HookVerdict::Deny { reason: told("forbidden") }),
