@@ -2,8 +2,9 @@
 //!
 //! What is left out is a list of exceptions, so a new field of a machine belongs to its state until somebody says otherwise.
 
-use serde::ser::{self, Impossible, Serialize};
-use std::fmt;
+use serde::ser::{self, Serialize};
+use std::any::type_name;
+use std::fmt::{self, Write as _};
 
 /// Gathers words into 128 bits.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub(crate) enum Part {
 }
 
 /// What of a field belongs to a state, by the names of its struct (or variant) and its own.
-pub(crate) type Rules = fn(of: &'static str, field: &'static str) -> Part;
+pub(crate) type Rules = fn(of: &str, field: &str) -> Part;
 
 impl Fingerprint {
     pub(crate) const fn new() -> Self {
@@ -55,8 +56,11 @@ impl Fingerprint {
 
     /// Takes a value in, as the rules say.
     pub(crate) fn value<T: Serialize>(&mut self, value: &T, rules: Rules) {
-        // Nothing in `Absorb` fails but for numbers that no machine has.
-        let _ = value.serialize(Absorb { print: self, rules, of: "", part: Part::Whole });
+        let path = type_name::<T>();
+        let of = path.rsplit("::").next().unwrap_or(path);
+        // What is not understood must not merge states.
+        let absorbed = value.serialize(Absorb { print: self, rules, of, part: Part::Whole });
+        absorbed.unwrap_or_else(|error| panic!("{path}: {error}"));
     }
 
     pub(crate) fn finish(&self) -> u128 {
@@ -87,7 +91,7 @@ impl Absorb<'_> {
         value.serialize(Absorb { print: self.print, rules: self.rules, of: "", part })
     }
 
-    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Never> {
+    fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Never> {
         match (self.rules)(self.of, name) {
             Part::Out => Ok(()),
             part => self.inner(value, part),
@@ -108,14 +112,14 @@ macro_rules! words {
     };
 }
 
-impl ser::Serializer for Absorb<'_> {
+impl<'a> ser::Serializer for Absorb<'a> {
     type Ok = ();
     type Error = Never;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
     type SerializeTupleVariant = Self;
-    type SerializeMap = Impossible<(), Never>;
+    type SerializeMap = Entries<'a>;
     type SerializeStruct = Self;
     type SerializeStructVariant = Self;
 
@@ -203,8 +207,9 @@ impl ser::Serializer for Absorb<'_> {
         Ok(self)
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Impossible<(), Never>, Never> {
-        Err(Never)
+    /// A struct of which some fields are a value of their own is written as a map.
+    fn serialize_map(self, _: Option<usize>) -> Result<Entries<'a>, Never> {
+        if self.of.is_empty() { Err(Never) } else { Ok(Entries { absorb: self, key: String::new() }) }
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Self, Never> {
@@ -264,13 +269,46 @@ macro_rules! fields {
 
 fields!(SerializeStruct, SerializeStructVariant);
 
-/// What no machine's state has: maps, floats, lists of unknown length.
+/// The entries of a map that is a struct.
+struct Entries<'a> {
+    absorb: Absorb<'a>,
+    key: String,
+}
+
+impl ser::SerializeMap for Entries<'_> {
+    type Ok = ();
+    type Error = Never;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
+        self.key.clear();
+        write!(self.key, "{}", Key(key)).map_err(|_| Never)
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        self.absorb.field(&self.key, value)
+    }
+
+    fn end(self) -> Result<(), Never> {
+        Ok(())
+    }
+}
+
+/// A key of a map, which is a text.
+struct Key<'a, T: ?Sized>(&'a T);
+
+impl<T: Serialize + ?Sized> fmt::Display for Key<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.serialize(f)
+    }
+}
+
+/// What no machine's state has: maps of its own, floats, lists of unknown length.
 #[derive(Debug)]
 struct Never;
 
 impl fmt::Display for Never {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a state has no maps and no floats")
+        f.write_str("a state has no maps of its own and no floats")
     }
 }
 
@@ -305,6 +343,32 @@ mod tests {
             _ => Part::Whole,
         });
         print.finish()
+    }
+
+    #[derive(serde::Serialize)]
+    struct Flattened {
+        dropped: u64,
+        kept: u64,
+    }
+
+    #[derive(serde::Serialize)]
+    struct Whole {
+        #[serde(flatten)]
+        part: Flattened,
+    }
+
+    #[test]
+    fn fields_of_a_flattened_part_are_fields_of_the_whole() {
+        let print = |dropped, kept| {
+            let mut print = Fingerprint::new();
+            print.value(&Whole { part: Flattened { dropped, kept } }, |of, field| match (of, field) {
+                ("Whole", "dropped") => Part::Out,
+                _ => Part::Whole,
+            });
+            print.finish()
+        };
+        assert_eq!(print(1, 1), print(2, 1));
+        assert_ne!(print(1, 1), print(1, 2));
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn turns(node: &Together, print: &mut Fingerprint) {
     print.word(u64::from(turns.denials.iter().any(|denial| denial.nobody_to_ask)));
 }
 
-fn rules(of: &'static str, field: &'static str) -> Part {
+fn rules(of: &str, field: &str) -> Part {
     match (of, field) {
         // All agents of a set-up are bound by one configuration, but for whether somebody attends them.
         ("Lifecycle", "config" | "now_ms" | "input" | "next_ticket" | "trace") => Part::Out,

@@ -83,7 +83,7 @@ fn configuration(config: &SessionConfig, rules: Rules, print: &mut Fingerprint) 
     allowed.iter().for_each(|rule| print.text(rule));
 }
 
-fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &'static str, field: &'static str) -> Part {
+fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> Part {
     match of {
         "Session" => match field {
             // Has its own part in the key.
