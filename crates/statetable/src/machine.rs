@@ -180,11 +180,7 @@ pub struct Step<S, T, A, N = ()> {
 
 impl<S, T, A, N: Default> Default for Step<S, T, A, N> {
     fn default() -> Self {
-        Self {
-            transitions: Vec::with_capacity(ROWS_OF_MOST_STEPS),
-            actions: Vec::with_capacity(ACTIONS_OF_MOST_STEPS),
-            notes: N::default(),
-        }
+        Self::empty()
     }
 }
 
@@ -271,6 +267,10 @@ fn advance<M: Machine + ?Sized>(
         machine.relay(row, event, &mut step.actions);
         return Ok(());
     }
+    // Room that is made once costs less than room that grows; one that only passes through needs none.
+    if step.transitions.capacity() == 0 {
+        step.transitions = Vec::with_capacity(ROWS_OF_MOST_STEPS);
+    }
     machine.absorb(at_ms, trigger, event, &mut step.notes, Stepping::new());
     fire(machine, row, step, rendering);
     while let Some(row) = automatic_row(machine) {
@@ -287,6 +287,9 @@ fn fire<M: Machine + ?Sized>(machine: &mut M, row: &RowOf<M>, step: &mut StepOf<
     *seat.state = row.to;
     if row.from != row.to {
         machine.entered(row.to, Stepping::new());
+    }
+    if step.actions.capacity() == 0 && !row.actions.is_empty() && rendering == Rendering::Actions {
+        step.actions = Vec::with_capacity(ACTIONS_OF_MOST_STEPS);
     }
     for kind in row.actions {
         match rendering {

@@ -18,12 +18,23 @@ impl Agent {
         rendering: Rendering,
     ) -> Result<(), Rejected> {
         (step.down, step.up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
-        self.take(at_ms, event, step, rendering)?;
+        self.take(at_ms, event, step, rendering)
+    }
+
+    /// The same with a step in which the lifecycle did nothing yet.
+    pub(super) fn take(
+        &mut self,
+        at_ms: u64,
+        event: Event,
+        step: &mut Step,
+        rendering: Rendering,
+    ) -> Result<(), Rejected> {
+        self.dispatch(at_ms, event, step, rendering)?;
         step.rests = self.is_idle() && step.has_an_end();
         Ok(())
     }
 
-    fn take(&mut self, at_ms: u64, event: Event, step: &mut Step, rendering: Rendering) -> Result<(), Rejected> {
+    fn dispatch(&mut self, at_ms: u64, event: Event, step: &mut Step, rendering: Rendering) -> Result<(), Rejected> {
         match event {
             Event::Session(event) => {
                 let items = self.session.conversation().len();

@@ -124,8 +124,8 @@ impl Agent {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the agent is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let mut step = Step::default();
-        self.step_into(at_ms, event, &mut step, Rendering::Actions)?;
+        let mut step = Step::empty();
+        self.take(at_ms, event, &mut step, Rendering::Actions)?;
         Ok(step)
     }
 

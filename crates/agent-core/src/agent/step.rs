@@ -45,13 +45,6 @@ impl Step {
     }
 }
 
-/// A step with the room that a session's step usually takes.
-impl Default for Step {
-    fn default() -> Self {
-        Self { session: session::Step::default(), ..Self::empty() }
-    }
-}
-
 impl Rejected {
     /// The event's name.
     #[must_use]

@@ -1,8 +1,9 @@
 //! What an answer of the model amounts to: which of its parts can be used, and what follows.
 
+use super::used_ids::UsedIds;
 use crate::conversation::{Answer, Arguments, Block, CallId, ToolCall, non_blank};
 use crate::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -50,7 +51,8 @@ pub(super) fn judge(
 ) -> Reply {
     let LlmResponse { blocks: parts, stop, .. } = response;
     let blocks = Vec::with_capacity(parts.len());
-    let (ids, unusable) = (BTreeSet::new(), BTreeMap::new());
+    let calls = parts.iter().filter(|part| matches!(part, ResponseBlock::Call(_))).count();
+    let (ids, unusable) = ((calls > 1).then(|| UsedIds::with_room(calls)), BTreeMap::new());
     let mut reader = Reader { next_call, is_new, notes, blocks, ids, unusable, complete_calls: 0 };
     parts.into_iter().for_each(|part| reader.read(part));
     let Reader { blocks, unusable, complete_calls, .. } = reader;
@@ -168,8 +170,8 @@ struct Reader<'a, F> {
     is_new: F,
     notes: &'a mut Vec<String>,
     blocks: Vec<Block>,
-    /// Those of the calls among them.
-    ids: BTreeSet<CallId>,
+    /// Those of the calls among them, where there are several.
+    ids: Option<UsedIds>,
     unusable: BTreeMap<CallId, String>,
     complete_calls: usize,
 }
@@ -201,7 +203,9 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
             self.unusable.insert(id.clone(), message);
             Arguments::empty()
         });
-        self.ids.insert(id.clone());
+        if let Some(ids) = &mut self.ids {
+            ids.add(id.clone());
+        }
         ToolCall { id, name: Arc::from(raw.name.as_str()), arguments }
     }
 
@@ -222,7 +226,7 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
 
     /// Whether no call has this id, neither an earlier one nor one of this answer.
     fn is_free(&self, id: &str) -> bool {
-        !self.ids.contains(id) && (self.is_new)(id)
+        !self.ids.as_ref().is_some_and(|ids| ids.contains(id)) && (self.is_new)(id)
     }
 }
 

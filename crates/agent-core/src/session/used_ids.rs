@@ -25,20 +25,22 @@ impl UsedIds {
         taken.into_iter().any(|position| at(*position).is_some_and(|used| used.as_str() == id))
     }
 
-    /// Notes the ids of further calls.
-    pub(super) fn extend(&mut self, ids: impl IntoIterator<Item = CallId>) {
-        for id in ids {
-            if self.contains(id.as_str()) {
-                continue;
-            }
-            self.ids.push(id);
-            // At most three quarters full, so that a search soon ends.
-            if self.ids.len() * 4 > self.places.len() * 3 {
-                self.places = vec![0; (self.places.len() * 2).max(8)];
-                (0..self.ids.len()).for_each(|position| self.place(position));
-            } else {
-                self.place(self.ids.len() - 1);
-            }
+    /// An empty set with room for as many ids.
+    pub(super) fn with_room(count: usize) -> Self {
+        // At most three quarters full.
+        let places = (count + count / 3 + 1).next_power_of_two();
+        Self { ids: Vec::with_capacity(count), places: vec![0; places] }
+    }
+
+    /// Adds an id that is not in the set.
+    pub(super) fn add(&mut self, id: CallId) {
+        self.ids.push(id);
+        // At most three quarters full, so that a search soon ends.
+        if self.ids.len() * 4 > self.places.len() * 3 {
+            self.places = vec![0; (self.places.len() * 2).max(8)];
+            (0..self.ids.len()).for_each(|position| self.place(position));
+        } else {
+            self.place(self.ids.len() - 1);
         }
     }
 
@@ -63,7 +65,12 @@ impl UsedIds {
 impl From<Vec<CallId>> for UsedIds {
     fn from(ids: Vec<CallId>) -> Self {
         let mut used = Self::default();
-        used.extend(ids);
+        for id in ids {
+            // Kept ids come from outside: one that stands twice counts once.
+            if !used.contains(id.as_str()) {
+                used.add(id);
+            }
+        }
         used
     }
 }
@@ -83,8 +90,7 @@ mod tests {
     fn knows_what_it_was_told_and_nothing_else() {
         let ids = |from: u32| (from..from + 500).map(|number| CallId::new(&format!("call_{number}")));
         let mut used = UsedIds::default();
-        used.extend(ids(0));
-        used.extend(ids(0));
+        ids(0).for_each(|id| used.add(id));
         assert!(ids(0).all(|id| used.contains(id.as_str())));
         assert!(!ids(500).any(|id| used.contains(id.as_str())));
         let kept = serde_json::to_string(&used).unwrap();
@@ -95,15 +101,32 @@ mod tests {
     #[test]
     fn ids_that_want_the_same_place_stand_behind_each_other() {
         let mut used = UsedIds::default();
-        used.extend([CallId::new("first")]);
+        used.add(CallId::new("first"));
         let place = |id: &str| used.probe(id).next();
         let names: Vec<CallId> = (0..1_000).map(|number| CallId::new(&format!("id-{number}"))).collect();
         let rivals: Vec<CallId> = names.into_iter().filter(|id| place(id.as_str()) == place("first")).take(4).collect();
         assert_eq!(rivals.len(), 4);
         assert!(!rivals.iter().any(|id| used.contains(id.as_str())));
-        used.extend(rivals.clone());
+        rivals.iter().cloned().for_each(|id| used.add(id));
         assert!(rivals.iter().all(|id| used.contains(id.as_str())) && used.contains("first"));
         assert_eq!(used.places.len(), 8, "no other place yet");
+    }
+
+    #[test]
+    fn an_id_that_was_kept_twice_counts_once() {
+        let twice = ["a", "b", "a"].map(CallId::new);
+        assert_eq!(Vec::from(UsedIds::from(twice.to_vec())), twice[..2]);
+    }
+
+    #[test]
+    fn room_made_before_is_room_enough() {
+        for count in 0..200_u32 {
+            let mut used = UsedIds::with_room(count as usize);
+            let room = used.places.len();
+            (0..count).for_each(|number| used.add(CallId::new(&format!("call_{number}"))));
+            assert_eq!(used.places.len(), room, "{count}");
+            assert!((0..count).all(|number| used.contains(&format!("call_{number}"))) && !used.contains("another"));
+        }
     }
 
     #[test]
@@ -112,8 +135,8 @@ mod tests {
         for count in 0..100 {
             let mut used = UsedIds::from(ids(0..count).collect::<Vec<_>>());
             let mut again = UsedIds::from(Vec::from(used.clone()));
-            used.extend(ids(count / 2..count + 7));
-            again.extend(ids(count / 2..count + 7));
+            ids(count..count + 7).for_each(|id| used.add(id));
+            ids(count..count + 7).for_each(|id| again.add(id));
             assert_eq!(used, again);
             assert_eq!(Vec::from(again), ids(0..count + 7).collect::<Vec<_>>());
         }
