@@ -1,4 +1,4 @@
-//! What holds commands and the agent's own programs back: sandbox, hidden and protected places, the fence around git.
+//! Confines commands and the agent's own programs: sandbox, hidden and protected places, the fence around git.
 
 pub(crate) mod hard_links;
 pub(crate) mod hidden;
