@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("statetable", &[]),
     ("agent-types", &[]),
     ("agent-core", &["statetable", "agent-types"]),
+    ("agent-check", &["agent-core"]),
     ("agent-exec", &["agent-types"]),
     ("agent-runner", &["agent-core"]),
     ("agent-llm", &["agent-types"]),
@@ -31,7 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "agent-testkit",
         ],
     ),
-    ("xtask", &["agent-core"]),
+    ("xtask", &["agent-core", "agent-check"]),
 ];
 /// The program, whose only module that writes is this one, with what is below it.
 const PROGRAM: &str = "crates/agent-cli/src/";
