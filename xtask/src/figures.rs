@@ -31,7 +31,7 @@ pub(crate) struct Figures {
 pub(crate) enum Basis {
     /// The tables of all machines.
     Tables,
-    /// The code of `agent-core`, of `agent-types` and of the kernel, without their tests.
+    /// The code of `agent-core`, `agent-types` and the kernel, without their tests.
     Sources,
     /// The code of the laboratory, without its tests: the worlds, what can happen in them, and what is held to what.
     Worlds,

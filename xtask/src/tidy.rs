@@ -37,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// The program, whose only module that writes is this one, with what is below it.
 const PROGRAM: &str = "crates/agent-cli/src/";
 const TERMINAL: &str = "screen/terminal";
-/// Crates that have to be pure: the machines, their kernel, and what they and the adapters speak of.
+/// The pure crates: the kernel, the types that machines and adapters share, the machines.
 const PURE: &[&str] = &["statetable", "agent-types", "agent-core"];
 /// Direct dependencies of such a crate.
 const MOST_DEPENDENCIES: usize = 10;

@@ -351,12 +351,17 @@ impl fmt::Debug for Sandbox {
 /// What is in force, in one line.
 impl fmt::Display for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writes = match self.0.policy.access {
-            Access::WorkspaceWrite => "commands write in the workspace and a temporary directory only",
-            Access::ReadOnly => "commands write in a temporary directory only",
+        let workspace = match self.0.policy.access {
+            Access::WorkspaceWrite => "the workspace and ",
+            Access::ReadOnly => "",
+        };
+        let others = match self.0.policy.writable.len() {
+            0 => String::new(),
+            1 => " and 1 other directory".to_owned(),
+            count => format!(" and {count} other directories"),
         };
         let name = self.0.mechanism.name();
-        write!(f, "{writes}, and have no network ({name})")?;
+        write!(f, "commands write in {workspace}a temporary directory{others} only, and have no network ({name})")?;
         match self.weaknesses().as_slice() {
             [] => Ok(()),
             weaknesses => write!(f, "; it is weaker than it can be: {}", weaknesses.join("; ")),
