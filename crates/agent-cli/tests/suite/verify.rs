@@ -152,8 +152,8 @@ fn what_was_not_kept_is_told_by_everything_that_reads_the_journal() {
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
     for words in [
         "the last run ended: verification_failed (exit code 63)",
-        "because: 1 of 2 commitments not kept after 3 reports",
-        "its agent is Reaped; it was told 3 times what is missing",
+        "because: 1 of 2 commitments not kept after 3 gap reports",
+        "its agent is in the state Reaped, after 3 gap reports",
         "not kept: test -f fixed.txt (ended with exit code 1)",
         "  kept: true",
         "lifecycle: Verifying + ChecksFailed => Working",
@@ -207,7 +207,7 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     // Now there is nothing left to go on with.
     let mut running = Running::start(&mut scratch.run_command(&model, &["--session-id", "one"]));
     running.close_stdin();
-    running.end().assert_code(42).assert_says("read the task");
+    running.end().assert_code(42).assert_says("there is no task");
 }
 
 /// What stands in the journal is not the command any more: it is asked for again, and nothing runs before.
@@ -231,7 +231,7 @@ fn a_command_with_a_secret_is_asked_for_when_it_is_gone_on_with() {
     scratch.write("go", "");
     let asked = model.requests().len();
     let ended = start(&["--session-id", "one"]).end();
-    ended.assert_code(42).assert_says("test [redacted] = [redacted]").assert_says("is kept without its secret");
+    ended.assert_code(42).assert_says("test [redacted] = [redacted]").assert_says("without its secret");
     ended.assert_says("give every command again with `--verify`");
     let without_a_task = start(&["--session-id", "one", "--verify", &check]).end();
     without_a_task.assert_code(42).assert_says("give a new task with `-p`");

@@ -37,7 +37,7 @@ fn a_message_that_falls_short_is_told_and_the_next_one_begins_anew() {
     let (model, scratch) = (Model::always(Step::text("Done.")), Scratch::repository());
     let mut running = prompt(&scratch, &model, &["--verify", "test -f fixed.txt"]);
     running.write("fix it\n");
-    running.wait_for("after 3 reports");
+    running.wait_for("after 3 gap reports");
     assert_eq!(model.requests().len(), 4);
     scratch.write("fixed.txt", "");
     running.write("and now?\n");

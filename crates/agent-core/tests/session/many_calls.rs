@@ -92,7 +92,7 @@ impl Run {
     fn explained(&self) -> usize {
         let last = self.session.conversation().last().unwrap();
         let Item::Round(round) = last.as_ref() else { panic!() };
-        round.results().iter().filter(|result| !result.content().contains("too many calls")).count()
+        round.results().iter().filter(|result| !result.content().contains("too many earlier calls")).count()
     }
 }
 

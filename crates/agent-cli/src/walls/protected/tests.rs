@@ -280,7 +280,7 @@ fn all_that_git_names_is_found_or_the_rest_is_said() {
         git(&root, &["config", "--add", "includeIf.onbranch:dev.path", &format!("../{number}.inc")]);
     }
     let (settings, notes) = found(&root, &[]);
-    assert!(notes.iter().any(|note| note.contains("includes more files")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("has more includes")), "{notes:?}");
     assert!(settings.files.contains(&root.join("24.inc")), "what is included is protected, read or not");
 }
 
