@@ -1,7 +1,7 @@
 //! Ports: the traits through which a host plugs in the outside.
 //!
-//! The core calls none of them. A driver (such as `agent-runner`) performs the machine's actions through them. Those of adapters are declared in
-//! `agent-types`; a journal and an observer know the machines, and are declared here.
+//! The core calls none of them. A driver (such as `agent-runner`) performs the machine's actions through them. The ports of adapters are
+//! declared in `agent-types`. The journal and the observer see the machines' own types, so they are declared here.
 
 pub use agent_types::ports::{
     Approver, CancelSignal, Clock, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook, LlmProvider,

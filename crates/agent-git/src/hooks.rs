@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Commits, and has files formatted, in the repository of one workspace, for one session.
+/// Commits and formats in the repository of one workspace, for one session.
 ///
 /// The order of calls is the session's: [`before_tool`](Hook::before_tool) for every call of an answer, then the tools, then
 /// [`check_git`](Hook::check_git), and what it reports as due. What was never announced by `before_tool` is not committed, because it is
@@ -110,7 +110,7 @@ impl RepositoryHooks {
         Self { config, files, discovery, runner, formatting: None, memory }
     }
 
-    /// Has changed files formatted. Without this, none are.
+    /// Formats changed files. Without this, none are formatted.
     #[must_use]
     pub fn formatting_with(mut self, formatting: Arc<dyn Formatting>) -> Self {
         self.formatting = Some(formatting);
@@ -277,7 +277,7 @@ impl RepositoryHooks {
         Ok(ChangedFile { path: path.to_owned(), root_path: prefix.join(path), before })
     }
 
-    /// Has the files formatted that are handled.
+    /// Formats those of the files that are handled.
     async fn format_paths(&self, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) -> BTreeMap<String, Formatted> {
         // Formatters need no git: where the repository is refused, its root still is the root.
         let root = match &self.discovery {

@@ -1,4 +1,4 @@
-//! What arrives at a runner: events of its tasks, and what its host asks for.
+//! The runner's inbox: messages from its tasks and from its host, and the host's end for sending.
 
 use agent_core::agent::Event;
 use agent_core::budget::Limits;

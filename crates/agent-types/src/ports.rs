@@ -1,8 +1,8 @@
 //! Ports: the traits through which a host plugs in the outside.
 //!
 //! The machines call none of them. A driver (such as `agent-runner`) performs the machines' actions through them; they are declared here so
-//! that a provider or a tool needs to know this crate only. What keeps or sees the machines' own steps, a journal or an observer, is a port
-//! of `agent-core`.
+//! that a provider or a tool needs to know this crate only. The journal and the observer see the machines' own types and are ports of
+//! `agent-core`.
 
 use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};

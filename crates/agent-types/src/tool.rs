@@ -114,7 +114,7 @@ impl Subject {
         }
     }
 
-    /// What it is about, one by one: each path, or each plain command. Nothing when it cannot be taken apart.
+    /// Its parts as subjects of their own: each path, or each plain command. `None` if it cannot be taken apart.
     #[must_use]
     pub fn parts(&self) -> Option<Vec<Self>> {
         match self {

@@ -118,7 +118,7 @@ async fn drive(
     }
     let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices).await;
     handle.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+    let (ended, cut_short) = apart::ended(task, &mut signals, || {
         printer.say("stopping the end-of-session hooks (Ctrl-C again quits at once)");
         handle.detach();
     })
@@ -138,9 +138,7 @@ async fn drive(
                 (None, None) => result,
             }
         }
-        None => {
-            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
-        }
+        None => RunResult::of_failure(&cut_short.unwrap_or(Signal::Terminate).failure(), started).of_session(id),
         Some(Err(error)) => {
             RunResult::of_failure(&Failure::internal(format!("cannot drive the session: {error}")), started)
         }
@@ -287,7 +285,7 @@ impl RunResult {
 
     /// The same, when a signal stopped the hooks at the session's end.
     fn cut_short(self, signal: Signal) -> Self {
-        let failure = Failure::stopped(signal);
+        let failure = signal.failure();
         let error = format!("{}, and the end-of-session hooks were stopped", failure.message);
         Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
     }

@@ -1,4 +1,4 @@
-//! What a run may be asked for, by flags and by configuration.
+//! The options of a run, as flags and configuration set them.
 
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! The programs that the agent runs by itself, `git` first of all: how they are started, and what they say when they are asked.
+//! Starts the programs that the agent runs by itself, such as `git`, and reads their answers.
 
 use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
 use agent_exec::{Environment, Helper, Processes, SearchPath};

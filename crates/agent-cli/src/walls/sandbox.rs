@@ -1,18 +1,19 @@
 //! What holds commands back: which sandbox is wanted, which can be had, what is said about it, and whether it is true.
 
 use crate::commands::args::{SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
-use crate::config::file::{UserConfig, config_home, make_state_home, state_home};
+use crate::config::file::{UserConfig, make_state_home, state_home};
 use crate::config::options::{Options, Sandbox as Wanted, Seat};
 use crate::config::repository::RepositoryConfig;
 use crate::failure::Failure;
 use crate::screen::terminal::{escaped, print, say};
 use crate::walls::hard_links;
 use crate::walls::hidden::{self, Hidden};
-use crate::walls::protected::{GitSettings, Protection, git_settings, other_names, real_place};
+use crate::walls::own_within;
+use crate::walls::protected::{GitSettings, Protection, git_settings, other_names};
 use crate::walls::whole_home;
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, MountTable, Policy, Report, Sandbox, SearchPath,
-    Unavailable, leads_into,
+    Unavailable,
 };
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal as _, stdin};
@@ -42,7 +43,10 @@ pub(crate) fn for_session(
     make_state()?;
     let hidden = hidden::of(user, &repository.hidden)?;
     let asked = hidden.asked.clone();
-    let policy = policy(access, &place, writable(user)?, hidden);
+    let writable = writable(user)?;
+    own_within::check_writable(&writable)?;
+    let own = own_within::protected(place.directory, &writable)?;
+    let policy = policy(access, &place, own, writable, hidden);
     match Sandbox::new(policy, helper(), &Environment::inherited()) {
         Ok(sandbox) => {
             check_hidden(&sandbox, &asked)?;
@@ -146,12 +150,13 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
     let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [directory]);
     let protection = Protection::find(directory, &programs);
     let place = Place { directory, git: git_settings(directory, &programs, &protection.folders()), protection };
-    let policy = policy(Access::WorkspaceWrite, &place, writable, hidden::usual());
+    let own = own_within::protected(directory, &writable).unwrap_or_default();
+    let policy = policy(Access::WorkspaceWrite, &place, own, writable, hidden::usual());
     Sandbox::new(policy, helper(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
-fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
+fn policy(access: Access, place: &Place<'_>, own: Vec<PathBuf>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
     let directory = place.directory;
     let mut kept = place.protection.kept();
     kept.extend(place.git.kept().cloned());
@@ -159,12 +164,11 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
     protected.extend(place.protection.paths());
     protected.extend(place.git.paths().cloned());
     protected.extend(other_names(directory, place.git.paths()));
-    let open: Vec<&Path> = writable.iter().map(PathBuf::as_path).chain([directory]).collect();
-    protected
-        .extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, &open, directory)));
+    protected.extend(own);
     // Elsewhere commands write nothing, but for what of that is mounted here.
     if MountTable::now().is_ok_and(|mounts| mounts.has_mount_in(directory)) {
         protected.extend(place.git.elsewhere.iter().cloned());
+        kept.extend(own_within::absent_in(directory, &place.git.elsewhere));
     }
     let copies = hidden::copies(directory, &place.protection.folders());
     Policy {
@@ -178,20 +182,6 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
         hidden: hidden.paths.into_iter().chain(copies).collect(),
         readable: hidden.readable,
     }
-}
-
-/// Whether a folder of this program's own lies in what commands may write. It is made there: commands could make one that is not there, and say in
-/// it what the next session is to allow.
-fn is_kept_in(home: &Path, open: &[&Path], workspace: &Path) -> bool {
-    // A link on the way may lead to what is not there yet.
-    let real = real_place(home);
-    let there = real.ancestors().find_map(|folder| folder.canonicalize().ok());
-    if !there.is_some_and(|there| leads_into(&there, open)) {
-        return false;
-    }
-    // Where it cannot be made, commands cannot make it either.
-    let _ = std::fs::create_dir_all(&real);
-    home.canonicalize().is_ok_and(|home| leads_into(&home, open) && home != workspace)
 }
 
 /// Where commands run.

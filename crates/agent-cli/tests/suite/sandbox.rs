@@ -106,27 +106,6 @@ fn a_repository_tightens_and_never_loosens() {
     assert!(scratch.path("home/new.txt").exists(), "the user may widen");
 }
 
-/// What the user lets commands write may hold the agent's own directories: they stay as they are.
-#[test]
-fn what_may_be_written_besides_does_not_open_the_agents_own_directories() {
-    if !has_sandbox("bubblewrap") {
-        return;
-    }
-    for (writable, others_too) in [("", true), ("config", false), ("config/..", true)] {
-        let scratch = repository();
-        fs::create_dir_all(scratch.path("config/hooks")).unwrap();
-        let writable = scratch.path(writable).display().to_string();
-        let settings = format!("sandbox_writable = [\"{writable}\"]\n");
-        scratch.configure(&settings);
-        let tries = "echo '# evil' >> ../config/config.toml; echo x > ../config/hooks/new; mv ../config ../moved; \
-                     echo x > ../state/new; echo x > ../home/new; true";
-        run(&scratch, tries, &[]).0.assert_code(0);
-        assert_eq!(fs::read_to_string(scratch.path("config/config.toml")).unwrap(), settings, "{writable}");
-        assert!(!scratch.path("config/hooks/new").exists() && !scratch.path("state/new").exists(), "{writable}");
-        assert_eq!(scratch.path("home/new").exists(), others_too, "the control: {writable}");
-    }
-}
-
 /// What git and other programs run by themselves stays as it is, also below the root, for commands as for the file tools.
 #[test]
 fn what_other_programs_run_is_written_by_nobody() {
@@ -303,7 +282,8 @@ fn what_other_programs_act_on_does_not_come_into_being_unseen() {
     assert!(!scratch.work("hooks").exists());
 }
 
-/// In a home directory the agent's own folders lie in the workspace. Those that are not there yet cannot be made by a command: it could say
+/// In a home directory the agent's own folders lie in the workspace. Those that are does not exist yet cannot be made by a command: it
+/// could say
 /// there what the next session allows.
 #[test]
 fn a_command_cannot_configure_the_next_session() {

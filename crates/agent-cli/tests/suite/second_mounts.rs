@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A command that runs where these directories are mounted in two places.
-fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
+pub(crate) fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
     with_kind_of_mounts("--bind", mounts, command)
 }
 
@@ -28,7 +28,7 @@ fn with_kind_of_mounts(kind: &str, mounts: &[(&Path, &Path)], command: &Command)
 
 /// Says so where nothing can be mounted or no sandbox can be had.
 #[expect(clippy::print_stdout, reason = "what was skipped is said")]
-fn can_try() -> bool {
+pub(crate) fn can_try() -> bool {
     let scratch = Scratch::repository_in("/var/tmp");
     let (from, to) = (scratch.path("home"), scratch.path("config"));
     let check = scratch.agent(&["sandbox", "check", "--json"]);

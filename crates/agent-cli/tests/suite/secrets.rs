@@ -285,7 +285,7 @@ fn a_key_goes_where_it_was_given_for_and_nowhere_else() {
         41,
         "is not sent to gateway.invalid. `--api-key-env OPENAI_API_KEY` sends it",
     );
-    says("http://gateway.invalid/v1", &["--api-key-env", "MY_KEY"], 52, "would go to gateway.invalid in clear");
+    says("http://gateway.invalid/v1", &["--api-key-env", "MY_KEY"], 52, "would go to gateway.invalid unencrypted");
     says("http://api.openai.com/v1", &[], 41, "is not sent to api.openai.com");
     says("http://me:hunter2secret@gateway.invalid/v1", &["--api-key-env", "-"], 52, "unencrypted");
     // Without a key it is tried.

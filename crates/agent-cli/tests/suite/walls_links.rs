@@ -123,7 +123,7 @@ fn protected_pairs_behind_a_link_are_not_written_by_either_name() {
             Step::call("read_file", json!({ "path": "dev/cargo/config.toml" })),
             by_tool("dev/cargo/config.toml"),
             by_tool(&format!("{link}/config.toml")),
-            // One that is not there yet.
+            // One that is does not exist yet.
             by_tool("dev/cargo/config"),
             bash(&format!(
                 "echo EVIL > dev/cargo/config.toml; echo EVIL > {link}/config.toml; rm {link}; mkdir {link}; echo EVIL > {link}/config.toml; true"

@@ -10,6 +10,9 @@ use alloc::vec::Vec;
 impl Session {
     /// Takes in what an event brings, and tells what is decided about calls.
     pub(super) fn take_in(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
+        if trigger.answers_all() {
+            self.asked = None;
+        }
         match event {
             Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
             Event::UserInput { text } => self.absorb_input(text),
@@ -35,26 +38,19 @@ impl Session {
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
             Event::LlmAborted { partial_text, .. } => self.absorb_abort(partial_text),
             Event::LlmInterrupted { .. } => self.absorb_interruption(trigger),
-            Event::RetryTimeout { .. } => {
-                self.asked = None;
-                self.retry = None;
-            }
+            Event::RetryTimeout { .. } => self.retry = None,
             Event::ToolsPrepared { facts, .. } => self.absorb_facts(trigger, facts, rulings),
             Event::ApprovalAnswered { call, answer, changed, .. } => {
                 self.absorb_approval(trigger, &call, answer, changed.as_deref(), rulings);
             }
             Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, outcome, rulings),
             Event::GitChecked { report, .. } => {
-                self.asked = None;
                 if !report.formatting_due && !report.commit_due {
                     self.settle_changes();
                 }
             }
             Event::FormattersFinished { report, .. } => self.absorb_formatting(report),
-            Event::ChangesCommitted { .. } => {
-                self.asked = None;
-                self.settle_changes();
-            }
+            Event::ChangesCommitted { .. } => self.settle_changes(),
             Event::HooksFinished { mut report, .. } => match report.stop.take() {
                 Some(reason) if trigger == Trigger::HooksStoppedTurn => self.absorb_hook_stop(*report, &reason),
                 Some(_) | None => self.absorb_hook_report(*report),
@@ -97,10 +93,10 @@ impl Session {
             // A message that a hook held back does not count against the one behind it.
             Trigger::AutoQueuedInput => {
                 self.begin_work();
-                self.pending.append(&mut self.queue);
+                self.outbox.take_up_queue();
             }
             Trigger::AutoRaisedWorkDue => self.resume(),
-            Trigger::AutoInputGathered => self.pending.append(&mut self.queue),
+            Trigger::AutoInputGathered => self.outbox.take_up_queue(),
             Trigger::AutoNothingToRun => self.close_batch("nothing may run"),
             Trigger::AutoLoopDetected => {
                 if let Some(reached) = self.repeats_too_often() {

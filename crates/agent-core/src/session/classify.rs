@@ -120,8 +120,8 @@ impl Session {
                 matches!(self.reply.as_deref(), Some(Reply::UnusableForGood { .. }))
             }
             Trigger::AutoNoToolCalls => matches!(self.reply.as_deref(), Some(Reply::Done(_))),
-            Trigger::AutoQueuedInput => !self.queue.is_empty(),
-            Trigger::AutoQueueEmpty => self.queue.is_empty(),
+            Trigger::AutoQueuedInput => self.outbox.has_queue(),
+            Trigger::AutoQueueEmpty => !self.outbox.has_queue(),
             Trigger::AutoNeedsApproval => self.batch.as_deref().is_some_and(Batch::has_open_questions),
             Trigger::AutoNothingToRun => !self.batch.as_deref().is_some_and(Batch::has_cleared),
             Trigger::AutoClear => self.batch.as_deref().is_some_and(Batch::has_cleared),
@@ -164,8 +164,7 @@ impl Session {
 
     /// Tokens that the next request will take, measured where the provider counted and estimated beyond.
     pub(super) fn context_estimate(&self) -> u64 {
-        let pending: usize = self.pending.iter().chain(&self.notes).map(|text| text.len()).sum();
-        let bytes = self.conversation.bytes().saturating_add(pending as u64);
+        let bytes = self.conversation.bytes().saturating_add(self.outbox.unsent_bytes() as u64);
         match self.measured {
             Some((tokens, at_bytes)) => tokens.saturating_add(bytes.saturating_sub(at_bytes) / 4),
             None => (bytes / 4 + self.conversation.len() as u64 * 4).saturating_add(self.fixed_tokens),
@@ -347,7 +346,7 @@ impl Session {
     }
 
     fn is_work_due_after_compaction(&self) -> bool {
-        self.compaction.due != Some(compaction::Cause::Requested) || !self.queue.is_empty() || self.is_raised()
+        self.compaction.due != Some(compaction::Cause::Requested) || self.outbox.has_queue() || self.is_raised()
     }
 
     /// What it is that there will be no summary: work whose limit was raised meanwhile does not depend on it, unless the provider said what

@@ -2,7 +2,7 @@
 //! for what nobody was asked, so it is refused whole.
 
 use super::{HookBook, Session, State};
-use crate::conversation::{Answer, Item, non_blank};
+use crate::conversation::{Answer, Item};
 use crate::hook::HookPoint;
 use crate::table::Label;
 use alloc::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Session {
 
     /// Whether something is there that is in no answered request.
     fn has_unsent(&self) -> bool {
-        !self.pending.is_empty() || !self.notes.is_empty() || self.conversation.awaits_answer()
+        self.outbox.has_unsent() || self.conversation.awaits_answer()
     }
 
     /// Whether work that a limit stopped can be there, waiting.
@@ -120,13 +120,13 @@ impl Session {
                 self.hooks.is_running() != (self.state == State::RunningHooks),
                 "with the hooks' input missing or left over",
             ),
-            (self.hooks.vetted() > self.pending.len(), "with more checked messages than there are"),
+            (self.hooks.vetted() > self.outbox.pending().len(), "with more checked messages than there are"),
             (self.reply.is_some(), "with an unread answer"),
             (batch.is_some() != has_batch, "with open calls missing or left over"),
             (batch.is_some_and(|batch| !batch.is_of_its_answer()), "with open calls of another answer"),
             (!self.has_calls_of_its_own(), "with a call that occurs twice or is not on record"),
             (!self.has_something_to_send(), "with nothing to send"),
-            (self.pending.iter().chain(&self.queue).any(|text| !non_blank(text)), "with a blank message"),
+            (!self.outbox.is_non_blank(), "with a blank message"),
             (
                 self.state == State::AwaitingApproval && !batch.is_some_and(super::Batch::has_open_questions),
                 "with no open question",
@@ -149,7 +149,7 @@ impl Session {
 
     /// Whether what is going to be sent, or was, has something in it.
     fn has_something_to_send(&self) -> bool {
-        let is_waiting = !self.pending.is_empty() || !self.notes.is_empty();
+        let is_waiting = self.outbox.has_unsent();
         match self.state {
             State::CallingLlm | State::SendingToolResults => self.has_unsent(),
             State::PreparingTools | State::AwaitingApproval | State::ExecutingTools => {

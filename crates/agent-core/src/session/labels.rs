@@ -203,20 +203,10 @@ labels! {
     }
 }
 
-/// All triggers of events, as a pattern, so that matches over the automatic ones need no catch-all.
-macro_rules! event_triggers {
+/// The triggers of events that answer all that was asked, as a pattern.
+macro_rules! answering_triggers {
     () => {
-        Trigger::Started
-            | Trigger::UserInput
-            | Trigger::BudgetRaised
-            | Trigger::BudgetRaisedWorkDue
-            | Trigger::Reconfigured
-            | Trigger::CompactionRequested
-            | Trigger::CancelRequested
-            | Trigger::LeaveRequested
-            | Trigger::ShutdownRequested
-            | Trigger::LlmDelta
-            | Trigger::LlmCompleted
+        Trigger::LlmCompleted
             | Trigger::LlmFailedRetryable
             | Trigger::LlmFailedFallback
             | Trigger::LlmFailedForGood
@@ -225,11 +215,8 @@ macro_rules! event_triggers {
             | Trigger::LlmInterrupted
             | Trigger::RetryTimeout
             | Trigger::ToolsPrepared
-            | Trigger::ApprovalPartial
             | Trigger::ApprovalsGranted
             | Trigger::ApprovalsAllDenied
-            | Trigger::ToolProgress
-            | Trigger::ToolCompletedMoreLeft
             | Trigger::ToolGroupCompleted
             | Trigger::ToolsAllCompleted
             | Trigger::ToolsAllCompletedMutating
@@ -250,7 +237,40 @@ macro_rules! event_triggers {
             | Trigger::CompactionFailedWorkDue
     };
 }
-pub(super) use event_triggers;
+
+/// The triggers of the other events, as a pattern: what was asked, if anything, stays open.
+macro_rules! other_triggers {
+    () => {
+        Trigger::Started
+            | Trigger::UserInput
+            | Trigger::BudgetRaised
+            | Trigger::BudgetRaisedWorkDue
+            | Trigger::Reconfigured
+            | Trigger::CompactionRequested
+            | Trigger::CancelRequested
+            | Trigger::LeaveRequested
+            | Trigger::ShutdownRequested
+            | Trigger::LlmDelta
+            | Trigger::ApprovalPartial
+            | Trigger::ToolProgress
+            | Trigger::ToolCompletedMoreLeft
+    };
+}
+
+/// All triggers of events, as a pattern, so that matches over the automatic ones need no catch-all.
+macro_rules! event_triggers {
+    () => {
+        $crate::session::labels::answering_triggers!() | $crate::session::labels::other_triggers!()
+    };
+}
+pub(super) use {answering_triggers, event_triggers, other_triggers};
+
+impl Trigger {
+    /// Whether all that was asked is answered with it, so that nothing is open until the row asks anew.
+    pub(super) const fn answers_all(self) -> bool {
+        matches!(self, answering_triggers!())
+    }
+}
 
 labels! {
     /// What the driver is asked to do, without its data.

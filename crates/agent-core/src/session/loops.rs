@@ -41,7 +41,7 @@ impl Session {
             return;
         };
         self.repetition.warned = true;
-        self.notes.push(text + " Do something else, or say what is missing.]");
+        self.outbox.note(text + " Do something else, or say what is missing.]");
     }
 }
 

@@ -39,6 +39,7 @@ mod kept;
 mod labels;
 mod loops;
 mod model_call;
+mod outbox;
 mod outcome;
 mod rare;
 mod render;
@@ -77,6 +78,7 @@ use clock::Deadline;
 use compaction::Compaction;
 use durability::Source;
 use loops::Repetition;
+use outbox::Outbox;
 use outcome::Run;
 use rare::Rare;
 use replaced::Replaced;
@@ -101,12 +103,8 @@ pub struct Session {
     now_ms: u64,
 
     conversation: Conversation,
-    /// What the user said and the model has not answered: goes out with the next request.
-    pending: Vec<String>,
-    /// What the user typed while the session was busy.
-    queue: Vec<String>,
-    /// What the model is to be told besides, such as what a formatter did.
-    notes: Vec<String>,
+    #[serde(flatten)]
+    outbox: Outbox,
 
     /// The one thing that the current waiting state waits for.
     asked: Option<Asked>,
@@ -170,9 +168,7 @@ impl Session {
             table,
             now_ms: 0,
             conversation: Conversation::new(),
-            pending: Vec::new(),
-            queue: Vec::new(),
-            notes: Vec::new(),
+            outbox: Outbox::default(),
             asked: None,
             reply: None,
             reply_usage: None,
@@ -290,7 +286,7 @@ impl Session {
 
     /// What the user said that is in no answered request yet, oldest first: it goes out with the next one.
     pub fn pending_input(&self) -> impl Iterator<Item = &str> {
-        self.pending.iter().chain(&self.queue).map(String::as_str)
+        self.outbox.messages()
     }
 
     /// What has been used.

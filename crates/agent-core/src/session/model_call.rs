@@ -18,7 +18,6 @@ use alloc::vec::Vec;
 impl Session {
     /// The model answered, or made a summary.
     pub(super) fn absorb_response(&mut self, trigger: Trigger, response: LlmResponse) {
-        self.asked = None;
         self.charge(&response);
         if self.is_compacting() {
             self.absorb_summary(trigger, &response);
@@ -85,7 +84,6 @@ impl Session {
 
     /// The model call failed.
     pub(super) fn absorb_failure(&mut self, trigger: Trigger, error: &LlmError, chance_permille: u16) {
-        self.asked = None;
         if let Some(partial) = error.partial.as_deref() {
             self.charge_partial(*partial);
         }
@@ -111,7 +109,6 @@ impl Session {
 
     /// Nobody knows how far the model call came: its request counts as used, and what the call was made for stays due.
     pub(super) fn absorb_interruption(&mut self, trigger: Trigger) {
-        self.asked = None;
         self.charge_partial(PartialAnswer::default());
         if trigger == Trigger::LlmAborted {
             self.end_summary(false);
@@ -141,7 +138,7 @@ impl Session {
     fn push_kept(&mut self, Kept { answer, note }: Kept) {
         answer.text_into(&mut self.run.get_or_insert_default().text);
         let _ = self.conversation.push_answer(answer);
-        self.notes.push(note);
+        self.outbox.note(note);
     }
 
     /// The messages were answered: they become history, and what counted failures begins anew.
@@ -267,14 +264,14 @@ impl Session {
     fn gather_unless_cancelled(&mut self) {
         if self.cancel.is_none() {
             self.turn_is_work();
-            self.pending.append(&mut self.queue);
+            self.outbox.take_up_queue();
         }
     }
 
     /// There is no summary, which is no error of the work whose limit was raised meanwhile.
     fn go_on_without_summary(&mut self) {
         self.turn_is_work();
-        self.pending.append(&mut self.queue);
+        self.outbox.take_up_queue();
     }
 
     /// Whether repetition cannot cure what the provider says to the messages of a request.
@@ -285,7 +282,7 @@ impl Session {
 
     /// Under a cancel, what the provider does not take is handed back all the same: it would take the next message down with it.
     fn hand_back_refused(&mut self, why: String) {
-        if !self.pending.is_empty() {
+        if !self.outbox.pending().is_empty() {
             self.hand_back(why);
         }
     }

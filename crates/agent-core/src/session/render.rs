@@ -7,7 +7,6 @@ use crate::conversation::ToolCall;
 use crate::llm::{LlmRequest, Purpose};
 use crate::table::Row;
 use alloc::vec::Vec;
-use core::mem;
 
 impl Session {
     /// The action that a label stands for now, or nothing when there is nothing to do it with.
@@ -69,7 +68,7 @@ impl Session {
                 Some(Action::PromptForInput)
             }
             ActionKind::ReturnQueuedInput => {
-                let texts = mem::take(&mut self.queue);
+                let texts = self.outbox.take_queue();
                 (!texts.is_empty()).then_some(Action::ReturnQueuedInput { texts })
             }
             ActionKind::Shutdown => Some(Action::Shutdown),
@@ -227,7 +226,7 @@ impl Session {
             (Purpose::Compaction, compaction::request(&self.conversation, self.is_continuing(), window_tokens))
         } else {
             let mut conversation = self.conversation.clone();
-            if let Some(input) = self.unsent() {
+            if let Some(input) = self.outbox.unsent() {
                 conversation.push_input(input);
             }
             (Purpose::Turn, conversation)

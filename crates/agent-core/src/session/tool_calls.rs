@@ -24,7 +24,6 @@ impl Session {
             self.absorb_hook_stop(said, &reason);
             return;
         }
-        self.asked = None;
         self.note_runs(&said.runs);
         self.tell_model(said.context);
         let Some(facts) = self.batch.as_ref().map(|batch| batch.in_order(facts)) else { return };
@@ -90,7 +89,6 @@ impl Session {
         if trigger == Trigger::ApprovalPartial {
             return;
         }
-        self.asked = None;
         self.deny_forbidden(rulings);
         self.count_calls();
         // Limits that were lowered meanwhile do not touch what is in flight: one of the calls runs.
@@ -139,7 +137,6 @@ impl Session {
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;
         }
-        self.asked = None;
         if trigger == Trigger::ToolsAllCompletedHooksDue {
             self.open_hooks_on_calls();
         }
@@ -169,7 +166,7 @@ impl Session {
             self.changes.change(|record| record.unseen = true);
         }
         for call in batch.changed_by_hooks() {
-            self.notes.push(format!("[A hook changed the input of {} to {}.]", call.id, call.arguments.as_str()));
+            self.outbox.note(format!("[A hook changed the input of {} to {}.]", call.id, call.arguments.as_str()));
         }
         // The results are made from the answer's own calls and its input is committed, so both always fit.
         if let Ok(round) = batch.close(why) {
@@ -179,11 +176,10 @@ impl Session {
 
     /// The formatters changed files, which the model has to know before its next edit.
     pub(super) fn absorb_formatting(&mut self, report: FormatReport) {
-        self.asked = None;
         let is_done = !report.commit_due;
         if !report.changed_paths.is_empty() {
             let list = report.changed_paths.join(", ");
-            self.notes.push(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
+            self.outbox.note(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
             self.changes.change(|record| record.paths.extend(report.changed_paths));
         }
         if is_done {
@@ -202,7 +198,6 @@ impl Session {
             // Nobody objected.
             self.absorb_hook_report(HookReport::default());
         }
-        self.asked = None;
         if self.cancel.is_some() {
             return;
         }

@@ -5,27 +5,21 @@ use super::outcome::{Ending, Run};
 use super::user_hooks::HookBook;
 use super::{CancelReason, ChangeRecord, Deadline, Notice, Repetition, Session};
 use crate::budget::LimitKind;
-use crate::conversation::Input;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
-use core::mem;
 
 impl Session {
     /// A message came. While nothing is in flight it starts a turn and takes along what was left over.
     pub(super) fn absorb_input(&mut self, text: String) {
         if self.asked.is_some() {
-            self.queue.push(text);
+            self.outbox.queue(text);
             // The hooks of the session's end run outside of a run: what is typed there begins one.
             self.begin_run();
             return;
         }
         self.begin_work();
-        self.pending.append(&mut self.queue);
-        // It becomes the history's, which has no use for more room.
-        self.pending.reserve_exact(1);
-        self.pending.push(text);
+        self.outbox.add(text);
     }
 
     /// The agent's own message continues the work on the one before it, in what is left of its time.
@@ -76,7 +70,7 @@ impl Session {
         self.begin_work();
         // A paused answer is continued first, as it would have been without the limit.
         if !self.conversation.is_paused() {
-            self.pending.append(&mut self.queue);
+            self.outbox.take_up_queue();
         }
     }
 
@@ -101,6 +95,7 @@ impl Session {
     /// The cancelled turn has come to rest.
     pub(super) fn settle_cancel(&mut self) {
         let reason = self.cancel.take();
+        // A question and a wait are withdrawn, and nobody answers that.
         self.asked = None;
         self.retry = None;
         self.close_batch("cancelled");
@@ -125,9 +120,7 @@ impl Session {
         self.close_batch("the session was ended");
         self.reply = None;
         self.hooks = HookBook::default();
-        let mut unsent = mem::take(&mut self.pending);
-        unsent.append(&mut self.queue);
-        self.queue = unsent;
+        self.outbox.queue_all();
         if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
             run.ending = Some(Ending::Cancelled);
             run.finished = true;
@@ -169,28 +162,15 @@ impl Session {
         }
     }
 
-    /// What the next request carries besides the history: notes, then the user's messages.
-    pub(super) fn unsent(&self) -> Option<Input> {
-        let texts: Vec<String> = self.notes.iter().chain(&self.pending).cloned().collect();
-        Input::new(texts).ok()
-    }
-
     /// Whether the next request lets the model go on with an answer that was paused. With anything new to be said that answer is closed.
     pub(super) fn is_continuing(&self) -> bool {
-        self.conversation.is_paused() && self.pending.is_empty() && self.notes.is_empty()
+        self.conversation.is_paused() && !self.outbox.has_unsent()
     }
 
     /// The model has answered what was sent: it becomes history.
     pub(super) fn commit_input(&mut self) {
-        // Taken and not copied: an idle session holds no room for messages.
-        let (mut texts, mut pending) = (mem::take(&mut self.notes), mem::take(&mut self.pending));
-        if texts.is_empty() {
-            texts = pending;
-        } else {
-            texts.append(&mut pending);
-        }
         self.hooks.messages_left();
-        if let Ok(input) = Input::new(texts) {
+        if let Some(input) = self.outbox.take_unsent() {
             self.conversation.push_input(input);
         }
     }
@@ -211,7 +191,7 @@ impl Session {
 
     /// Hands the unanswered message back.
     pub(super) fn hand_back(&mut self, message: String) {
-        let returned_input = mem::take(&mut self.pending);
+        let returned_input = self.outbox.take_pending();
         self.hooks.messages_left();
         self.notice = Some(Box::new(Notice { message, returned_input }));
     }

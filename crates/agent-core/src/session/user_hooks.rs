@@ -135,7 +135,7 @@ impl Session {
             // What waits to be sent is looked at when it is.
             return is_due.then_some(HookOccasion::PreCompact { is_requested });
         }
-        let new = self.pending.get(book.vetted..).filter(|new| !new.is_empty())?;
+        let new = self.outbox.pending().get(book.vetted..).filter(|new| !new.is_empty())?;
         let is_due = points.contains(&HookPoint::UserPromptSubmit);
         is_due.then(|| HookOccasion::UserPromptSubmit { prompt: new.join("\n\n") })
     }
@@ -149,7 +149,6 @@ impl Session {
 
     /// The user's hooks answered, or failed without an answer.
     pub(super) fn absorb_hook_report(&mut self, report: HookReport) {
-        self.asked = None;
         self.note_runs(&report.runs);
         let Some(mut run) = self.hooks.run.take() else { return };
         // What they say about calls that ran is worth knowing after a cancel, too; the rest is asked again when it is due again.
@@ -178,7 +177,6 @@ impl Session {
 
     /// A hook ends the turn here. What was not looked at goes back; calls that have not run do not.
     pub(super) fn absorb_hook_stop(&mut self, report: HookReport, reason: &str) {
-        self.asked = None;
         self.note_runs(&report.runs);
         self.close_batch("a hook stopped the turn");
         self.tell_model(report.context);
@@ -206,7 +204,7 @@ impl Session {
 
     /// What the model is told by hooks, with the next request.
     pub(super) fn tell_model(&mut self, context: Vec<String>) {
-        self.notes.extend(context.into_iter().map(|text| format!("[From a hook: {text}]")));
+        context.into_iter().for_each(|text| self.outbox.note(format!("[From a hook: {text}]")));
     }
 
     /// In the trace, each with its time.
@@ -230,7 +228,7 @@ impl Session {
     /// Whether the turn goes on. Without a message that opened it there is nothing to go on with.
     fn absorb_prompt_verdict(&mut self, report: HookReport) -> bool {
         let Some(reason) = report.block else {
-            self.hooks.vetted = self.pending.len();
+            self.hooks.vetted = self.outbox.pending().len();
             self.tell_model(report.context);
             return true;
         };
@@ -268,13 +266,13 @@ impl Session {
             return false;
         }
         self.hooks.held += 1;
-        self.notes.push(format!("[A hook keeps you from stopping: {reason}]"));
+        self.outbox.note(format!("[A hook keeps you from stopping: {reason}]"));
         true
     }
 
     /// The messages that no hook has let pass.
     fn take_unvetted(&mut self) -> Vec<String> {
-        self.pending.split_off(self.hooks.vetted.min(self.pending.len()))
+        self.outbox.take_pending_from(self.hooks.vetted)
     }
 
     fn end_by_hook(&mut self, message: String, returned_input: Vec<String>) {

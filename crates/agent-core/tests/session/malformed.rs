@@ -3,8 +3,9 @@
 #[path = "../common/mangle.rs"]
 mod mangle;
 
-use crate::harness::{answer, check_request, stop};
-use crate::scenario::script::{Command, Script};
+use crate::harness::check_request;
+use agent_check::session::alphabet::Question;
+use agent_check::session::{Script, answer, chosen, stop};
 use agent_core::conversation::Item;
 use agent_core::journal::{FORMAT_VERSION, Record, ReplayError, replay};
 use agent_core::session::table::TABLE;
@@ -195,14 +196,15 @@ fn live(session: &Session) {
         _ => true,
     };
     for asked in outstanding.iter().map(|o| &o.action).filter(|action| has_calls(action)) {
-        events.extend([(7, 2), (12, 4), (13, 0), (0, 1), (3, 5), (5, 1), (2, 7)].map(|(a, b)| answer(asked, a, b)));
+        let choices = [(7, 2), (12, 4), (13, 0), (0, 1), (3, 5), (5, 1), (2, 7), (0, 25), (0, 30), (0, 36)];
+        events.extend(choices.map(|(a, b)| chosen(asked, session, a, b)));
     }
     for event in events {
         let mut session = session.clone();
         take(&mut session, event);
         for _ in 0..4 {
             let Some(asked) = session.outstanding().into_iter().map(|o| o.action).find(has_calls) else { break };
-            let event = if session.is_cancel_pending() { stopped(&asked) } else { answer(&asked, 12, 4) };
+            let event = if session.is_cancel_pending() { stopped(&asked, &session) } else { next(&asked, &session) };
             take(&mut session, event);
         }
     }
@@ -228,13 +230,23 @@ fn take(session: &mut Session, event: Event) {
     }
 }
 
-fn stopped(asked: &Action) -> Event {
+fn stopped(asked: &Action, session: &Session) -> Event {
     match asked {
-        Action::RequestApproval { .. } | Action::ScheduleRetry { .. } | Action::StartDeadline { .. } => {
-            answer(asked, 0, 0)
-        }
-        other => stop(other),
+        Action::RequestApproval { .. } => answer("deny 1 no", asked, session).unwrap(),
+        Action::ScheduleRetry { .. } | Action::StartDeadline { .. } => next(asked, session),
+        other => stop(other, session),
     }
+}
+
+/// An answer that goes on.
+fn next(asked: &Action, session: &Session) -> Event {
+    let line = match Question::of(asked).unwrap() {
+        Question::Model => "answer calls change#e{} change#f{} read#g{}",
+        Question::Tools => "tool 1 ok",
+        Question::Approval => "allow 1",
+        other => other.answers()[0],
+    };
+    answer(line, asked, session).unwrap()
 }
 
 /// The ticket that was given last may be open or answered; none can be open that is given only later.
@@ -333,12 +345,7 @@ fn a_journal_that_is_spoilt_is_an_error() {
 
 fn session(words: &str) -> Session {
     let mut script = Script::default();
-    for line in words.split("; ") {
-        if let Command::Take(event) = script.read(line) {
-            let step = script.session.step(script.now_ms, event).unwrap_or_else(|no| panic!("{words}: {line}: {no}"));
-            script.note(&step.actions);
-        }
-    }
+    script.play(&words.split("; ").collect::<Vec<_>>());
     script.session
 }
 

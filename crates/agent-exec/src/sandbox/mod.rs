@@ -353,12 +353,17 @@ impl fmt::Debug for Sandbox {
 /// What is in force, in one line.
 impl fmt::Display for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writes = match self.0.policy.access {
-            Access::WorkspaceWrite => "commands can write only to the workspace and a temporary directory",
-            Access::ReadOnly => "commands can write only to a temporary directory",
+        let workspace = match self.0.policy.access {
+            Access::WorkspaceWrite => "the workspace and ",
+            Access::ReadOnly => "",
+        };
+        let others = match self.0.policy.writable.len() {
+            0 => String::new(),
+            1 => " and 1 other directory".to_owned(),
+            count => format!(" and {count} other directories"),
         };
         let name = self.0.mechanism.name();
-        write!(f, "{writes}, and have no network ({name})")?;
+        write!(f, "commands can write only to {workspace}a temporary directory{others}, and have no network ({name})")?;
         match self.weaknesses().as_slice() {
             [] => Ok(()),
             weaknesses => write!(f, "; weaker than it could be: {}", weaknesses.join("; ")),

@@ -1,4 +1,4 @@
-//! Rules about calls, and what a person is asked and answers. What follows from them is decided in `agent-core`.
+//! Rules about calls, and a person's questions and answers. `agent-core` decides what follows from them.
 
 mod exclusions;
 mod glob;

@@ -17,7 +17,7 @@ use crate::screen::signals::{self, Signal, Signals};
 use crate::screen::terminal::{self, PasteMarks, Style, inline, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
-use crate::session::apart::{opened, settings, unless_signalled};
+use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::{Raise, next_notice, next_raise, raised};
 use crate::session::setup::Opened;
 use agent_core::agent::{Rejected, Turns};
@@ -62,12 +62,12 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
     let _marks = PasteMarks::ask();
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
     handle.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
+    let (ended, cut_short) = apart::ended(task, &mut signals, || {
         screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
         handle.detach();
     })
     .await;
-    let left = cut_short.map_or(left, |signal| Failure::stopped(signal).code);
+    let left = cut_short.map_or(left, |signal| signal.failure().code);
     let Some(ended) = ended else { return Ok(left) };
     let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
     let session = agent.session();

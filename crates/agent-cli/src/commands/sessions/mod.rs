@@ -69,7 +69,7 @@ impl One {
             Some(id) => id.clone(),
             None => match store.newest().map_err(|error| failed(&error))? {
                 Some(newest) => newest.id,
-                None => return Err(Failure::input("there is no session for this directory")),
+                None => return Err(Failure::input("cannot find the session: there is none for this directory")),
             },
         };
         let path = store.existing(&id).map_err(|error| failed(&error))?;

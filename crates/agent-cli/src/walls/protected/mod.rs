@@ -268,6 +268,11 @@ pub(crate) fn real_place(path: &Path) -> PathBuf {
     links::follow(path).real
 }
 
+/// The links on the way to the end of a path, each by its own path without links.
+pub(crate) fn links_to(path: &Path) -> Vec<PathBuf> {
+    links::follow(path).links
+}
+
 const HEAD: &str = "HEAD";
 /// Of what is no repository, and of the directories on the way to it. Repositories and what comes later are not counted: where those are too many
 /// for mounts, no command is started.

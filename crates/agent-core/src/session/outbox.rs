@@ -1,0 +1,159 @@
+//! What waits to be sent to the model: messages of the user, and what the session has to say besides.
+
+use crate::conversation::{Input, non_blank};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::mem;
+use serde::{Deserialize, Serialize};
+
+/// Messages and notes that are in no answered request yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Outbox {
+    /// Messages that go out with the next request, oldest first.
+    pending: Vec<String>,
+    /// Messages that came while the session was busy. They go out when the model is asked for something new, or with results.
+    queue: Vec<String>,
+    /// What the model has to know besides, such as what a formatter changed. It goes out before the messages.
+    notes: Vec<String>,
+}
+
+impl Outbox {
+    /// Adds a message that goes out with the next request, after those that are queued.
+    pub(super) fn add(&mut self, text: String) {
+        self.take_up_queue();
+        // The messages become the history's, which has no use for more room.
+        self.pending.reserve_exact(1);
+        self.pending.push(text);
+    }
+
+    /// Adds a message that waits until the session takes up the queue.
+    pub(super) fn queue(&mut self, text: String) {
+        self.queue.push(text);
+    }
+
+    /// Adds a note.
+    pub(super) fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Sends the queued messages with the next request.
+    pub(super) fn take_up_queue(&mut self) {
+        self.pending.append(&mut self.queue);
+    }
+
+    /// Whether messages are queued.
+    pub(super) const fn has_queue(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Whether the next request has a message or a note to send.
+    pub(super) const fn has_unsent(&self) -> bool {
+        !self.pending.is_empty() || !self.notes.is_empty()
+    }
+
+    /// The messages that go out with the next request.
+    pub(super) fn pending(&self) -> &[String] {
+        &self.pending
+    }
+
+    /// All messages, oldest first.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
+        self.pending.iter().chain(&self.queue).map(String::as_str)
+    }
+
+    /// Size of what the next request sends, in bytes.
+    pub(super) fn unsent_bytes(&self) -> usize {
+        self.notes.iter().chain(&self.pending).map(String::len).sum()
+    }
+
+    /// What the next request sends.
+    pub(super) fn unsent(&self) -> Option<Input> {
+        Input::new(self.notes.iter().chain(&self.pending).cloned().collect()).ok()
+    }
+
+    /// Takes out what the last request sent. An idle session holds no room for messages.
+    pub(super) fn take_unsent(&mut self) -> Option<Input> {
+        let (mut texts, mut pending) = (mem::take(&mut self.notes), mem::take(&mut self.pending));
+        // Most requests have no notes, and then the messages need no copy.
+        if texts.is_empty() {
+            texts = pending;
+        } else {
+            texts.append(&mut pending);
+        }
+        Input::new(texts).ok()
+    }
+
+    /// Takes out the messages of the next request from one of them on.
+    pub(super) fn take_pending_from(&mut self, first: usize) -> Vec<String> {
+        self.pending.split_off(first.min(self.pending.len()))
+    }
+
+    /// Takes out the messages of the next request.
+    pub(super) fn take_pending(&mut self) -> Vec<String> {
+        mem::take(&mut self.pending)
+    }
+
+    /// Takes out the queued messages.
+    pub(super) fn take_queue(&mut self) -> Vec<String> {
+        mem::take(&mut self.queue)
+    }
+
+    /// Queues every message: no further request is made.
+    pub(super) fn queue_all(&mut self) {
+        self.take_up_queue();
+        self.queue = mem::take(&mut self.pending);
+    }
+
+    /// Whether every message says something.
+    pub(super) fn is_non_blank(&self) -> bool {
+        self.messages().all(non_blank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outbox;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    fn messages(outbox: &Outbox) -> Vec<&str> {
+        outbox.messages().collect()
+    }
+
+    #[test]
+    fn notes_go_out_before_messages_and_queued_ones_when_they_are_taken_up() {
+        let mut outbox = Outbox::default();
+        outbox.queue(String::from("first"));
+        assert!(outbox.has_queue() && !outbox.has_unsent());
+        outbox.add(String::from("second"));
+        outbox.note(String::from("note"));
+        outbox.queue(String::from("third"));
+        assert_eq!(messages(&outbox), ["first", "second", "third"]);
+        assert_eq!(outbox.unsent_bytes(), "notefirstsecond".len());
+        let unsent = outbox.unsent();
+        assert_eq!(outbox.take_unsent(), unsent);
+        assert_eq!(unsent.unwrap().texts(), ["note", "first", "second"]);
+        assert_eq!(messages(&outbox), ["third"]);
+        assert_eq!(outbox.take_unsent(), None);
+    }
+
+    #[test]
+    fn an_ended_session_hands_back_every_message_in_order() {
+        let mut outbox = Outbox::default();
+        outbox.add(String::from("first"));
+        outbox.queue(String::from("second"));
+        outbox.queue_all();
+        assert!(outbox.pending().is_empty());
+        assert_eq!(outbox.take_queue(), ["first", "second"]);
+        assert_eq!(messages(&outbox), [""; 0]);
+    }
+
+    #[test]
+    fn what_was_not_looked_at_is_taken_out_alone() {
+        let mut outbox = Outbox::default();
+        ["first", "second", "third"].into_iter().for_each(|text| outbox.add(String::from(text)));
+        assert_eq!(outbox.take_pending_from(2), ["third"]);
+        assert_eq!(outbox.take_pending_from(7), [""; 0]);
+        assert_eq!(outbox.pending(), ["first", "second"]);
+    }
+}
