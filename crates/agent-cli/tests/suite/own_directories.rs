@@ -101,7 +101,7 @@ fn links_through_what_may_be_written_besides_are_refused() {
     }
 }
 
-/// A directory that is does not exist yet, in one that is mounted in the workspace: commands do not make it.
+/// A directory that is not there yet, in one that is mounted in the workspace: commands do not make it.
 #[test]
 fn what_is_not_there_yet_is_not_made_through_a_mount() {
     if !can_try() {
@@ -135,7 +135,7 @@ fn what_is_not_there_yet_is_not_made_through_a_mount() {
     }
 }
 
-/// What git's configuration of the user names and is does not exist yet.
+/// What git's configuration of the user names and is not there yet.
 #[test]
 fn what_a_configuration_names_is_not_made_through_a_mount() {
     if !can_try() || !can_mount() {

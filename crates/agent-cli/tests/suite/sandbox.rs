@@ -282,8 +282,7 @@ fn what_other_programs_act_on_does_not_come_into_being_unseen() {
     assert!(!scratch.work("hooks").exists());
 }
 
-/// In a home directory the agent's own folders lie in the workspace. Those that are does not exist yet cannot be made by a command: it
-/// could say
+/// In a home directory the agent's own folders lie in the workspace. Those that are not there yet cannot be made by a command: it could say
 /// there what the next session allows.
 #[test]
 fn a_command_cannot_configure_the_next_session() {

@@ -185,7 +185,7 @@ fn the_prompt_records_and_plays_too_and_so_does_resuming() {
     assert!(recorded("two.jsonl").contains("Two."));
 
     let played = session(&["--replay", "../one.jsonl"], &[], "a\n");
-    played.assert_code(0).assert_says("go on with: agent resume ").assert_says("--replay ../one.jsonl");
+    played.assert_code(0).assert_says("to resume: agent resume ").assert_says("--replay ../one.jsonl");
     assert!(played.out.contains("One."), "{played:#?}");
     let played = session(&["resume", "--replay", "../two.jsonl"], &[], "b\n");
     assert!(played.assert_code(0).out.contains("Two."), "{played:#?}");

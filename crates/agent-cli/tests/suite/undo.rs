@@ -42,8 +42,8 @@ fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
     undone.assert_code(1);
     assert!(undone.out.contains("left a.txt: it has changed since"), "{}", undone.out);
     assert_eq!(scratch.read("a.txt"), "mine\n");
-    undone.assert_says("nothing is taken back: 1 file stays as it is");
-    assert!(!undone.err.contains("turn taken back"), "{}", undone.err);
+    undone.assert_says("nothing undone: 1 file stays as it is");
+    assert!(!undone.err.contains("one turn"), "{}", undone.err);
 }
 
 /// Nobody finds out by an undo that there is none.

@@ -167,7 +167,7 @@ fn what_was_not_kept_is_told_by_everything_that_reads_the_journal() {
     for arguments in [&["sessions", "show", "one"][..], &["sessions", "export", "one"]] {
         let shown = scratch.ended(arguments).assert_code(0).out.clone();
         assert!(shown.contains("ended      verification_failed (exit code 63)"), "{shown}");
-        assert!(shown.contains("agent      Reaped, 1 of 2 commitments kept, 3 reports"), "{shown}");
+        assert!(shown.contains("agent      Reaped, 1 of 2 commitments kept, 3 gap reports"), "{shown}");
     }
     let trace = scratch.ended(&["replay", "one"]).assert_code(0).out.clone();
     assert!(trace.contains("Lifecycle CheckCompleted") && trace.contains("Verifying + ChecksFailedForGood => Reaped"));
@@ -190,7 +190,7 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     running.end();
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
     for words in
-        ["waiting for: the checks of its commitments", "its agent is Verifying", "it was told 1 times", "not checked"]
+        ["waiting for: checks of its commitments", "its agent is Verifying", "after 1 gap reports", "not checked"]
     {
         assert!(screen.contains(words), "{words}: {screen}");
     }
@@ -200,10 +200,10 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
         Running::start(&mut scratch.run_command(&model, &["--session-id", "one", "--output-format", "json"]));
     running.close_stdin();
     let ended = running.end();
-    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 reports").result()["result"], "Done.");
+    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 gap reports").result()["result"], "Done.");
     assert_eq!(model.requests().len(), asked, "the model had said that it is done");
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
-    assert!(screen.contains("success (exit code 0)") && screen.contains("it was told 1 times"), "{screen}");
+    assert!(screen.contains("success (exit code 0)") && screen.contains("after 1 gap reports"), "{screen}");
     // Now there is nothing left to go on with.
     let mut running = Running::start(&mut scratch.run_command(&model, &["--session-id", "one"]));
     running.close_stdin();

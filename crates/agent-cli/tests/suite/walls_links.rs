@@ -123,7 +123,7 @@ fn protected_pairs_behind_a_link_are_not_written_by_either_name() {
             Step::call("read_file", json!({ "path": "dev/cargo/config.toml" })),
             by_tool("dev/cargo/config.toml"),
             by_tool(&format!("{link}/config.toml")),
-            // One that is does not exist yet.
+            // One that is not there yet.
             by_tool("dev/cargo/config"),
             bash(&format!(
                 "echo EVIL > dev/cargo/config.toml; echo EVIL > {link}/config.toml; rm {link}; mkdir {link}; echo EVIL > {link}/config.toml; true"
@@ -165,7 +165,7 @@ fn what_gits_commands_find_by_options_and_variables_is_out_of_reach() {
             let command = format!("cat > {file} <<'END'\n{content}END\nchmod 755 {file}");
             let (ran, said) = planted(&scratch, &[&command], ".", &["--sandbox", sandbox]);
             assert_eq!(ran, runs, "{configured}, {sandbox}: {said}");
-            assert!(runs || said.contains("runs something in `tools`"), "{said}");
+            assert!(runs || said.contains("runs an unnamed program in `tools`"), "{said}");
         }
     }
     // By another name that the script has.
