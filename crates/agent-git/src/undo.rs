@@ -44,13 +44,13 @@ pub struct Undone {
 #[non_exhaustive]
 pub enum UndoError {
     /// Turns are kept in git repositories only.
-    #[error("undo: {0} is not in a git repository with a working tree, and only there the agent keeps how files were")]
+    #[error("undo: {0} is not in a git repository with a working tree, which undo needs")]
     NoRepository(String),
     /// There is none.
-    #[error("undo: no turn of the agent is kept here")]
+    #[error("undo: there is no turn of the agent to undo here")]
     NoTurn,
     /// There are some, and none that can be used.
-    #[error("undo: no turn of the agent that is kept here can be taken back: {0}")]
+    #[error("undo: none of the agent's turns here can be undone: {0}")]
     NoUsableTurn(String),
     /// The system or git did not do its part.
     #[error("undo: {0}")]
@@ -183,7 +183,7 @@ async fn take_back(
         if !only_look {
             let restored = repository.files.restore(Path::new(&path), &now, &target, mode);
             if restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))? == Replaced::No {
-                undone.left.push((path, "it was changed in this moment".to_owned()));
+                undone.left.push((path, "it is just being changed".to_owned()));
                 continue;
             }
         }
@@ -196,7 +196,7 @@ async fn take_back(
 }
 
 fn passed_over(turn: &str, why: &str) -> String {
-    format!("the turn {turn} cannot be read and is passed over: {why}")
+    format!("skipped the turn {turn}, which cannot be read: {why}")
 }
 
 /// Whether the turn changed a file: calls that were denied or failed keep something too.
@@ -240,11 +240,11 @@ impl Plan {
     fn go_back(&mut self, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
         for (path, why) in change.unkept {
-            let why = format!("how it was before is not kept: {why}");
+            let why = format!("its old content is not kept: {why}");
             match self.paths.get_mut(&path) {
                 Some(way) if !way.is_broken => {
                     way.is_broken = true;
-                    undone.notes.push(format!("{path} goes back only to a later turn: {why}"));
+                    undone.notes.push(format!("{path} is restored only to a later turn: {why}"));
                 }
                 None if self.unkept.insert(path.clone()) => undone.left.push((path, why)),
                 Some(_) | None => {}
@@ -265,7 +265,7 @@ impl Plan {
                     way.is_broken = true;
                     undone
                         .notes
-                        .push(format!("{path} was changed by somebody else between the turns: taken back to there"));
+                        .push(format!("{path} was changed by someone else between the turns: restored to that change"));
                 }
             }
         }
@@ -294,10 +294,10 @@ impl Plan {
 /// Whether a kept path names a file that the agent may write. A record that came with the repository names what it likes.
 fn writable(repository: &Repository, config: &HooksConfig, path: &str) -> Result<(), &'static str> {
     if paths::normalize(&repository.top, path)? != path {
-        return Err("its path is not written as the agent writes paths");
+        return Err("its path does not have the form that the agent writes");
     }
     match config.protected(&repository.top, path) {
-        Some(_) => Err("it is protected: no tool writes it, so the agent did not change it"),
+        Some(_) => Err("it is protected: no tool may write it, so the agent did not change it"),
         None => Ok(()),
     }
 }
@@ -311,14 +311,14 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
         return Some((*reason).to_owned());
     }
     match &way.expected {
-        Some(expected) if expected != now => Some("it was changed since".to_owned()),
+        Some(expected) if expected != now => Some("it has changed since".to_owned()),
         _ => None,
     }
 }
 
 /// Keeps how the files are now and how they will be, as a turn of its own.
 async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {
-    let failed = |error: io::Error| UndoError::Failed(format!("keep how the files are now: {error}"));
+    let failed = |error: io::Error| UndoError::Failed(format!("record the files as they are now: {error}"));
     let mut turn = Turn::new(config);
     for Due { path, now, .. } in due {
         turn.before(repository, path, now).map_err(failed)?;

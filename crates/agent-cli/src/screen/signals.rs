@@ -60,7 +60,7 @@ static LEFT: Mutex<Option<mpsc::UnboundedReceiver<Signal>>> = Mutex::new(None);
 /// that is written may hold up the thread that answers them.
 pub(crate) fn listen() -> Result<Signals, Failure> {
     terminal::queue()?;
-    let coming = streams().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
+    let coming = streams().map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))?;
     Ok(Signals { coming: Some(coming) })
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn outlive_large_files() -> Result<(), Failure> {
     }
     // The handler stays when its stream goes.
     let listening = signal(SignalKind::from_raw(too_large));
-    listening.map(drop).map_err(|error| Failure::internal(format!("prepare for the limit on file size: {error}")))
+    listening.map(drop).map_err(|error| Failure::internal(format!("cannot prepare for the file size limit: {error}")))
 }
 
 #[cfg(not(unix))]
@@ -100,7 +100,7 @@ fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         tokio::spawn(async move {
             while stream.recv().await.is_some() {
                 if number == System::XCPU.as_raw() {
-                    say("agent: the limit on processor time (`ulimit -t`) is reached");
+                    say("agent: the processor time limit (`ulimit -t`) is reached");
                 }
                 if sender.send(meaning).is_err() {
                     return;

@@ -55,7 +55,7 @@ pub(crate) async fn end(code: u8) -> u8 {
     // Of what is being written nobody knows how much was taken.
     let bytes = terminal::unread_bytes();
     if bytes > 0 {
-        terminal::say(&format!("agent: nobody read the rest of the output: up to {bytes} bytes are lost"));
+        terminal::say(&format!("agent: the rest of the output was not read: up to {bytes} bytes are lost"));
         a_moment().await;
     }
     code

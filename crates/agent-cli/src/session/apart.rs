@@ -15,7 +15,7 @@ use tokio::task::{JoinError, JoinHandle};
 /// Does it on another thread. Whoever stops waiting leaves it behind: it ends with the program.
 pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
     let working = tokio::task::spawn_blocking(work).await;
-    working.map_err(|error| Failure::internal(format!("set up the session: {error}")))
+    working.map_err(|error| Failure::internal(format!("cannot set up the session: {error}")))
 }
 
 /// Waits for what has to be done before a session begins, or for a signal.

@@ -58,7 +58,7 @@ pub(crate) fn ask_with(
         Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
         Exit::Code(_) => Ok(Answer::Refused),
         Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
-        _ => Err(format!("`{program}` was ended")),
+        _ => Err(format!("`{program}` was killed")),
     }
 }
 

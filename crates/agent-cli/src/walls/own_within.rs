@@ -48,7 +48,7 @@ pub(super) fn protected(workspace: &Path, writable: &[PathBuf]) -> Result<Vec<Pa
         std::fs::create_dir_all(&real).map_err(|error| {
             let shown = real.display();
             Failure::config(format!(
-                "make {shown}: {error}; it lies in what commands may write, so it must exist before they do, or they could make it"
+                "cannot create {shown}: {error}; it lies in what commands may write, so it must exist before they do, or they could make it"
             ))
         })?;
         protected.push(home);
@@ -78,10 +78,7 @@ pub(super) fn not_held(sandbox: &Sandbox, git: &GitSettings) -> Option<String> {
         let hop = own_places().into_iter().find(|path| open.has_link_of(path));
         hop.or_else(|| links().find(|path| open.is_reached_by(path)))
     }?;
-    Some(format!(
-        "{}, of the agent's own directories, leads into what commands may write, and nothing holds it there",
-        found.display()
-    ))
+    Some(format!("{} leads into a place where commands may write, and nothing protects it there", found.display()))
 }
 
 /// A directory that `sandbox_writable` names must not be one of this program's own, or lie in one.
@@ -90,7 +87,7 @@ pub(super) fn check_writable(writable: &[PathBuf]) -> Result<(), Failure> {
     let is_own = |path: &&PathBuf| path.canonicalize().is_ok_and(|real| leads_into(&real, &own));
     match writable.iter().find(is_own) {
         Some(path) if !own.is_empty() => Err(Failure::config(format!(
-            "let commands write {} (`sandbox_writable`): it lies in the agent's own directories, which the next session obeys; take it out",
+            "cannot let commands write {} (`sandbox_writable`): it is in the agent's own directories, which the next session obeys; remove the entry",
             path.display()
         ))),
         Some(_) | None => Ok(()),

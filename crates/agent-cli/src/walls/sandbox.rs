@@ -72,13 +72,12 @@ fn without(why: &Unavailable, insists: bool, seat: Seat) -> Result<(), Failure> 
     let is_attended = seat == Seat::Interactive && stdin().is_terminal();
     if seat != Seat::Looking && (insists || !is_attended) {
         return Err(Failure::config(format!(
-            "enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still hold"
+            "cannot enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still apply"
         )));
     }
     // Also where little is to be said: from here on a command can do what the user can.
     say(&escaped(&format!(
-        "agent: NO SANDBOX: commands that are allowed run as you, with all your files and the network: {why} \
-         (`--sandbox off` says that you know)"
+        "agent: NO SANDBOX: allowed commands run as you, with all your files and the network: {why} (`--sandbox off` accepts this)"
     )));
     Ok(())
 }
@@ -89,7 +88,8 @@ fn check_hidden(sandbox: &Sandbox, asked: &[PathBuf]) -> Result<(), Failure> {
     let is_open = |asked: &&PathBuf| asked.canonicalize().is_ok_and(|asked| open.contains(&asked));
     match asked.iter().find(is_open) {
         Some(path) => Err(Failure::config(format!(
-            "hide {} (`sandbox_hidden`): it lies in what commands may write, and there {} hides nothing; install bubblewrap, or take it out",
+            "cannot hide {} (`sandbox_hidden`): commands may write there, and {} cannot hide anything in such a place; install \
+             bubblewrap or remove the entry",
             path.display(),
             sandbox.mechanism().name()
         ))),
@@ -121,7 +121,7 @@ pub(crate) fn for_formatters(
         policy.hidden.clone_from(&commands.policy().hidden);
     }
     Sandbox::new(policy, helper(), &Environment::inherited())
-        .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
+        .map_err(|why| Failure::config(format!("cannot enforce the sandbox of the formatters: {why}")))
 }
 
 /// This program, and the small one that is installed with it.
@@ -138,7 +138,7 @@ fn make_state() -> Result<(), Failure> {
         // A file stands in its place.
         | ErrorKind::AlreadyExists => Ok(()),
         _ => Err(Failure::config(format!(
-            "make the directory of the state: {error}; set AGENT_STATE_HOME to another directory"
+            "cannot create the state directory: {error}; set AGENT_STATE_HOME to another directory"
         ))),
     })
 }
@@ -199,8 +199,9 @@ fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {
 /// `agent sandbox check`: exit code 0 when all of it is enforced, 1 when something is not, or there is no sandbox.
 pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
     let SandboxCommand::Check(options) = &arguments.command;
-    let home = state_home()
-        .ok_or_else(|| Failure::config("make files for the check: there is no home directory; set AGENT_STATE_HOME"))?;
+    let home = state_home().ok_or_else(|| {
+        Failure::config("cannot create files for the check: there is no home directory; set AGENT_STATE_HOME")
+    })?;
     make_state()?;
     let mechanism = options.with.map(|kind| match kind {
         SandboxKind::Bubblewrap => Mechanism::Bubblewrap,
@@ -211,7 +212,7 @@ pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
         Err(error @ (CheckError::Unavailable(_) | CheckError::NotThisWay(_))) => (missing(&error, options), 1),
         Err(error) => return Err(Failure::internal(error)),
     };
-    print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
+    print(&text).map_err(|error| Failure::internal(format!("cannot write the report: {error}")))?;
     Ok(code)
 }
 
@@ -229,7 +230,7 @@ fn shown(report: &Report, options: &SandboxCheck) -> String {
         let mechanism = Some(report.mechanism.name());
         return as_json(&Checked { mechanism, good: report.is_good(), error: None, probes });
     }
-    let mut text = format!("sandbox: {} and a filter of system calls\n", report.mechanism.name());
+    let mut text = format!("sandbox: {} and a system call filter\n", report.mechanism.name());
     for finding in &report.findings {
         let mark = match finding.held {
             Held::Yes => "ok  ",
@@ -244,8 +245,8 @@ fn shown(report: &Report, options: &SandboxCheck) -> String {
     }
     let count = |held: Held| report.findings.iter().filter(|finding| finding.held == held).count();
     text.push_str(&format!(
-        "{} hold, {} do not, {} no sandbox holds (see the documentation), {} could not be tried here. What holds was seen to work without \
-         the sandbox.\n",
+        "{} enforced, {} not enforced, {} beyond any sandbox (see the documentation), {} could not be tried here. Each enforced attempt \
+         succeeded without the sandbox.\n",
         count(Held::Yes),
         count(Held::No),
         count(Held::Known),

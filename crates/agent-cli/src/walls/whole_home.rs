@@ -23,8 +23,9 @@ pub(crate) fn check(directory: &Path, options: &Options, seat: Seat) -> Result<(
         );
         confirm(&shown, &danger, seat)
     } else if is_own(directory) {
-        let danger =
-            format!("{shown} is a directory of the agent's own: commands could change what the next session may do");
+        let danger = format!(
+            "{shown} is one of the agent's own directories: commands could change what the next session may do"
+        );
         confirm(&shown, &danger, seat)
     } else {
         Ok(())
@@ -46,16 +47,16 @@ pub(crate) fn check_held(sandbox: &Sandbox, git: &GitSettings, options: &Options
 fn confirm(shown: &str, danger: &str, seat: Seat) -> Result<(), Failure> {
     if seat != Seat::Interactive || !stdin().is_terminal() {
         return Err(Failure::input(format!(
-            "work in {shown}: {danger}; name a project with `-C DIR`, or say `--allow-home`"
+            "cannot work in {shown}: {danger}; name a project with `-C DIR` or use `--allow-home`"
         )));
     }
     say(&format!("agent: {danger}"));
-    say("agent: work there all the same? [y/N]");
+    say("agent: work there anyway? [y/N]");
     let mut answer = String::new();
-    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("read the answer: {error}")))?;
+    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("cannot read the answer: {error}")))?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::input(format!("work in {shown}: not confirmed; name a project with `-C DIR`"))),
+        _ => Err(Failure::input(format!("cannot work in {shown}: not confirmed; name a project with `-C DIR`"))),
     }
 }
 

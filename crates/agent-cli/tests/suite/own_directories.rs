@@ -33,7 +33,7 @@ fn what_may_be_written_besides_does_not_open_the_agents_own_directories() {
         scratch.configure(&settings);
         let tries = "echo '# evil' >> ../config/config.toml; echo x > ../config/hooks/new; mv ../config ../moved; \
                      echo x > ../state/new; echo x > ../home/new; true";
-        run(&scratch, tries, &[]).0.assert_code(0).assert_says("and 1 other directory only");
+        run(&scratch, tries, &[]).0.assert_code(0).assert_says("and 1 other directory");
         assert_eq!(fs::read_to_string(scratch.path("config/config.toml")).unwrap(), settings, "{writable}");
         assert!(!scratch.path("config/hooks/new").exists() && !scratch.path("state/new").exists(), "{writable}");
         assert!(scratch.path("home/new").exists(), "the control: {writable}");
@@ -92,7 +92,11 @@ fn links_through_what_may_be_written_besides_are_refused() {
             let is_refused = is_refused && is_unconfirmed;
             assert_eq!(ended.code(), if is_refused { 42 } else { 0 }, "{name}: {ended:?}");
             assert_eq!(!is_asked, is_refused, "{name}");
-            assert_eq!(ended.err.contains("leads into what commands may write"), is_refused, "{name}: {ended:?}");
+            assert_eq!(
+                ended.err.contains("leads into a place where commands may write"),
+                is_refused,
+                "{name}: {ended:?}"
+            );
         }
     }
 }

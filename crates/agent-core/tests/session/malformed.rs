@@ -54,7 +54,7 @@ fn a_session_with_more_messages_looked_at_than_wait_is_an_error() {
     assert_eq!(kept["hooks"]["vetted"], 1);
     kept["hooks"]["vetted"] = 2.into();
     let error = serde_json::from_value::<Session>(kept).unwrap_err().to_string();
-    assert!(error.contains("more messages looked at than there are"), "{error}");
+    assert!(error.contains("more checked messages than there are"), "{error}");
 }
 
 type Spoil<'a> = &'a dyn Fn(&mut Value);
@@ -83,29 +83,29 @@ fn a_session_whose_parts_contradict_each_other_is_an_error() {
         *all = vec![all[0].clone(); 101];
     };
     let cases: &[(&str, &str, Spoil<'_>, &str)] = &[
-        ("input go; answer hi", "/stopped_by_limit", &set, "work that a limit stopped and that is not there"),
-        ("input go", "/stopped_by_limit", &set, "work that a limit stopped and that is not there"),
-        ("input go; answer hi; input more; fail network", "/pending", &emptied, "nothing to be sent"),
-        ("config wall-ms=9; input go", "/deadline", &tomorrow, "a ticket that was not given yet"),
+        ("input go; answer hi", "/stopped_by_limit", &set, "missing work that a limit stopped"),
+        ("input go", "/stopped_by_limit", &set, "missing work that a limit stopped"),
+        ("input go; answer hi; input more; fail network", "/pending", &emptied, "nothing to send"),
+        ("config wall-ms=9; input go", "/deadline", &tomorrow, "a ticket that has not been issued"),
         ("input go", "/trace/recent", &long, "a trace keeps at most 100 entries, and here are 101"),
         (batch, "/batch/calls", &without_last, "open calls of another answer"),
-        (batch, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
-        (done, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
-        (done, "/conversation", &twice, "a call that stands twice, or that is not remembered"),
-        (done, "/conversation", &emptied, "nothing to be sent"),
-        (batch, "/conversation", &emptied, "nothing to be sent"),
-        ("input go", "/pending", &emptied, "nothing to be sent"),
-        ("input go", "/pending", &blank, "a message that says nothing"),
-        ("input go; input more", "/queue", &blank, "a message that says nothing"),
-        ("input go", "/compaction/due", &requested, "a summary to be made"),
-        ("input go; fail network", "/pending", &emptied, "nothing to be sent"),
-        ("config hooks=UserPromptSubmit; input go", "/pending", &emptied, "nothing to be sent"),
-        ("config hooks=SessionStart; input go", "", &goes_on, "nothing to be sent"),
+        (batch, "/used_ids", &emptied, "a call that occurs twice or is not on record"),
+        (done, "/used_ids", &emptied, "a call that occurs twice or is not on record"),
+        (done, "/conversation", &twice, "a call that occurs twice or is not on record"),
+        (done, "/conversation", &emptied, "nothing to send"),
+        (batch, "/conversation", &emptied, "nothing to send"),
+        ("input go", "/pending", &emptied, "nothing to send"),
+        ("input go", "/pending", &blank, "a blank message"),
+        ("input go; input more", "/queue", &blank, "a blank message"),
+        ("input go", "/compaction/due", &requested, "a summary to make"),
+        ("input go; fail network", "/pending", &emptied, "nothing to send"),
+        ("config hooks=UserPromptSubmit; input go", "/pending", &emptied, "nothing to send"),
+        ("config hooks=SessionStart; input go", "", &goes_on, "nothing to send"),
         (
             "input go; answer calls change{}; prepared; tool 1 ok x; git commit",
             "/conversation",
             &emptied,
-            "nothing to be sent",
+            "nothing to send",
         ),
     ];
     for (words, at, spoil, told) in cases {
@@ -261,7 +261,7 @@ fn a_session_that_waits_for_a_ticket_of_the_future_is_refused() {
     };
     assert!(with_last(open).is_ok() && with_last(open + 1).is_ok());
     let told = with_last(open - 1).unwrap_err().to_string();
-    assert_eq!(told, "no session is ever in CallingLlm with a ticket that was not given yet");
+    assert_eq!(told, "no session is ever in CallingLlm with a ticket that has not been issued");
 }
 
 /// The text says another state than its data: refused, unless the two cannot be told apart.
@@ -302,7 +302,7 @@ fn a_session_that_waits_for_nothing_is_refused() {
         let mut value = serde_json::to_value(&session).unwrap();
         value.as_object_mut().unwrap().remove("asked");
         let told = serde_json::from_value::<Session>(value).unwrap_err().to_string();
-        assert!(told.contains("something that the driver was asked"), "{words}: {told}");
+        assert!(told.contains("a request to the driver"), "{words}: {told}");
     }
 }
 

@@ -54,7 +54,7 @@ impl Run {
     fn explained(&self) -> usize {
         let last = self.script.session.conversation().last().unwrap();
         let Item::Round(round) = last.as_ref() else { panic!() };
-        round.results().iter().filter(|result| !result.content().contains("too many calls")).count()
+        round.results().iter().filter(|result| !result.content().contains("too many earlier calls")).count()
     }
 }
 
