@@ -1,11 +1,7 @@
 //! One case a kind of event, more where the kind does different things.
 
-use crate::driver::{Driver, config, facts, outcome};
-use agent_core::conversation::CallId;
-use agent_core::hook::{CommitReport, FormatReport, GitReport, HookPoint};
-use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse};
-use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode};
-use agent_core::session::{Event, Session, SessionConfig};
+use crate::driver::Driver;
+use agent_core::session::{Event, Session};
 use agent_core::tool::Effect;
 
 /// A session and the event that is measured on it.
@@ -50,114 +46,63 @@ pub const SUMMARIES: &[&str] = &["CompactionRequested", "LlmCompleted (a summary
 
 /// The case on a session with a history: the driver is one whose model is being called.
 pub fn case(name: &str, mut driver: Driver) -> Case {
+    let (before, line) = told(name);
+    for line in before {
+        let event = driver.told(line);
+        driver.take(event);
+    }
     let event = match name {
-        "UserInput" => {
-            idle(&mut driver);
-            Event::UserInput { text: "And now something else.".into() }
-        }
-        "UserInput (queued)" => Event::UserInput { text: "And now something else.".into() },
-        "FollowUp" => {
-            idle(&mut driver);
-            Event::FollowUp { text: "It is not done yet.".into(), used_ms: 0 }
-        }
-        "BudgetRaised" => Event::BudgetRaised { limits: config().limits },
-        "Reconfigured" => Event::Reconfigured { config: Box::new(config()) },
-        "CompactionRequested" => {
-            idle(&mut driver);
-            Event::CompactionRequested
-        }
-        "LlmCompleted (a summary)" => {
-            idle(&mut driver);
-            driver.take(Event::CompactionRequested);
-            Event::LlmCompleted { ticket: driver.ticket, response: LlmResponse::text("It was about files.") }
-        }
-        "CancelRequested" => Event::CancelRequested,
-        "LeaveRequested" => {
-            run_hooks_on(HookPoint::SessionEnd, &mut driver);
-            idle(&mut driver);
-            Event::LeaveRequested
-        }
-        "HooksFinished" => {
-            run_hooks_on(HookPoint::Stop, &mut driver);
-            idle(&mut driver);
-            Event::HooksFinished { ticket: driver.ticket, report: Box::default() }
-        }
-        "ShutdownRequested" => Event::ShutdownRequested,
-        "LlmDelta" => Event::LlmDelta { ticket: driver.ticket, delta: Delta::Text("a few words".into()) },
-        "LlmCompleted (text)" => driver.done(),
-        "LlmCompleted (a call)" => driver.calls(1).0,
-        "LlmFailed" => failed(&driver),
-        "LlmAborted" => {
-            driver.take(Event::CancelRequested);
-            Event::LlmAborted { ticket: driver.ticket, partial_text: "half an answer".into() }
-        }
-        "LlmInterrupted" => Event::LlmInterrupted { ticket: driver.ticket },
-        "RetryTimeout" => {
-            let event = failed(&driver);
-            driver.take(event);
-            Event::RetryTimeout { ticket: driver.ticket }
-        }
-        "DeadlineReached" => Event::DeadlineReached { ticket: driver.deadline },
         "refused (stale ticket)" => Event::RetryTimeout { ticket: driver.deadline },
-        of_tools => of_the_tools(of_tools, &mut driver),
+        "ToolCompleted" => driver.completed(),
+        _ => driver.told(line),
     };
     Case { session: driver.agent.into_session(), event }
 }
 
-fn of_the_tools(name: &str, driver: &mut Driver) -> Event {
-    if name == "ApprovalAnswered" {
-        let mut config = config();
-        config.permissions.mode = PermissionMode::Default;
-        driver.take(Event::Reconfigured { config: Box::new(config) });
-    }
-    let ids = driver.answer_with_calls(1);
-    let call: CallId = ids[0].clone();
-    if name == "ToolsPrepared" {
-        return Event::ToolsPrepared { ticket: driver.ticket, facts: facts(&ids, Effect::Reads) };
-    }
-    driver
-        .prepare(&ids, if matches!(name, "ToolProgress" | "ToolCompleted") { Effect::Reads } else { Effect::Changes });
-    let ticket = driver.ticket;
+/// What is told before the event of a case, and the event, in the words of the scenarios.
+fn told(name: &str) -> (&'static [&'static str], &'static str) {
     match name {
-        "ToolProgress" => return Event::ToolProgress { ticket, call, text: "still at it".into() },
-        "ToolCompleted" => return Event::ToolCompleted { ticket, call, outcome: outcome() },
-        "ApprovalAnswered" => {
-            let answer = ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None };
-            return Event::ApprovalAnswered { ticket, call, answer, changed: None };
-        }
-        _ => driver.complete(&call),
-    }
-    let ticket = driver.ticket;
-    let due = |formatting_due| GitReport { formatting_due, commit_due: true, ..GitReport::default() };
-    match name {
-        "GitChecked" => return Event::GitChecked { ticket, report: GitReport::default() },
-        "HookFailed" => return Event::HookFailed { ticket, message: "git is gone".into() },
-        "HooksStoppedTurn" => return Event::HooksStoppedTurn { ticket, reason: "enough".into() },
-        _ => driver.take(Event::GitChecked { ticket, report: due(name == "FormattersFinished") }),
-    }
-    let ticket = driver.ticket;
-    match name {
-        "FormattersFinished" => Event::FormattersFinished { ticket, report: FormatReport::default() },
-        "ChangesCommitted" => Event::ChangesCommitted { ticket, report: CommitReport::default() },
+        "UserInput" => (&[DONE], "input And now something else."),
+        "UserInput (queued)" => (&[], "input And now something else."),
+        "FollowUp" => (&[DONE], "follow-up 0 \"It is not done yet.\""),
+        "BudgetRaised" => (&[], "raise wall-ms=600000"),
+        "Reconfigured" => (&[], "reconfigure same"),
+        "CompactionRequested" => (&[DONE], "compact"),
+        "LlmCompleted (a summary)" => (&[DONE, "compact"], "answer \"It was about files.\""),
+        "CancelRequested" => (&[], "cancel"),
+        "LeaveRequested" => (&["reconfigure model=model wall-ms=600000 hooks=SessionEnd", DONE], "leave"),
+        "HooksFinished" => (&["reconfigure model=model wall-ms=600000 hooks=Stop", DONE], "hooks"),
+        "ShutdownRequested" => (&[], "shutdown"),
+        "LlmDelta" => (&[], "delta \"a few words\""),
+        "LlmCompleted (text)" => (&[], DONE),
+        "LlmCompleted (a call)" => (&[], CALL),
+        "LlmFailed" => (&[], FAILED),
+        "LlmAborted" => (&["cancel"], "aborted \"half an answer\""),
+        "LlmInterrupted" => (&[], "interrupted"),
+        "RetryTimeout" => (&[FAILED], "timer"),
+        "DeadlineReached" => (&[], "deadline"),
+        "ToolsPrepared" => (&[CALL], READS),
+        "ApprovalAnswered" => (&["reconfigure model=model wall-ms=600000 mode=default", CALL, CHANGES], "allow 1"),
+        "ToolProgress" => (&[CALL, READS], "progress 1 \"still at it\""),
+        "ToolCompleted" => (&[CALL, READS], ""),
+        "GitChecked" => (CHANGED, "git"),
+        "HookFailed" => (CHANGED, "hook-failed \"git is gone\""),
+        "HooksStoppedTurn" => (CHANGED, "hook-stop enough"),
+        "FormattersFinished" => (&[CALL, CHANGES, "tool 1 ok done", "git formatting commit"], "formatted"),
+        "ChangesCommitted" => (&[CALL, CHANGES, "tool 1 ok done", "git commit"], "committed"),
+        "refused (stale ticket)" => (&[], ""),
         other => panic!("there is no case `{other}`"),
     }
 }
 
-fn run_hooks_on(point: HookPoint, driver: &mut Driver) {
-    let config = SessionConfig { hooks: [point].into(), ..config() };
-    driver.take(Event::Reconfigured { config: Box::new(config) });
-}
-
 /// The model's last words: the session waits for the user, or for hooks that look at the turn before it ends.
-fn idle(driver: &mut Driver) {
-    let done = driver.done();
-    driver.take(done);
-}
-
-fn failed(driver: &Driver) -> Event {
-    let error = LlmError::new(LlmErrorKind::Network, "connection reset");
-    Event::LlmFailed { ticket: driver.ticket, error, chance_permille: 500 }
-}
+const DONE: &str = "answer \"That is all there is to it.\"";
+const FAILED: &str = "fail network \"connection reset\" chance=500";
+const CALL: &str = "answer \"I look into it.\" calls read_file#toolu_999999_0{\"path\":\"src/lib.rs\"} usage=1000,20";
+const READS: &str = "prepared 1=read:src/lib.rs";
+const CHANGES: &str = "prepared 1=change:src/lib.rs";
+/// Something may have been changed.
+const CHANGED: &[&str] = &[CALL, CHANGES, "tool 1 ok done"];
 
 /// The case at so many lengths of history from this one on: what a step costs depends on how full the newest chunk is, so that
 /// only the mean over a whole chunk can be compared.

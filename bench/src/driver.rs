@@ -1,14 +1,13 @@
 //! A driver without an outside: it remembers the ticket of what was asked last, and answers.
 
+use agent_check::session as words;
 use agent_core::agent::{self, Agent};
-use agent_core::budget::Limits;
 use agent_core::conversation::CallId;
 use agent_core::hook::GitReport;
 use agent_core::journal::{Entry, Format, Header, Record};
 use agent_core::lifecycle::{Commitment, LifecycleConfig};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
-use agent_core::permission::PermissionMode;
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Ticket};
+use agent_core::session::{Action, Event, Session, SessionConfig, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 use std::hint::black_box;
 
@@ -109,6 +108,27 @@ impl Driver {
         self.take(event);
     }
 
+    /// The end of the first call that runs.
+    pub fn completed(&self) -> Event {
+        let Some(Action::ExecuteTools { ticket, calls }) = self.asked() else { panic!("no call runs") };
+        Event::ToolCompleted { ticket, call: calls[0].id.clone(), outcome: outcome() }
+    }
+
+    /// What is asked beside the deadline.
+    fn asked(&self) -> Option<Action> {
+        let open = self.session().outstanding().into_iter().map(|open| open.action);
+        open.into_iter().find(|action| !matches!(action, Action::StartDeadline { .. }))
+    }
+
+    /// A line of the scenarios as an event: an answer to what is asked, or what happens by itself.
+    pub fn told(&self, line: &str) -> Event {
+        let event = match self.asked().filter(|_| line != "deadline") {
+            Some(action) => words::answer(line, &action, self.session()),
+            None => words::event(line, self.deadline, self.session()),
+        };
+        event.expect("a line of the scenarios")
+    }
+
     pub fn done(&self) -> Event {
         Event::LlmCompleted { ticket: self.ticket, response: LlmResponse::text("That is all there is to it.") }
     }
@@ -184,8 +204,5 @@ pub fn outcome() -> ToolOutcome {
 }
 
 pub fn config() -> SessionConfig {
-    let mut config = SessionConfig::new(ModelConfig::new("model"));
-    config.permissions.mode = PermissionMode::Bypass;
-    config.limits = Limits { max_wall_time_ms: Some(600_000), ..Limits::default() };
-    config
+    words::config("model=model wall-ms=600000").expect("words of the scenarios")
 }

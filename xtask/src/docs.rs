@@ -1,7 +1,7 @@
 //! Documents made from the tables: `docs/machines`, and the drawings in the crate's own documentation, say what the code does because
 //! the code wrote them.
 
-use crate::witness;
+use agent_check::witness;
 use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;

@@ -31,9 +31,9 @@ pub(crate) struct Figures {
 pub(crate) enum Basis {
     /// The tables of all machines.
     Tables,
-    /// The code of `agent-core`, of `agent-types` and of the kernel, without their tests.
+    /// The code of `agent-core`, `agent-types` and the kernel, without their tests.
     Sources,
-    /// The code of the model check, without its tests: the worlds, and what is held to what.
+    /// The code of the laboratory, without its tests: the worlds, what can happen in them, and what is held to what.
     Worlds,
 }
 
@@ -159,7 +159,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/figures")
 }
 
-const WORLDS: &str = "xtask/src/model_check";
+const WORLDS: &str = "crates/agent-check/src";
 
 #[cfg(test)]
 mod tests {

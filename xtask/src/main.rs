@@ -17,7 +17,6 @@ mod rowmutation;
 mod schema;
 mod source;
 mod tidy;
-mod witness;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -1,9 +1,8 @@
-//! Mutation of the code of `agent-core`, of `agent-types` and of the kernel, `statetable`: cargo-mutants says what small changes there are, the tests
-//! are run on each, the figures are kept, and whatever no test noticed needs a reason in `docs/mutants.md`.
+//! Mutation of the code of `agent-core`, of `agent-types` and of the kernel, `statetable`: cargo-mutants says what small changes there
+//! are, the tests are run on each, the figures are kept, and whatever no test noticed needs a reason in `docs/mutants.md`.
 //!
-//! All mutants of `agent-core` and `agent-types` are compiled in at once, so that one costs a run of the tests and no build; those of the kernel are left to
-//! cargo-mutants. Results are kept in `target/mutants` as they are
-//! found: a run that was broken off is taken up again.
+//! All mutants of `agent-core` and `agent-types` are compiled in at once, so that one costs a run of the tests and no build; those of the
+//! kernel are left to cargo-mutants. Results are kept in `target/mutants` as they are found: a run that was broken off is taken up again.
 
 mod found;
 mod list;
@@ -131,7 +130,7 @@ fn escaped(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Hash of the sources of `agent-core`, of what it speaks of and of its kernel, without their tests.
+/// Hash of the sources of `agent-core`, `agent-types` and the kernel, without their tests.
 pub(crate) fn sources_hash() -> Result<String, String> {
     let hashes = [hash_of(tree::SOURCES)?, hash_of(tree::TYPES)?, hash_of(tree::KERNEL)?];
     Ok(figures::hash(&hashes.concat()))

@@ -1,8 +1,9 @@
 //! The proof sheet: what is known about every machine, and how. What follows from the tables is made anew each time and compared; figures
 //! of long runs are read from `docs/figures` and say which tables, sources and worlds they were made from.
 
+use crate::docs;
 use crate::figures::{Basis, Figures};
-use crate::{docs, witness};
+use agent_check::witness;
 use agent_core::diagram::{Kind, Refusal, cell, claim};
 use agent_core::table::proof::{Claim, is_automatic};
 use agent_core::table::{Label, Table};

@@ -1,7 +1,5 @@
 //! Failures that end the program before or beside a run, with their exit codes.
 
-use crate::screen::signals::Signal;
-
 /// What is wrong, and with which code the program ends.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
@@ -30,14 +28,6 @@ impl Failure {
     /// Wrong configuration.
     pub(crate) fn config(message: impl ToString) -> Self {
         Self { code: 52, message: message.to_string() }
-    }
-
-    /// A signal that came before there was a session.
-    pub(crate) fn stopped(signal: Signal) -> Self {
-        match signal {
-            Signal::Interrupt => Self { code: 130, message: String::from("interrupted") },
-            Signal::Terminate => Self { code: 143, message: String::from("terminated") },
-        }
     }
 
     /// Options that do not go together.

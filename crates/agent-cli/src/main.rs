@@ -65,7 +65,7 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
             let options = cli.options;
             cli.misplaced.refuse_at_prompt()?;
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
-                return Err(Failure::usage("`--fork-session` goes with `--continue` or `--session-id`"));
+                return Err(Failure::usage("`--fork-session` needs `--continue` or `--session-id`"));
             }
             prompt::run(options, &cli.verification).await
         }
@@ -83,7 +83,7 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
             let Resume { id, options, verification, misplaced } = arguments;
             misplaced.refuse_at_prompt()?;
             if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
-                return Err(Failure::usage("resume goes on with one session: say its id, or nothing for the newest"));
+                return Err(Failure::usage("`resume` resumes one session: give its id, or nothing for the newest"));
             }
             let continue_newest = id.is_none();
             let options = Options { continue_newest, session_id: id, must_exist: true, ..options };
@@ -120,7 +120,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         terminal::say(text.trim_end());
     } else if let Err(error) = terminal::print(&text) {
-        return end(Err(Failure::internal(format!("write the help: {error}"))));
+        return end(Err(Failure::internal(format!("cannot write the help: {error}"))));
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

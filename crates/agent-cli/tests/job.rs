@@ -270,14 +270,14 @@ async fn what_the_work_failed_for_is_said_beside_the_record_that_is_lost() {
     let ended = end(place.job(&server, &["--model", "m", "--output-format", "json", "fix it"])).await;
     let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((ended.status.code(), &result["exit_code"]), (Some(1), &1.into()));
-    let (work, record) = result["error"].as_str().unwrap().split_once("; keep the record of the job: ").unwrap();
+    let (work, record) = result["error"].as_str().unwrap().split_once("; cannot keep the record of the job: ").unwrap();
     assert!(work.contains("401") && record.contains("audit"), "{result}");
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn a_signal_does_not_hide_that_the_record_is_lost() {
-    for (signal, code, said) in [("-TERM", 143, "terminated; keep"), ("-INT", 130, "interrupted; keep")] {
+    for (signal, code, said) in [("-TERM", 143, "terminated; cannot keep"), ("-INT", 130, "interrupted; cannot keep")] {
         let place = Place::new();
         std::fs::write(place.path("state").join("audit"), "in the way").unwrap();
         let ended = signalled_in(&place, &[signal], Step::hang(), &["fix it"]).await;

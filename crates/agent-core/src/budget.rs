@@ -63,7 +63,7 @@ pub const fn nears_at(limit: u64) -> u64 {
 pub struct LimitReached {
     /// Which limit.
     pub kind: LimitKind,
-    /// What was spent, in the limit's unit. For money this includes what the next call may cost (`u64::MAX` when nobody knows), and for
+    /// What was spent, in the limit's unit. For money this includes what the next call may cost (`u64::MAX` when that is unknown), and for
     /// tokens those of its request.
     pub spent: u64,
     /// The limit.
@@ -86,7 +86,7 @@ impl fmt::Display for LimitReached {
             LimitKind::WallTime => write!(f, "time limit of the turn reached: {limit} ms"),
             LimitKind::FailuresInRow => write!(f, "limit on failing tool calls in a row reached: {spent} of {limit}"),
             LimitKind::Repetitions => {
-                write!(f, "the same call brought the same result {spent} times in a row (limit {limit})")
+                write!(f, "the same call gave the same result {spent} times in a row (limit {limit})")
             }
         }
     }

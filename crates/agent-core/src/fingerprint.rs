@@ -1,7 +1,7 @@
 //! A number for texts, to tell them apart without keeping them.
 //!
 //! The same on every machine and in every version that reads the same sessions. Eight bytes at a time, because results of tools are long.
-//! It is no seal: somebody who wants to can find texts that share a number, so whoever asks has to bear that.
+//! It is not cryptographic: texts that share a number can be found on purpose, and callers must tolerate that.
 
 /// A number for these texts. What stands in one text and what in the next makes a difference.
 pub(crate) fn of(texts: &[&str]) -> u64 {

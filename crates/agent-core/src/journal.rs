@@ -76,9 +76,9 @@ pub struct Header {
     /// The session that this one was branched off, and where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
-    /// The tools, in the order in which they are offered, each with a fingerprint of what the model is told of it.
+    /// The tools, in the order in which they are offered, each with a fingerprint of what the model reads about it.
     pub tools: Vec<ToolPrint>,
-    /// What the session was told.
+    /// The session's configuration.
     pub config: SessionConfig,
 }
 
@@ -134,7 +134,7 @@ impl ToolPrint {
     }
 }
 
-/// An effect that is about to begin. It stands in the journal before the effect begins, so that one that does not stand there has not begun.
+/// An effect that is about to start. It is in the journal before the effect starts, so an effect that is not there has not started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ActionStarted {
@@ -226,5 +226,5 @@ impl ActionStarted {
     }
 }
 
-/// The format that this version writes. It reads the earlier ones, too.
+/// The format that this version writes. It also reads the earlier ones.
 pub const FORMAT_VERSION: u32 = 5;

@@ -66,8 +66,8 @@
 //! | the conversation of a user, a model and its tools | [`session`] |
 //! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
 //! | a piece of work with retries and an audit record | [`job`] |
-//! | keeping what happened, and going on from it | [`journal`] |
-//! | keeping a machine as it stands | [`snapshot`] |
+//! | recording what happened, and resuming from it | [`journal`] |
+//! | saving a machine in its present state | [`snapshot`] |
 //! | a machine of one's own on the same kernel, proved when it is compiled | [`table`] |
 //! | a machine as a diagram, a table or JSON | [`diagram`] |
 //!

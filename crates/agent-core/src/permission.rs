@@ -28,14 +28,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionMode {
-    /// Reading runs, everything else is asked.
+    /// Reads run; everything else asks.
     #[default]
     Default,
     /// Reading and editing files in the workspace runs, everything else is asked.
     AcceptEdits,
-    /// Nothing that may change anything runs.
+    /// Only reads run.
     Plan,
-    /// Everything runs that no rule denies.
+    /// Everything runs unless a rule denies it.
     Bypass,
 }
 
@@ -124,7 +124,7 @@ impl Permissions {
         self.denying(tool, subject).or_else(|| by_mode.then_some(Basis::Mode(self.mode)))
     }
 
-    /// The same policy, made stricter by somebody who must not loosen it, such as a repository: further deny rules, and a mode that
+    /// The same policy, made stricter by a source that must not loosen it, such as a repository: further deny rules, and a mode that
     /// counts where it is the stricter one.
     #[must_use]
     pub fn tightened(mut self, mode: Option<PermissionMode>, deny: impl IntoIterator<Item = Rule>) -> Self {

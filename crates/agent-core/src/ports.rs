@@ -1,7 +1,7 @@
 //! Ports: the traits through which a host plugs in the outside.
 //!
-//! The core calls none of them. A driver (such as `agent-runner`) performs the machine's actions through them. Those of adapters are declared in
-//! `agent-types`; a journal and an observer know the machines, and are declared here.
+//! The core calls none of them. A driver (such as `agent-runner`) performs the machine's actions through them. The ports of adapters are
+//! declared in `agent-types`. The journal and the observer see the machines' own types, so they are declared here.
 
 pub use agent_types::ports::{
     Approver, CancelSignal, Clock, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook, LlmProvider,
@@ -17,15 +17,15 @@ use async_trait::async_trait;
 /// Keeps the session's records.
 #[async_trait]
 pub trait Journal: Send {
-    /// Puts a record behind the others. When this returns `Ok` the record survives the end of the program; whether it survives the end
+    /// Appends a record. When this returns `Ok` the record survives the end of the program; whether it survives the end
     /// of the machine is decided by [`sync`](Self::sync).
     ///
     /// # Errors
-    /// A [`JournalError`] when the record is not in the journal, or nobody knows; the driver then performs nothing more and detaches.
+    /// A [`JournalError`] when the record is not in the journal or may not be; the driver then performs nothing more and detaches.
     async fn append(&mut self, record: &Record) -> Result<(), JournalError>;
 
     /// Makes every record so far survive a crash of the machine, too. The driver acts on a record outside the program, and tells anybody
-    /// that it was taken, only behind this. A journal whose `append` does as much already has nothing to do here.
+    /// that it was taken, only after this. A journal whose `append` does as much already has nothing to do here.
     ///
     /// # Errors
     /// A [`JournalError`] when the records may be lost; the driver then performs nothing more and detaches. What was lost is not known

@@ -45,7 +45,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The delay before the next attempt in milliseconds, or nothing when there is to be none.
+    /// The delay before the next attempt in milliseconds, or `None` if there is no next attempt.
     ///
     /// `failed_attempts` counts the attempts so far, at least 1. `chance_permille` is a number from 0 to 1000 that the driver drew.
     #[must_use]

@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for FormatVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u32::deserialize(deserializer)? {
             FORMAT_VERSION => Ok(Self),
-            found => Err(D::Error::custom(format!("it has format {found}, and not {FORMAT_VERSION}"))),
+            found => Err(D::Error::custom(format!("it has format {found}, not {FORMAT_VERSION}"))),
         }
     }
 }

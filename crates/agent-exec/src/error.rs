@@ -17,7 +17,7 @@ pub enum StartError {
         file: PathBuf,
     },
     /// It begins like a script, but the interpreter it names does not exist, or it has a format that the system does not run.
-    #[error("`{}` has an interpreter or a format that this system does not have", .file.display())]
+    #[error("`{}` needs an interpreter or a format that this system does not have", .file.display())]
     WrongFormat {
         /// The file.
         file: PathBuf,
@@ -32,7 +32,7 @@ pub enum StartError {
     #[error("a NUL byte in the program, an argument or a variable")]
     NulByte,
     /// The arguments and the environment are longer than the system takes.
-    #[error("the arguments are longer than the system takes")]
+    #[error("the arguments are longer than the system allows")]
     TooLong,
     /// It was to run in a sandbox, and what prepares that could not do it.
     #[error("{0}")]

@@ -160,7 +160,7 @@ fn remove(noted: &Note, name: &OsStr, all: &[Kept]) -> io::Result<bool> {
         if is_taken {
             return Ok(false);
         }
-        return Err(io::Error::other("it is not what the agent made there, and stays"));
+        return Err(io::Error::other("it is not what the agent made there, so it stays"));
     }
     match FileType::from_raw_mode(found.st_mode) {
         FileType::Directory => fs::remove_dir_all(noted.path.join(name))?,

@@ -82,7 +82,7 @@ impl BeforeImages {
 
     fn within_limit(&self, image: Image) -> Image {
         if self.kept_bytes + size(&image) > TOTAL_LIMIT_BYTES {
-            return Image::Opaque("too many files were changed at once to remember them");
+            return Image::Opaque("too many files changed at once to record them");
         }
         image
     }

@@ -94,13 +94,13 @@ pub(crate) enum CommitError {
     #[error("prepare the commit: {0}")]
     Io(#[from] io::Error),
     /// `HEAD` is not a commit and not the branch of a new repository.
-    #[error("HEAD leads to something that git does not take for a commit")]
+    #[error("git does not accept HEAD as a commit")]
     Damaged,
     /// A file that git reads for the commit is a pipe, say.
     #[error("`{0}` is neither a file nor a directory")]
     Odd(String),
     /// Somebody staged something while the commit was made.
-    #[error("the index of the repository changed meanwhile")]
+    #[error("the repository's index changed meanwhile")]
     Staged,
 }
 

@@ -74,18 +74,18 @@ pub(crate) fn decide(facts: &Facts) -> Decision {
         Version::Opaque(_) => false,
     };
     if facts.before.is_empty() {
-        return LeaveOut("it is not known how it was before the agent changed it");
+        return LeaveOut("its content before the agent changed it is unknown");
     }
     if !facts.before.iter().any(is_head) {
         return LeaveOut(match head {
             // As git keeps it, it may well have been as in `HEAD`.
             Some(_) if facts.conversion.is_some() => facts.conversion.unwrap_or_default(),
-            None => "it was there before the agent changed it, and not committed",
+            None => "it existed before the agent changed it, and was not committed",
             Some(_) => "it had uncommitted changes before the agent changed it",
         });
     }
     if head.is_none() && facts.ignored {
-        return LeaveOut("git is told to ignore it");
+        return LeaveOut("git ignores it");
     }
     if let Some(conversion) = facts.conversion.filter(|_| now.is_some()) {
         return LeaveOut(conversion);

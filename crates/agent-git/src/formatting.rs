@@ -1,4 +1,4 @@
-//! What formats the files that the agent changed: this crate knows which they are and how they were, and no formatter.
+//! The seam to formatters. This crate knows which files the agent changed and how they were before; it knows no formatter.
 
 use crate::image::Image;
 use crate::tree::Tree;
@@ -12,7 +12,7 @@ pub trait Formatting: Send + Sync {
     /// Whether it handles a file, by its path.
     fn handles(&self, path: &str) -> bool;
 
-    /// Formats files that it handles, each at once or not at all. What became of each, in their order.
+    /// Formats files that it handles: each is replaced at once, or left. Returns one outcome per file, in their order.
     async fn format(&self, files: &ChangedFiles<'_>, cancel: &dyn CancelSignal) -> Vec<Formatted>;
 }
 
@@ -38,14 +38,14 @@ pub struct ChangedFile {
     pub before: Vec<Image>,
 }
 
-/// What became of a file.
+/// The outcome for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formatted {
     /// There was nothing to do.
     Unchanged,
     /// It was rewritten.
     Changed,
-    /// It was left as it is; why.
+    /// It was not formatted, for this reason.
     Left(String),
     /// Stopped before it was formatted.
     Cancelled,

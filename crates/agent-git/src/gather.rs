@@ -94,7 +94,7 @@ impl Found {
     fn decide_one(&self, settings: &Settings, in_head: &BTreeMap<String, Entry>, candidate: &Candidate) -> Decision {
         let path = candidate.git_path.as_str();
         if path.split('/').any(is_refused_by_git) {
-            return Decision::LeaveOut("git refuses such a name");
+            return Decision::LeaveOut("git does not allow this name");
         }
         let head = in_head.get(path);
         let conversion = self.conversions.get(path).copied().unwrap_or_default();

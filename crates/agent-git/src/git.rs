@@ -115,7 +115,7 @@ impl<'a> Git<'a> {
             return Err(GitError::Cancelled);
         }
         if output.dropped_bytes > 0 {
-            return Err(failed(arguments, "it wrote more than can be kept"));
+            return Err(failed(arguments, "its output is too long"));
         }
         Ok(output)
     }

@@ -27,7 +27,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Commits, and has files formatted, in the repository of one workspace, for one session.
+/// Commits and formats in the repository of one workspace, for one session.
 ///
 /// The order of calls is the session's: [`before_tool`](Hook::before_tool) for every call of an answer, then the tools, then
 /// [`check_git`](Hook::check_git), and what it reports as due. What was never announced by `before_tool` is not committed, because it is
@@ -111,7 +111,7 @@ impl RepositoryHooks {
         Self { config, files, discovery, runner, formatting: None, memory }
     }
 
-    /// Has changed files formatted. Without this, none are.
+    /// Formats changed files. Without this, none are formatted.
     #[must_use]
     pub fn formatting_with(mut self, formatting: Arc<dyn Formatting>) -> Self {
         self.formatting = Some(formatting);
@@ -155,13 +155,15 @@ impl RepositoryHooks {
                 Err("this is not a git repository".to_owned())
             }
             Discovery::None => {
-                Err("the repository here was made after the session began; start a new session to work with it"
+                Err("the repository was created after the session began; start a new session to work with it"
                     .to_owned())
             }
             Discovery::Bare => Err("this is a bare repository".to_owned()),
-            Discovery::Foreign => Err("`.git` leads to a repository that does not know this directory; \
-                if it is meant, tell the repository by `git config core.worktree`, or by `git worktree repair`"
-                .to_owned()),
+            Discovery::Foreign => {
+                Err("`.git` leads to a repository that does not know this directory; if that is intended, set \
+                    `git config core.worktree` in the repository, or run `git worktree repair`"
+                    .to_owned())
+            }
             Discovery::Unusable(why) => Err(format!("the repository cannot be opened: {why}")),
         }
     }
@@ -173,7 +175,7 @@ impl RepositoryHooks {
         let mut memory = self.memory();
         let is_new = why != memory.told_refusal;
         memory.told_refusal.clone_from(&why);
-        why.filter(|_| is_new).map(|why| format!("nothing is kept for undo, and new commits are not told: {why}"))
+        why.filter(|_| is_new).map(|why| format!("undo is not possible, and new commits are not reported: {why}"))
     }
 
     /// How a path of the workspace is now.
@@ -281,7 +283,7 @@ impl RepositoryHooks {
             _ => watch::NewCommits::default(),
         };
         if found.truncated {
-            report.notes.push("there are more new commits than are told".to_owned());
+            report.notes.push("there are more new commits than are shown".to_owned());
         }
         self.memory().watch.advance(mark, head, &mut found);
         report.commits = found.commits;
@@ -296,7 +298,7 @@ impl RepositoryHooks {
         Ok(ChangedFile { path: path.to_owned(), root_path: prefix.join(path), before })
     }
 
-    /// Has the files formatted that are handled.
+    /// Formats those of the files that are handled.
     async fn format_paths(&self, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) -> BTreeMap<String, Formatted> {
         // Formatters need no git: where the repository is refused, its root still is the root.
         let root = match &self.discovery {
@@ -353,7 +355,7 @@ impl Hook for RepositoryHooks {
             Ok(()) => {}
             Err(GitError::Cancelled) => return Err(GitError::Cancelled.into()),
             // Looking for news is no reason to fail the work that is due.
-            Err(error) => report.notes.push(format!("new commits are not known: {error}")),
+            Err(error) => report.notes.push(format!("new commits are unknown: {error}")),
         }
         let paths = self.usable_paths(changes, &mut report.notes);
         report.formatting_due = paths.iter().any(|path| self.is_handled(path));
@@ -402,6 +404,6 @@ impl Hook for RepositoryHooks {
 }
 
 /// What is said when the record of a turn cannot be stored.
-const UNDO_LACKS: &str = "undo does not know how the files were left";
+const UNDO_LACKS: &str = "undo does not know the files' state at the end of the turn";
 /// What is kept of a file that commands do not read: they read what git keeps.
 const HIDDEN: Image = Image::Opaque("it is hidden from commands, and what git keeps is not");

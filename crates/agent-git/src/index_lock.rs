@@ -32,7 +32,7 @@ pub(crate) struct IndexLock {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
     /// Somebody else holds it.
-    #[error("{} exists: another git is at work, or one ended without removing it", .0.display())]
+    #[error("{} exists: another git is running, or one ended without removing it", .0.display())]
     Held(PathBuf),
     /// It could not be made.
     #[error("lock the index: {0}")]

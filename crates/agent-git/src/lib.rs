@@ -1,5 +1,5 @@
-//! What happens in a git repository after a batch of tools: new commits are noticed, the agent's own changes are committed, and each turn can
-//! be taken back.
+//! What happens in a git repository after a batch of tools: new commits are noticed, the agent's own changes are committed, and each turn
+//! can be taken back.
 //!
 //! [`RepositoryHooks`] implements the [`Hook`](agent_types::ports::Hook) port:
 //!
@@ -15,8 +15,8 @@
 //! 2. Nothing that the repository chooses is run by git: no hook, filter, `textconv`, fsmonitor or signing program.
 //! 3. What is left out is said, with the reason, in the notes of the report.
 //!
-//! Processes are run by the host's [`CommandRunner`](agent_types::ports::CommandRunner), which gives them a clean environment. A commit that
-//! finds the index locked waits a while, with tokio's timers: the hooks run in a tokio runtime with `enable_time`. In one without,
+//! Processes are run by the host's [`CommandRunner`](agent_types::ports::CommandRunner), which gives them a clean environment. A commit
+//! that finds the index locked waits a while, with tokio's timers: the hooks run in a tokio runtime with `enable_time`. In one without,
 //! that wait panics; everything else works.
 
 mod attributes;

@@ -14,13 +14,13 @@ pub(crate) fn normalize(workspace: &Path, path: &str) -> Result<String, &'static
         return Err("it is outside the workspace");
     }
     if relative.contains(['\0', '\n']) {
-        return Err("its name has a line end or a zero byte");
+        return Err("its name contains a line break or a NUL byte");
     }
     let mut parts = Vec::new();
     for part in relative.split('/') {
         match part {
             "" | "." => {}
-            ".." => return Err("its path has `..`"),
+            ".." => return Err("its path contains `..`"),
             part if part.eq_ignore_ascii_case(".git") => return Err("it belongs to git"),
             part => parts.push(part),
         }
@@ -71,10 +71,10 @@ mod tests {
             ("-m", Ok("-m")),
             (":(top)", Ok(":(top)")),
             ("/etc/passwd", Err("it is outside the workspace")),
-            ("a/../../b", Err("its path has `..`")),
+            ("a/../../b", Err("its path contains `..`")),
             (".git/hooks/pre-commit", Err("it belongs to git")),
             ("a/.GIT/config", Err("it belongs to git")),
-            ("a\nb", Err("its name has a line end or a zero byte")),
+            ("a\nb", Err("its name contains a line break or a NUL byte")),
             (".", Err("it is the workspace itself")),
             ("", Err("it is the workspace itself")),
         ] {

@@ -243,7 +243,7 @@ pub(crate) enum SettingsError {
     #[error("{0}")]
     Git(#[from] GitError),
     /// Git would work in another repository than the files say.
-    #[error("git takes {found} for the repository of {expected}")]
+    #[error("git uses {found} as the repository of {expected}")]
     Elsewhere {
         /// What git named.
         found: String,

@@ -21,6 +21,6 @@ pub fn submodules(directory: &Path) -> Result<Vec<PathBuf>, String> {
     };
     let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
     let index = formats.into_iter().find_map(|format| Index::read(&bytes, format));
-    let index = index.ok_or("the index is of a kind that only git reads")?;
+    let index = index.ok_or("the index has a format that only git reads")?;
     Ok(index.submodules().map(|path| repository.top.join(OsStr::from_bytes(path))).collect())
 }

@@ -44,13 +44,13 @@ pub struct Undone {
 #[non_exhaustive]
 pub enum UndoError {
     /// Turns are kept in git repositories only.
-    #[error("undo: {0} is not in a git repository with a working tree, and only there the agent keeps how files were")]
+    #[error("undo: {0} is not in a git repository with a working tree, which undo needs")]
     NoRepository(String),
     /// There is none.
-    #[error("undo: no turn of the agent is kept here")]
+    #[error("undo: there is no turn of the agent to undo here")]
     NoTurn,
     /// There are some, and none that can be used.
-    #[error("undo: no turn of the agent that is kept here can be taken back: {0}")]
+    #[error("undo: none of the agent's turns here can be undone: {0}")]
     NoUsableTurn(String),
     /// The system or git did not do its part.
     #[error("undo: {0}")]
@@ -183,7 +183,7 @@ async fn take_back(
         if !only_look {
             let restored = repository.files.restore(Path::new(&path), &now, &target, mode);
             if restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))? == Replaced::No {
-                undone.left.push((path, "it was changed in this moment".to_owned()));
+                undone.left.push((path, "it is just being changed".to_owned()));
                 continue;
             }
         }
@@ -196,7 +196,7 @@ async fn take_back(
 }
 
 fn passed_over(turn: &str, why: &str) -> String {
-    format!("the turn {turn} cannot be read and is passed over: {why}")
+    format!("skipped the turn {turn}, which cannot be read: {why}")
 }
 
 /// Whether the turn changed a file: calls that were denied or failed keep something too.
@@ -230,7 +230,7 @@ struct Way {
 /// How the agent left a file.
 enum Left {
     So(Image),
-    /// It was killed before it noted that, in the turn of this name.
+    /// The agent was killed before it noted that, in the turn of this name.
     Unknown(String),
 }
 
@@ -247,11 +247,11 @@ impl Plan {
     fn go_back(&mut self, turn: &str, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
         for (path, why) in change.unkept {
-            let why = format!("how it was before is not kept: {why}");
+            let why = format!("its old content is not kept: {why}");
             match self.paths.get_mut(&path) {
                 Some(way) if !way.is_broken => {
                     way.is_broken = true;
-                    undone.notes.push(format!("{path} goes back only to a later turn: {why}"));
+                    undone.notes.push(format!("{path} is restored only to a later turn: {why}"));
                 }
                 None if self.unkept.insert(path.clone()) => undone.left.push((path, why)),
                 Some(_) | None => {}
@@ -266,17 +266,17 @@ impl Plan {
                     drop(self.paths.insert(path, way));
                 }
                 Some(way) if way.is_broken => {}
-                // Where it is not known how the agent left it, it was left as it had been or somebody else may have changed it.
+                // Where it is not known how the agent left the file, only an unchanged one is known to be the same.
                 Some(way) if *after.as_ref().unwrap_or(&before) == way.target => {
                     (way.target, way.mode) = (before, mode);
                 }
                 Some(way) => {
                     way.is_broken = true;
                     let why = match after {
-                        Some(_) => "was changed by somebody else between the turns",
-                        None => "may have been changed by somebody else between the turns",
+                        Some(_) => "was changed by someone else between the turns",
+                        None => "may have been changed by someone else between the turns",
                     };
-                    undone.notes.push(format!("{path} {why}: taken back to there"));
+                    undone.notes.push(format!("{path} {why}: restored to that change"));
                 }
             }
         }
@@ -305,10 +305,10 @@ impl Plan {
 /// Whether a kept path names a file that the agent may write. A record that came with the repository names what it likes.
 fn writable(repository: &Repository, config: &HooksConfig, path: &str) -> Result<(), &'static str> {
     if paths::normalize(&repository.top, path)? != path {
-        return Err("its path is not written as the agent writes paths");
+        return Err("its path does not have the form that the agent writes");
     }
     match config.protected(&repository.top, path) {
-        Some(_) => Err("it is protected: no tool writes it, so the agent did not change it"),
+        Some(_) => Err("it is protected: no tool may write it, so the agent did not change it"),
         None => Ok(()),
     }
 }
@@ -322,20 +322,20 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
         return Some((*reason).to_owned());
     }
     match (&way.expected, &way.target) {
-        (Left::So(expected), _) => (expected != now).then(|| "it was changed since".to_owned()),
-        (Left::Unknown(_), Image::Absent) => Some(format!("{UNKNOWN}; before, it was not there")),
+        (Left::So(expected), _) => (expected != now).then(|| "it has changed since".to_owned()),
+        (Left::Unknown(_), Image::Absent) => Some(format!("{UNKNOWN}; it did not exist before")),
         (Left::Unknown(turn), _) => {
-            Some(format!("{UNKNOWN}; `git show {}` shows how it was before", checkpoint::kept_at(turn, path)))
+            Some(format!("{UNKNOWN}; `git show {}` shows its old content", checkpoint::kept_at(turn, path)))
         }
     }
 }
 
-/// Of a file that a killed agent may have changed, and somebody else since.
-const UNKNOWN: &str = "the agent was stopped before it noted how it left it, so this may be your change";
+/// Of a file that a killed agent was changing, and that the user may have changed since.
+const UNKNOWN: &str = "the agent was killed while it changed this file, and it may have changed since";
 
 /// Keeps how the files are now and how they will be, as a turn of its own.
 async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {
-    let failed = |error: io::Error| UndoError::Failed(format!("keep how the files are now: {error}"));
+    let failed = |error: io::Error| UndoError::Failed(format!("record the files as they are now: {error}"));
     let mut turn = Turn::new(config);
     for Due { path, now, .. } in due {
         turn.before(repository, path, now).map_err(failed)?;

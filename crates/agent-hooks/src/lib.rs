@@ -1,8 +1,8 @@
 //! The user's own hooks, formatters for what the agent changed, and the directories in which a repository's programs are trusted.
 //!
 //! [`UserHooks`] runs the user's own hooks, at the points of a session that the user configured. [`Formatters`] formats the files that
-//! [`agent_git::RepositoryHooks`] hands to it: a file that was formatted before, or is new. A host that gives it the formatters of a repository
-//! asks the [`TrustStore`] first.
+//! [`agent_git::RepositoryHooks`] hands to it, if they were formatted before or are new. A host that gives it the formatters of a
+//! repository asks the [`TrustStore`] first.
 //!
 //! Processes are run by the host's [`CommandRunner`](agent_types::ports::CommandRunner), which gives them a clean environment.
 

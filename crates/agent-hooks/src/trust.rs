@@ -125,7 +125,7 @@ impl TrustStore {
         all.extend(programs.clone());
         let record = place.record(&all);
         if record.len() as u64 > RECORD_LIMIT_BYTES {
-            return Err(io::Error::other("it names more programs than can be kept"));
+            return Err(io::Error::other("it names more programs than can be recorded"));
         }
         make_private(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;

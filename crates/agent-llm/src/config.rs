@@ -155,7 +155,7 @@ pub enum ConfigError {
         name: String,
     },
     /// A key, a password or a header would be sent so that anybody on the way can read it.
-    #[error("use the base URL: a key or password would go to {host} in clear; use `https://`")]
+    #[error("use the base URL: a key or password would go to {host} unencrypted; use `https://`")]
     InClear {
         /// Where it would go.
         host: String,

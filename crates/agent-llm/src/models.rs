@@ -20,7 +20,7 @@ pub(crate) async fn list(client: &Client, path: &str) -> Result<Vec<String>, Llm
     match serde_json::from_slice::<Models>(&body) {
         Ok(models) => Ok(models.data.into_iter().map(|model| model.id).collect()),
         Err(error) => {
-            let found = format!("expected a list of models, found something else ({error})");
+            let found = format!("expected a list of models ({error})");
             Err(client.protocol_error(&attempted, &found))
         }
     }

@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Units {
     }
 }
 
-const NO_TEXT: &str = "a piece of text that is no text";
+const NO_TEXT: &str = "a piece of text that is not valid text";
 
 #[cfg(test)]
 mod tests {

@@ -146,8 +146,8 @@ async fn a_request_that_was_not_recorded_is_told_with_what_differs() {
     assert_eq!(error.kind, LlmErrorKind::InvalidRequest);
     assert_eq!(
         error.message,
-        "replay the call: it is not call 1 of the recording: at `/messages/0/content/0/text` the recording has `\"hello\"` and the request \
-         has `\"goodbye\"`; lenient matching compares only what was said and called"
+        "replay the call: the request differs from call 1 of the recording: at `/messages/0/content/0/text` the recording has \
+         `\"hello\"` and the request has `\"goodbye\"`; lenient matching compares only messages and calls"
     );
     // A refused request has used nothing up.
     let other = || LlmRequest { system: Arc::from("Be long."), ..request("hello") };
@@ -155,7 +155,10 @@ async fn a_request_that_was_not_recorded_is_told_with_what_differs() {
     assert_eq!(replay.left(), 1);
     everything(&replay, request("hello")).await.pop().unwrap().unwrap();
     let error = everything(&replay, request("hello")).await.remove(0).unwrap_err();
-    assert!(error.message.ends_with("all 1 calls of the recording were played, and one more was asked for"), "{error}");
+    assert!(
+        error.message.ends_with("all 1 calls of the recording have been played, and one more was requested"),
+        "{error}"
+    );
 
     let lenient = scratch.replay(Matching::Lenient);
     let error = everything(&lenient, request("goodbye")).await.remove(0).unwrap_err();
@@ -275,7 +278,7 @@ async fn a_recording_replaces_no_file_and_has_one_provider() {
     let scratch = Scratch::new();
     let recorder = scratch.recorder();
     let error = Recorder::create(&scratch.path(), &[]).unwrap_err();
-    assert!(error.to_string().ends_with("there is such a file already, and a recording replaces none"), "{error}");
+    assert!(error.to_string().ends_with("the file exists already, and a recording never replaces one"), "{error}");
     assert!(Recorder::create(std::path::Path::new("/nowhere/c"), &[]).is_err());
     #[cfg(unix)]
     {
@@ -287,6 +290,6 @@ async fn a_recording_replaces_no_file_and_has_one_provider() {
     // The same once more: a program may build its provider for every piece of work.
     AnthropicProvider::new(config.clone()).unwrap();
     let error = OpenAiProvider::new(config).unwrap_err();
-    assert!(error.to_string().ends_with("it is being recorded by another provider already"), "{error}");
+    assert!(error.to_string().ends_with("another provider is already recording to it"), "{error}");
     assert!(!scratch.path().exists(), "a recording of nothing is left");
 }

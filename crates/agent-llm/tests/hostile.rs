@@ -61,7 +61,7 @@ fn peak_bytes() -> usize {
 async fn headers_and_then_nothing() {
     for (error, _) in errors(&Reply::endless(200, "text/event-stream", "", b"", 0), timeouts(150, 5000)).await {
         assert_eq!((error.kind, wait_of(&error)), (LlmErrorKind::Timeout, Some(Wait::FirstByte)), "{error}");
-        assert!(error.message.ends_with("nothing came for 150 ms"), "{error}");
+        assert!(error.message.ends_with("the server sent nothing for 150 ms"), "{error}");
     }
 }
 
@@ -81,7 +81,7 @@ async fn signs_of_life_do_not_keep_a_run_alive() {
                 (LlmErrorKind::Timeout, Some(Wait::FirstByte)),
                 "{sign}: {error}"
             );
-            assert!(error.message.ends_with("nothing but signs of life came for 300 ms"), "{error}");
+            assert!(error.message.ends_with("the server sent only keep-alives for 300 ms"), "{error}");
             assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
         }
     }

@@ -157,7 +157,7 @@ async fn silence_ends_in_a_timeout_before_and_within_the_answer() {
         let begin = Instant::now();
         let error = failure(reply).await;
         assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
-        assert!(error.message.contains("nothing came for 150 ms"), "{error}");
+        assert!(error.message.contains("the server sent nothing for 150 ms"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(5));
     }
 }
@@ -229,7 +229,7 @@ async fn an_error_within_the_answer_is_classified_and_clean() {
     );
     let error = failure(stream(&event)).await;
     assert_eq!(error.kind, LlmErrorKind::Overloaded);
-    assert!(error.message.ends_with("broke off: busy [redacted]"), "{error}");
+    assert!(error.message.ends_with("ended the answer with an error: busy [redacted]"), "{error}");
 }
 
 #[tokio::test]

@@ -443,7 +443,10 @@ async fn an_error_outside_of_the_protocol_is_told_with_its_text() {
         "event: error\ndata: failed to decode the batch\n\n",
     ] {
         let error = streamed(Format::OpenAiChat, &format!("{begun}{tail}")).await.unwrap_err();
-        assert!(error.message.contains("the server broke off: failed to decode the batch"), "{tail}: {error}");
+        assert!(
+            error.message.contains("the server ended the answer with an error: failed to decode the batch"),
+            "{tail}: {error}"
+        );
         assert_eq!(error.kind, LlmErrorKind::Server, "{tail}: {error}");
         assert!(error.partial.is_some(), "what had come is paid for");
     }

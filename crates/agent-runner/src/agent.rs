@@ -53,7 +53,7 @@ impl Agent {
         &self.handle
     }
 
-    /// Leaves the session and returns it as it stands.
+    /// Detaches from the session and returns it in its present state.
     ///
     /// # Errors
     /// [`AgentError::Ended`] when the runner's task did not end by itself.
@@ -63,7 +63,7 @@ impl Agent {
     }
 }
 
-/// An agent that is dropped leaves its session; nothing goes on behind the host's back.
+/// Dropping the agent detaches from its session; nothing continues without the host.
 impl Drop for Agent {
     fn drop(&mut self) {
         self.handle.detach();

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-/// Collects what a runner needs. Only a provider is needed; everything else has a default: no tools, no hooks, nobody to ask, no journal.
+/// Collects what a runner needs. Only a provider is needed; everything else has a default: no tools, no hooks, no approver, no journal.
 pub struct Builder {
     config: SessionConfig,
     provider: Option<Arc<dyn LlmProvider>>,
@@ -131,14 +131,15 @@ impl Builder {
         self
     }
 
-    /// Somebody who sees every step, on a thread of its own: however slow, it holds nothing up.
+    /// An observer that sees every step, on its own thread: however slow, it delays nothing.
     #[must_use]
     pub fn observer(mut self, observer: Box<dyn Observer>) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// A value that must not stand in journal, history or output, such as an API key. Values shorter than 8 bytes are not replaced.
+    /// A value that must not appear in the journal, the history or the output, such as an API key. Values shorter than 8 bytes are not
+    /// replaced.
     #[must_use]
     pub fn secret(mut self, secret: impl Into<String>) -> Self {
         self.secrets.push(secret.into());
@@ -225,7 +226,7 @@ impl Builder {
         self
     }
 
-    /// The session's configuration with the tools that were added, as a resumed session has to be told it.
+    /// The session's configuration with the added tools, as a resumed session needs it.
     #[must_use]
     pub fn effective_config(&self) -> SessionConfig {
         let tools = Toolbox::new(self.tools.clone()).specs();
@@ -308,11 +309,11 @@ impl Builder {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Nobody answers model calls.
+    /// There is no provider to answer model calls.
     #[error("build the runner: it has no provider")]
     NoProvider,
     /// Two tools have one name.
-    #[error("build the runner: there are two tools named `{name}`")]
+    #[error("build the runner: two tools are named `{name}`")]
     RepeatedTool {
         /// The name.
         name: String,

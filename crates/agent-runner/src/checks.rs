@@ -18,12 +18,12 @@ use tokio_util::task::TaskTracker;
 pub(crate) struct Checks {
     /// Stops them when it is dropped.
     stop: Option<DropGuard>,
-    /// Fires when they have ended, whatever they came to.
+    /// Fires when they have ended, however they ended.
     ended: Option<CancellationToken>,
 }
 
 impl Checks {
-    /// Stops what runs, and starts this behind it.
+    /// Stops what runs, and then starts this.
     pub(crate) fn start<F>(&mut self, tasks: &TaskTracker, work: impl FnOnce(CancellationToken) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -129,7 +129,7 @@ impl Checker {
     /// One check. Whatever goes wrong with it is what it came to.
     async fn check(&self, command: &str, timeout_ms: u64, stop: &CancellationToken) -> CheckReport {
         let Some(commands) = &self.commands else {
-            return ended(CheckEnd::NotStarted { found: String::from("there is nobody to run commands") });
+            return ended(CheckEnd::NotStarted { found: String::from("this program runs no commands") });
         };
         let command = self.command(command, timeout_ms);
         let signal = Stop(stop.clone());
@@ -139,7 +139,7 @@ impl Checker {
             biased;
             result = work => match result {
                 Ok(result) => check_report(result),
-                Err(_) => ended(CheckEnd::Broke { found: String::from("what ran it panicked") }),
+                Err(_) => ended(CheckEnd::Broke { found: String::from("its runner panicked") }),
             },
             () = past_grace(stop) => ended(CheckEnd::Broke { found: String::from("it was stopped") }),
             () = self.clock.sleep_ms(overdue_ms) => ended(CheckEnd::TimedOut),

@@ -47,7 +47,7 @@ pub(crate) async fn run(
             // It is told to stop before it is dropped, so that it can end what it started. What it says now comes too late.
             stop.cancel();
             let _ = tokio::time::timeout(Duration::from_millis(GRACE_MS), &mut work).await;
-            failed(format!("not done after {timeout_ms} ms"))
+            failed(format!("it did not finish within {timeout_ms} ms"))
         }
     };
     send(&inbox, event);
@@ -64,7 +64,7 @@ async fn perform(hook: Arc<dyn Hook>, step: HookStep, ticket: Ticket, signal: &S
 impl HookStep {
     const fn name(&self) -> &'static str {
         match self {
-            Self::CheckGit(_) => "look at the repository",
+            Self::CheckGit(_) => "check the repository",
             Self::Format(_) => "run the formatters",
             Self::Commit(_) => "commit the changes",
         }
@@ -111,7 +111,7 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// What the user's hooks say before a call. Ones that are out of order let nobody through.
+    /// What the user's hooks say before a call. A broken hook denies the call.
     pub(crate) async fn of_users(&self, call: &ToolCall, stop: &CancellationToken) -> Option<HookReport> {
         if !self.users || stop.is_cancelled() {
             return None;
@@ -134,15 +134,15 @@ impl Verdicts {
         tokio::select! {
             biased;
             told = AssertUnwindSafe(self.hook.tool_begins(call)).catch_unwind() => {
-                told.map_err(|_| String::from("not run: the hook failed when the call was to begin"))
+                told.map_err(|_| String::from("not run: the hook failed before the call began"))
             }
             () = self.clock.sleep_ms(self.timeout_ms) => {
-                Err(format!("not run: the hook was not ready for the call in {} ms", self.timeout_ms))
+                Err(format!("not run: the hook was not ready for the call within {} ms", self.timeout_ms))
             }
         }
     }
 
-    /// The hook's verdict. One that fails or does not come in time is a denial: a guard that is out of order lets nobody through.
+    /// The hook's verdict. A hook that fails or is late denies the call: a broken guard lets nothing through.
     pub(crate) async fn on(&self, call: &ToolCall, inspection: &Inspection, stop: &CancellationToken) -> HookVerdict {
         let deny = |reason: String| HookVerdict::Deny { reason };
         let asked = AssertUnwindSafe(self.hook.before_tool(call, inspection)).catch_unwind();
@@ -152,7 +152,7 @@ impl Verdicts {
             () = stop.cancelled() => HookVerdict::None,
             verdict = asked => verdict.unwrap_or_else(|_| deny(String::from("the hook failed"))),
             () = self.clock.sleep_ms(self.timeout_ms) => {
-                deny(format!("the hook gave no verdict in {} ms", self.timeout_ms))
+                deny(format!("the hook gave no verdict within {} ms", self.timeout_ms))
             }
         }
     }

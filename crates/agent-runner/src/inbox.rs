@@ -1,4 +1,4 @@
-//! What arrives at a runner: events of its tasks, and what its host asks for.
+//! The runner's inbox: messages from its tasks and from its host, and the host's end for sending.
 
 use agent_core::agent::Event;
 use agent_core::budget::Limits;
@@ -10,7 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
 ///
-/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt, behind the user's hooks at the
+/// When the last handle is dropped, the runner finishes what it is doing and detaches at the next prompt, after the user's hooks at the
 /// session's end.
 #[derive(Clone, Debug)]
 pub struct Handle {
@@ -40,7 +40,7 @@ impl Handle {
         self.event(session::Event::CompactionRequested);
     }
 
-    /// Changes the limits; work that a limit had stopped goes on.
+    /// Changes the limits; work that a limit had stopped continues.
     pub fn set_limits(&self, limits: Limits) {
         self.event(session::Event::BudgetRaised { limits });
     }
@@ -76,8 +76,8 @@ impl Handle {
         self.event(session::Event::ShutdownRequested);
     }
 
-    /// Leaves the session as it is, to be resumed: what runs is stopped, the machine is told nothing. Only at a prompt do the user's hooks at
-    /// the session's end run first; who detaches once more does not wait for them.
+    /// Detaches so that the session can be resumed: running work is stopped, and the session stays as it is. Only at a prompt do the
+    /// user's hooks at the session's end run first; detaching again does not wait for them.
     pub fn detach(&self) {
         // A runner that has ended is detached already.
         let _ = self.inbox.send(Message::Detach);

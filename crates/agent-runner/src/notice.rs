@@ -23,7 +23,7 @@ pub enum Notice {
     Transition(Transition),
     /// A piece of the model's answer.
     Delta(Delta),
-    /// The pieces of the last answer do not count.
+    /// The pieces shown of the last answer are discarded.
     Discarded,
     /// A complete answer.
     Message {
@@ -58,15 +58,15 @@ pub enum Notice {
     ToolFinished {
         /// The call.
         call: CallId,
-        /// What it came to.
+        /// Its result.
         outcome: ToolOutcome,
     },
     /// Every call of an answer has its result.
     RoundClosed {
-        /// The round as it stands in the history.
+        /// The round as it is in the history.
         round: Arc<Item>,
     },
-    /// A hook of the user's ran.
+    /// One of the user's hooks ran.
     HookRan(HookRun),
     /// The repository was looked at.
     GitChecked(GitReport),
@@ -112,19 +112,19 @@ pub enum Notice {
     CheckFinished {
         /// Of which commitment.
         commitment: CommitmentId,
-        /// What it came to.
+        /// Its result.
         report: CheckReport,
     },
-    /// The agent was told what is missing.
+    /// The model got a gap report.
     GapReport {
-        /// What it was told.
+        /// The report.
         text: String,
-        /// How often it has been told since its last message.
+        /// How many gap reports there were since the last message.
         round: u32,
     },
-    /// The agent came to rest.
+    /// The agent is at rest.
     Rested {
-        /// What it came to.
+        /// Its result.
         agent: lifecycle::Outcome,
         /// How the run ended that led here.
         run: Option<Outcome>,

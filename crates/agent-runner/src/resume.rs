@@ -1,4 +1,4 @@
-//! Resuming an agent that was rebuilt from its journal: performs what the core says is to be repeated.
+//! Resuming an agent that was rebuilt from its journal: performs what the core wants repeated.
 
 use crate::notice::Notice;
 use crate::runner::Runner;

@@ -30,7 +30,7 @@ pub struct Runner {
     pub(crate) redactor: Redactor,
     pub(crate) observers: Option<std::sync::mpsc::Sender<session::Step>>,
     pub(crate) header: Option<Record>,
-    /// The configuration that the session goes on with, if it is another than it had.
+    /// The session's new configuration, if it changed.
     pub(crate) reconfigured: Option<Box<SessionConfig>>,
     /// What binds the agent from here on, if that is not what bound it before.
     pub(crate) binding: Option<Event>,

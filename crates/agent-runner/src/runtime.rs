@@ -20,7 +20,7 @@ pub(crate) fn start_blocking<T: Send + 'static>(
 ) -> io::Result<JoinHandle<T>> {
     let runtime = tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
     catch_unwind(AssertUnwindSafe(|| runtime.spawn_blocking(work))).map_err(|said| {
-        let said = said.downcast_ref::<String>().map_or("the system gives no thread", String::as_str);
+        let said = said.downcast_ref::<String>().map_or("the system does not allow another thread", String::as_str);
         io::Error::other(said.to_owned())
     })
 }

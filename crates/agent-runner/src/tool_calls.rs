@@ -131,7 +131,7 @@ pub(crate) async fn run(
     let work = async {
         let _room = tokio::select! {
             biased;
-            () = stop.cancelled() => return ToolOutcome::interrupted("stopped by the user before it began"),
+            () = stop.cancelled() => return ToolOutcome::interrupted("stopped by the user before it started"),
             room = width.acquire() => room,
         };
         if let Err(why) = hook.begin(&call).await {
@@ -145,7 +145,7 @@ pub(crate) async fn run(
     let outcome = tokio::select! {
         biased;
         outcome = AssertUnwindSafe(work).catch_unwind() => {
-            outcome.unwrap_or_else(|_| ToolOutcome::failed(format!("the tool `{}` failed inside", call.name)))
+            outcome.unwrap_or_else(|_| ToolOutcome::failed(format!("the tool `{}` failed internally", call.name)))
         }
         () = past_grace(&stop) => ToolOutcome::interrupted("stopped by the user"),
     };

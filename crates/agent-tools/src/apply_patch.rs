@@ -32,10 +32,11 @@ impl Operation for ApplyPatch {
     const NAME: &'static str = "apply_patch";
     const DESCRIPTION: &'static str = "Changes several files in one step, all of them or none. The patch is `*** Begin Patch`, then \
         sections, then `*** End Patch`. A section is `*** Add File: PATH` and the lines of the new file, each after a `+`; or \
-        `*** Delete File: PATH`; or `*** Update File: PATH`, perhaps `*** Move to: PATH`, and changes. A change is an optional `@@ LINE` \
-        that names a line above it, then lines after a space (they stay), a `-` (they go) or a `+` (they come); `*** End of File` after it \
-        says that it is at the end. Give three lines around a change, exactly as they are in the file and without line numbers; where they \
-        stand more than once an `@@ LINE` must tell them apart. It fails if a file has changed since it was last read.";
+        `*** Delete File: PATH`; or `*** Update File: PATH`, optionally `*** Move to: PATH`, and changes. A change is an optional `@@ \
+        LINE` \
+        that names a line above it, then lines that begin with a space (kept), a `-` (removed) or a `+` (added); `*** End of File` \
+        after it anchors it to the end. Give three lines around a change, exactly as they are in the file and without line numbers; \
+        where they occur more than once, an `@@ LINE` must tell them apart. It fails if a file has changed since it was last read.";
     const KIND: FileKind = FileKind::Edits;
     type Arguments = ApplyPatchArguments;
 
@@ -59,7 +60,7 @@ impl Operation for ApplyPatch {
         match prepare(workspace, sections, watch) {
             Ok((staged, said)) => commit(staged, &said),
             Err(_) if watch.is_stopped() => {
-                ToolOutcome::interrupted("stopped while the changes were looked for\n[nothing was changed]")
+                ToolOutcome::interrupted("stopped while placing the changes\n[nothing was changed]")
             }
             Err(reason) => ToolOutcome::failed(format!("{reason}\n[nothing was changed]")),
         }
@@ -143,6 +144,6 @@ fn take_back(done: Vec<Done<'_>>, paths: &[String], reason: &str) -> ToolOutcome
         return ToolOutcome::failed(format!("{reason}\n[nothing was changed]"));
     }
     let named = stays.join("`, `");
-    ToolOutcome::failed(format!("{reason}\n[`{named}` had been changed before, and that could not be taken back]"))
+    ToolOutcome::failed(format!("{reason}\n[`{named}` had already been changed, and that could not be undone]"))
         .with_changed_paths(stays)
 }

@@ -84,7 +84,9 @@ impl Background {
         let running: Vec<&str> = running.map(|(id, _)| id.as_str()).collect();
         if running.len() >= MOST_RUNNING {
             let running = running.join(", ");
-            return Err(format!("{MOST_RUNNING} commands run in the background already: end one first ({running})"));
+            return Err(format!(
+                "{MOST_RUNNING} commands are already running in the background: end one first ({running})"
+            ));
         }
         let id = format!("bash_{}", jobs.started + 1);
         let state = Arc::new(State {
@@ -144,8 +146,8 @@ impl Background {
                 let known: Vec<&str> = jobs.by_id.keys().map(String::as_str).collect();
                 let known = if known.is_empty() { String::from("none") } else { known.join(", ") };
                 Err(format!(
-                    "there is no background command `{id}`; there are: {known}. A command is forgotten when its end was read, and ends \
-                     with the session's program"
+                    "there is no background command `{id}`; there are: {known}. A command is forgotten once its end has been read, and \
+                     ends with the session's program"
                 ))
             }
         }

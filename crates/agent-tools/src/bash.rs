@@ -143,7 +143,7 @@ fn check(arguments: &BashArguments) -> Result<(), String> {
     }
     if command.len() > LONGEST_COMMAND_BYTES {
         return Err(format!(
-            "the command has {} bytes, more than the {LONGEST_COMMAND_BYTES} that the system takes: write a script to a file and run that",
+            "the command has {} bytes, more than the system's limit of {LONGEST_COMMAND_BYTES}: write a script to a file and run that",
             command.len()
         ));
     }
@@ -163,7 +163,7 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
         text.push('\n');
     }
     let (timeout_ms, _) = arguments.timeout_ms();
-    ending(text, finished, &format!("its {timeout_ms} ms were up"))
+    ending(text, finished, &format!("it reached its time limit of {timeout_ms} ms"))
 }
 
 /// An output with how the command ended.
@@ -173,12 +173,12 @@ pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> 
     };
     if finished.left_behind > 0 && matches!(finished.exit, Exit::Code(_) | Exit::Signal(_)) {
         note(&format!(
-            "{} background processes were still running and were ended: nothing outlives a command",
+            "{} background processes were still running and were killed: nothing outlives a command",
             finished.left_behind
         ));
     }
     if finished.survivors > 0 {
-        note(&format!("{} processes could not be ended", finished.survivors));
+        note(&format!("{} processes could not be killed", finished.survivors));
     }
     finished.remarks.iter().for_each(|remark| note(remark));
     match finished.exit {
@@ -186,10 +186,10 @@ pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> 
         Exit::Code(code) => note(&format!("exit status {code}")),
         Exit::Signal(signal) => note(&format!("killed by signal {}", signal_name(signal))),
         Exit::TimedOut => {
-            note(&format!("ended because {timed_out}; the output above may be incomplete"));
+            note(&format!("killed because {timed_out}; the output above may be incomplete"));
         }
         Exit::Cancelled => {
-            note("ended on request; the output above may be incomplete");
+            note("killed on request; the output above may be incomplete");
             return ToolOutcome::interrupted(text);
         }
     }
@@ -271,8 +271,9 @@ impl Drop for Progress<'_> {
 
 const NAME: &str = "bash";
 const DESCRIPTION: &str = "Runs a shell command with `bash -c` in the root of the workspace. Standard input is empty and there is no \
-    terminal, so it must not ask for anything. Both outputs come together; of more than 30000 bytes the beginning and the end. When the \
-    command ends, its background processes are ended, too; what is to go on, such as a server, needs `run_in_background`. Prefer the \
+    terminal, so it must not ask for anything. Standard output and error come together; beyond 30000 bytes only the beginning and the \
+    end are shown. When the command ends, its background processes are killed too; anything that must keep running, such as a server, \
+    needs `run_in_background`. Prefer the \
     other tools for reading, searching and editing files.";
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;

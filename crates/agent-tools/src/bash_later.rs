@@ -118,7 +118,7 @@ fn shown(look: Look) -> ToolOutcome {
     }
     match look.end {
         None => ToolOutcome::ok(format!("{text}[still running after {} s]\n", look.age.as_secs())),
-        Some(Ok(finished)) => ending(text, &finished, "its time was up"),
+        Some(Ok(finished)) => ending(text, &finished, "it reached its time limit"),
         Some(Err(error)) => ToolOutcome::failed(format!("the command could not be started: {error}")),
     }
 }
@@ -127,9 +127,9 @@ fn shown(look: Look) -> ToolOutcome {
 const OF_ITS_OWN: Inspection = Inspection { effect: Effect::Reads, subject: Subject::None };
 
 const OUTPUT: &str = "bash_output";
-const OUTPUT_DESCRIPTION: &str = "Shows what a background command has printed since it was last looked at, and whether it still runs or how it \
-    ended. Of more than 30000 bytes only the end is kept.";
+const OUTPUT_DESCRIPTION: &str = "Shows what a background command has printed since the last look, and whether it is still running or \
+                                  how it ended. Beyond 30000 bytes only the end is kept.";
 const KILL: &str = "bash_kill";
 const KILL_DESCRIPTION: &str =
-    "Ends a background command and everything it started, and shows what it had printed since it was last looked at.";
+    "Ends a background command and everything it started, and shows what it had printed since the last look.";
 const LONGEST_WAIT_MS: u64 = 600_000;

@@ -28,8 +28,8 @@ pub(crate) struct EditFileArguments {
 impl Operation for EditFile {
     const NAME: &'static str = "edit_file";
     const DESCRIPTION: &'static str = "Replaces an exact piece of text in a file. `old_string` must occur exactly once (occurrences that \
-        overlap count as two) unless `replace_all` is set, so give enough lines around the change. Line ends, byte order mark and \
-        permissions of the file are kept. It fails if the file has changed since it was last read.";
+        overlap count as two) unless `replace_all` is set, so give enough lines around the change. The file's line endings, byte order \
+        mark and permissions are kept. It fails if the file has changed since it was last read.";
     const KIND: FileKind = FileKind::Edits;
     type Arguments = EditFileArguments;
 

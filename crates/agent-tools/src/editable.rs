@@ -74,10 +74,10 @@ fn content(target: &OpenedFile) -> Result<Vec<u8>, String> {
 
 fn text(bytes: &[u8]) -> Result<&str, String> {
     let reason = match encoding(bytes) {
-        Encoding::Utf16 => "is UTF-16 text, which cannot be edited here: use a command",
+        Encoding::Utf16 => "is UTF-16 text, which this tool cannot edit: use a command",
         Encoding::Binary => "is binary, not text",
         Encoding::Utf8 | Encoding::Unknown => {
-            "is not UTF-8 (perhaps Latin-1), and writing it would damage it: convert it or use a command"
+            "is not UTF-8 (perhaps Latin-1), and an edit would damage it: convert it or use a command"
         }
     };
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| reason.to_string())

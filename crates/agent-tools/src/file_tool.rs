@@ -172,7 +172,7 @@ impl<O: Operation> Tool for FileTool<O> {
             Err(message) => return ToolOutcome::failed(message),
         };
         if context.cancel.is_cancelled() {
-            return ToolOutcome::interrupted("cancelled before it began");
+            return ToolOutcome::interrupted("cancelled before it started");
         }
         let watch = Watch::new(context);
         // A dropped future stops the work, too.
@@ -190,7 +190,7 @@ impl<O: Operation> Tool for FileTool<O> {
                 work.await
             }
         };
-        outcome.unwrap_or_else(|error| ToolOutcome::failed(format!("the tool broke: {error}")))
+        outcome.unwrap_or_else(|error| ToolOutcome::failed(format!("the tool failed internally: {error}")))
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct GlobArguments {
 impl Operation for Glob {
     const NAME: &'static str = "glob";
     const DESCRIPTION: &'static str = "Finds files by a pattern such as `src/**/*.rs` or `*.toml`. Paths come sorted and relative to the \
-        workspace, at most 1000. What `.gitignore` names is left out.";
+        workspace, at most 1000. Files ignored by `.gitignore` are left out.";
     const KIND: FileKind = FileKind::Searches;
     type Arguments = GlobArguments;
 

@@ -21,7 +21,7 @@ pub(crate) struct ListFilesArguments {
 impl Operation for ListFiles {
     const NAME: &'static str = "list_files";
     const DESCRIPTION: &'static str = "Lists files and directories, sorted, with paths relative to the workspace. Directories end in `/`, \
-        symbolic links in `@`. What `.gitignore` names is left out, and so is `.git`. At most 1000 entries are shown.";
+        symbolic links in `@`. Files ignored by `.gitignore` are left out, as is `.git`. At most 1000 entries are shown.";
     const KIND: FileKind = FileKind::Lists;
     type Arguments = ListFilesArguments;
 
@@ -92,7 +92,7 @@ impl Listing {
         if self.hidden > 0 {
             let (shown, all) = (self.shown, self.shown + self.hidden);
             let notice =
-                format!("[{shown} of {all} are shown: name a directory or a narrower pattern for the others]\n");
+                format!("[{shown} of {all} shown: name a directory or a narrower pattern to see the others]\n");
             self.text.push_str(&notice);
         }
         self.text

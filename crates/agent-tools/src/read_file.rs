@@ -24,9 +24,9 @@ pub(crate) struct ReadFileArguments {
 
 impl Operation for ReadFile {
     const NAME: &'static str = "read_file";
-    const DESCRIPTION: &'static str = "Reads a text file. Every line comes as its number, a tab, and the line as it is in the file. \
-        At most 2000 lines or 64 KiB come at once, and lines longer than 2000 characters are cut; a notice in square brackets says what \
-        is missing and how to get it. Read a file before you change it.";
+    const DESCRIPTION: &'static str = "Reads a text file. Each line is shown as its number, a tab, and the line as it is in the file. \
+                                       At most 2000 lines or 64 KiB are shown at once, and lines longer than 2000 characters are cut; a \
+                                       notice in square brackets says what is missing and how to get it. Read a file before you change it.";
     const KIND: FileKind = FileKind::Reads;
     type Arguments = ReadFileArguments;
 
@@ -108,7 +108,7 @@ fn page(lines: &mut Lines<'_, impl BufRead>, arguments: &ReadFileArguments, enco
         if wanted && (number + 1 - first >= limit || text.len() >= MOST_BYTES) {
             if lines.has_more()? {
                 notice = Some(format!(
-                    "[lines {first} to {number} are shown and the file goes on; read on with offset {}]",
+                    "[lines {first} to {number} shown; the file continues: read on with offset {}]",
                     number + 1
                 ));
             }
@@ -125,7 +125,7 @@ fn page(lines: &mut Lines<'_, impl BufRead>, arguments: &ReadFileArguments, enco
             Next::Stopped => return Ok(Page::Stopped),
             Next::TooMuch => {
                 notice = Some(format!(
-                    "[stopped in line {}: the file is too large to go on; use a command such as `tail -c` for the rest]",
+                    "[stopped in line {}: the file is too large to read further; use a command such as `tail -c` for the rest]",
                     number + 1
                 ));
                 break;
@@ -133,15 +133,13 @@ fn page(lines: &mut Lines<'_, impl BufRead>, arguments: &ReadFileArguments, enco
         }
     }
     if text.is_empty() && notice.is_none() {
-        return Ok(Page::Unusable(format!("has {number} lines: offset {first} is beyond its end")));
+        return Ok(Page::Unusable(format!("has {number} lines: offset {first} is past its end")));
     }
     if cut_lines > 0 {
         let _ = writeln!(text, "[{cut_lines} lines are longer than {LINE_CHARS} characters and were cut]");
     }
     if encoding == Encoding::Unknown {
-        text.push_str(
-            "[the file is not UTF-8: bytes that are no text are shown as \u{fffd}; it cannot be edited here]\n",
-        );
+        text.push_str("[the file is not UTF-8: invalid bytes are shown as \u{fffd}; no tool here can edit it]\n");
     }
     text.push_str(&notice.unwrap_or_default());
     Ok(Page::Text(text))

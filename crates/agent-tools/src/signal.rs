@@ -17,11 +17,11 @@ pub fn signal_tool() -> Arc<dyn Tool> {
             "status": {
                 "type": "string",
                 "enum": ["done", "waiting"],
-                "description": "`done`: the task is finished. `waiting`: you cannot go on without an answer."
+                "description": "`done`: the task is finished. `waiting`: you cannot continue without an answer."
             },
             "summary": {
                 "type": "string",
-                "description": "What was done, or what has to be answered."
+                "description": "What was done, or what must be answered."
             }
         },
         "required": ["status", "summary"],
@@ -61,8 +61,9 @@ impl Tool for Signal {
     }
 }
 
-const DESCRIPTION: &str = "Says what your work came to, right before you end your turn. Nobody can answer while you work: \
-    use `waiting` only when you cannot go on at all without an answer. Ending your turn without it means `done`.";
+const DESCRIPTION: &str = "Reports the outcome of your work, right before you end your turn. No one can answer while you work: use \
+                           `waiting` only when you cannot continue at all without an answer. Ending your turn without this call means \
+                           `done`.";
 
 #[cfg(test)]
 mod tests {

@@ -95,7 +95,7 @@ fn listed(todos: &[Todo]) -> String {
     text
 }
 
-const DESCRIPTION: &str = "Writes the list of what is to be done, for work of several steps: the whole list every time, with one entry \
-    `in_progress`. Mark an entry `completed` as soon as it is.";
+const DESCRIPTION: &str = "Writes the to-do list for work of several steps: always the whole list, with one entry `in_progress`. Mark \
+                           an entry `completed` as soon as it is done.";
 const MOST: usize = 100;
 const LONGEST_BYTES: usize = 500;

@@ -19,8 +19,8 @@ pub(crate) struct WriteFileArguments {
 
 impl Operation for WriteFile {
     const NAME: &'static str = "write_file";
-    const DESCRIPTION: &'static str = "Writes a whole file. An existing file must have been read before, and is replaced. \
-        To change a part of a file use `edit_file`.";
+    const DESCRIPTION: &'static str = "Writes a whole file. An existing file is replaced, and you must have read it before. To change \
+                                       part of a file, use `edit_file`.";
     const KIND: FileKind = FileKind::Edits;
     type Arguments = WriteFileArguments;
 

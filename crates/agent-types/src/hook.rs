@@ -1,4 +1,4 @@
-//! What happens after a batch of tools: what the hooks are told and what they report; and the user's own hooks.
+//! What happens after a batch of tools: what the hooks receive and report; and the user's own hooks.
 
 mod occasion;
 
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// What the hooks are told about the tools that ran.
+/// What the hooks learn about the tools that ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// Tools of this batch, in call order.
@@ -28,7 +28,7 @@ pub struct GitReport {
     pub commits: Vec<CommitInfo>,
     /// Whether formatters are configured for files that changed.
     pub formatting_due: bool,
-    /// Whether the agent's own changes are to be committed.
+    /// Whether to commit the agent's own changes.
     pub commit_due: bool,
     /// Why something was left out, for the trace (not a repository, in the middle of a merge, …).
     pub notes: Vec<String>,
@@ -70,13 +70,13 @@ impl fmt::Display for DiffStat {
 pub struct FormatReport {
     /// Files whose content changed, relative to the workspace.
     pub changed_paths: Vec<String>,
-    /// Whether the agent's own changes are to be committed now.
+    /// Whether to commit the agent's own changes now.
     pub commit_due: bool,
     /// What went wrong or was left out, one line each.
     pub notes: Vec<String>,
 }
 
-/// What committing came to.
+/// The result of committing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitReport {
     /// The commit, or nothing when there was nothing to commit.
@@ -88,7 +88,7 @@ pub struct CommitReport {
 /// Why a hook did not do its work. Exhaustive: the driver makes an event of each kind, and must not compile without one for a new kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum HookError {
-    /// It failed or ran out of time. The turn goes on.
+    /// It failed or timed out. The turn continues.
     #[error("{message}")]
     Failed {
         /// What was attempted and found.

@@ -1,12 +1,13 @@
-//! What the machines of an agent and the adapters around them speak of: a conversation, a call of a model, a tool and what it would do, a hook,
-//! a rule, and the [`ports`] through which a driver reaches all of them.
+//! The types that an agent's machines and adapters share: a conversation, a model call, a tool and what a call of it would do, a hook, a
+//! rule, and the [`ports`] through which a driver reaches adapters.
 //!
-//! An adapter (a provider, a tool, a hook) depends on this crate alone: no state, row or action is in it, so a changed table leaves adapters as
-//! they are. `agent-core` re-exports everything here under its own name; a host depends on that.
+//! An adapter (a provider, a tool, a hook) depends on this crate alone. No state, row or action is in it, so changing a table does not
+//! rebuild adapters. `agent-core` re-exports everything here under paths of its own; a host that depends on `agent-core` needs nothing
+//! else.
 //!
 //! # Architecture invariant
-//! No I/O, no clock, no randomness, no `unsafe`, no async runtime, and no decision about what an agent does next. `no_std` makes a compile error
-//! of what would otherwise be a promise.
+//! No I/O, no clock, no randomness, no `unsafe`, no async runtime, and no decision about what an agent does next. `no_std` makes a
+//! compile error of what would otherwise be a promise.
 
 #![no_std]
 #![forbid(unsafe_code)]

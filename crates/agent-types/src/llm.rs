@@ -114,7 +114,7 @@ pub enum StopReason {
     Refusal,
     /// The context window was full.
     ContextWindow,
-    /// A reason nobody knows yet, as the provider spelt it; empty when none was given.
+    /// An unknown reason, as the provider spelt it; empty if it gave none.
     Other(String),
 }
 

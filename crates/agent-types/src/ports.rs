@@ -1,8 +1,8 @@
 //! Ports: the traits through which a host plugs in the outside.
 //!
 //! The machines call none of them. A driver (such as `agent-runner`) performs the machines' actions through them; they are declared here so
-//! that a provider or a tool needs to know this crate only. What keeps or sees the machines' own steps, a journal or an observer, is a port
-//! of `agent-core`.
+//! that a provider or a tool needs to know this crate only. The journal and the observer see the machines' own types and are ports of
+//! `agent-core`.
 
 use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
@@ -39,7 +39,7 @@ pub type LlmStream = Pin<Box<dyn Stream<Item = Result<LlmChunk, LlmError>> + Sen
 /// Something the model can do.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What the model is told. Must not change while the tool is in use.
+    /// What the model reads about the tool. Must not change while the tool is in use.
     fn spec(&self) -> &ToolSpec;
 
     /// Checks the arguments and says what the call would do, without doing anything.
@@ -71,7 +71,7 @@ impl core::fmt::Debug for ToolContext {
     }
 }
 
-/// Takes what a long call prints while it runs. Never blocks; what nobody can take is dropped.
+/// Takes what a long call prints while it runs. Never blocks; what cannot be delivered is dropped.
 pub trait ProgressSink: Send + Sync {
     /// Reports a piece of output.
     fn report(&self, text: &str);
@@ -87,7 +87,7 @@ pub trait CancelSignal: Send + Sync {
     async fn cancelled(&self);
 }
 
-/// The signal of something that nobody stops.
+/// A cancel signal that never fires.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NeverCancelled;
 
@@ -155,7 +155,7 @@ pub trait Approver: Send + Sync {
 /// Runs commands for adapters and drivers that are not tools (commitments, formatters).
 #[async_trait]
 pub trait CommandRunner: Send + Sync {
-    /// Runs a command to its end, its time-out, or the signal, and leaves no process behind.
+    /// Runs a command until it ends, times out or is cancelled, and leaves no process behind.
     ///
     /// # Errors
     /// [`CommandError`] when it could not be started.
@@ -181,7 +181,7 @@ pub struct Command {
     pub output_limit_bytes: usize,
 }
 
-/// What a command came to.
+/// How a command ended, with its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
     /// How it ended.

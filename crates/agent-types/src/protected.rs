@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// not count, because not every file system tells it apart.
 ///
 /// ```
-/// use agent_core::protected;
+/// use agent_types::protected;
 /// assert_eq!(protected::reason("sub/.git/config"), Some("belongs to git's own data"));
 /// assert_eq!(protected::reason("src/main.rs"), None);
 /// ```

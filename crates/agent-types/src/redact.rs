@@ -1,7 +1,7 @@
 //! Takes known secrets out of text. One definition for everything that leaves the program: journal, screen, recordings, audit records.
 //!
 //! ```text
-//! Redactor::new    secrets     -> the forms in which each may stand in a text
+//! Redactor::new    secrets     -> the forms in which each may occur in a text
 //! text, json       a text      -> the same without them
 //! settled_bytes    a beginning -> how much of it is free of secrets whatever follows
 //! ```
@@ -9,7 +9,7 @@
 //! 1. What is found is replaced as a whole, the longest first: one that is part of another does not spare the rest of it.
 //! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is no secret but a word; replacing it would garble every text.
 //! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
-//! 4. Where a text was cut (`…`), what is left of a secret there is found, too.
+//! 4. Where a text was cut (`…`), the rest of a secret there is also found.
 //! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for: `escapes.rs`.
 //!
 //! Absent: guesses at what looks like a secret, and disguises (base64, one letter a line). What is not known is not found.
@@ -78,7 +78,7 @@ impl Redactor {
         self.forms.iter().map(String::as_str)
     }
 
-    /// Whether a secret stands in a text, or what is left of one beside a cut.
+    /// Whether a secret occurs in a text, or the rest of one beside a cut.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
         let is_plain = || self.forms().any(|secret| text.contains(secret));

@@ -34,6 +34,6 @@ impl SignalArguments {
 pub enum Signal {
     /// It is done.
     Done,
-    /// It cannot go on without an answer.
+    /// It needs an answer to continue.
     Waiting,
 }

@@ -1,4 +1,4 @@
-//! Tools as the session sees them: what they offer, what a call would do, what it came to.
+//! Tools as the session sees them: what they offer, what a call would do, and its result.
 
 use crate::conversation::{CallId, ToolCall};
 use crate::hook::HookReport;
@@ -99,7 +99,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// A shell command of which each plain command means the same as by itself.
+    /// A shell command in which each plain command means the same as on its own.
     #[must_use]
     pub const fn command(text: String, plain: Option<Vec<String>>) -> Self {
         Self::Command { text, plain, carries_over: false }
@@ -114,7 +114,7 @@ impl Subject {
         }
     }
 
-    /// What it is about, one by one: each path, or each plain command. Nothing when it cannot be taken apart.
+    /// Its parts as subjects of their own: each path, or each plain command. `None` if it cannot be taken apart.
     #[must_use]
     pub fn parts(&self) -> Option<Vec<Self>> {
         match self {
@@ -162,7 +162,7 @@ pub struct CallFacts {
     pub finding: Finding,
     /// What the user's hooks say about it.
     pub verdict: HookVerdict,
-    /// What else came of those hooks, if any ran: their runs, what the model is told, other arguments.
+    /// What else those hooks produced, if any ran: their runs, text for the model, changed arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Box<HookReport>>,
 }
@@ -203,7 +203,7 @@ pub enum HookVerdict {
         /// Why, for the trace.
         reason: String,
     },
-    /// A person is to be asked.
+    /// The user must be asked.
     Ask {
         /// Why, for that person.
         reason: String,
@@ -238,7 +238,7 @@ impl HookVerdict {
     }
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutcome {
     /// How it ended.
@@ -260,7 +260,7 @@ impl ToolOutcome {
         Self { status: ToolStatus::Failed, content: content.into(), changed_paths: Vec::new() }
     }
 
-    /// A call that was stopped, or of which nobody knows how it ended.
+    /// A call that was stopped, or whose end is unknown.
     pub fn interrupted(content: impl Into<String>) -> Self {
         Self { status: ToolStatus::Interrupted, content: content.into(), changed_paths: Vec::new() }
     }
@@ -287,11 +287,11 @@ pub enum ToolStatus {
     Failed,
     /// It was stopped, or the program ended while it ran: its effect is unknown.
     Interrupted,
-    /// It never began, and the content says why. Hooks on what ran are not told of it.
+    /// It never started, and the content says why. Hooks that run after calls do not see it.
     NotRun,
 }
 
-/// A tool that ran, as the hooks after it are told.
+/// A tool that ran, as the hooks after it see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RanTool {

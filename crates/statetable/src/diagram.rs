@@ -1,7 +1,7 @@
 //! A machine's table as documents: what the code runs on is what people read.
 //!
 //! Every format is made from the [`Table`] alone and in the table's own order, so that the same table gives the same text. Absent on
-//! purpose: layout and files; whoever asks for a document decides where it goes.
+//! purpose: layout and files; the caller decides where a document goes.
 //!
 //! ```
 //! use statetable::diagram::{Format, render};

@@ -228,7 +228,7 @@ pub enum Reason<O> {
 impl<O: fmt::Display> fmt::Display for Reason<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRow => f.write_str("there is no row for it"),
+            Self::NoRow => f.write_str("the table has no row for it"),
             Self::StaleTicket => f.write_str("its ticket is not open"),
             Self::Objection(objection) => objection.fmt(f),
         }

@@ -100,7 +100,7 @@ pub struct Row<S: 'static, T: 'static, A: 'static> {
 pub struct Table<S: 'static, T: 'static, A: 'static> {
     /// Title of diagrams and documents.
     pub name: &'static str,
-    /// Where a new machine stands.
+    /// The initial state of a machine.
     pub initial: S,
     /// States that nothing leaves.
     pub terminal: &'static [S],

@@ -52,7 +52,7 @@ pub struct Trace<S, T> {
     notes: VecDeque<TraceNote>,
     /// By state: times entered, milliseconds spent.
     totals: Vec<(u64, u64)>,
-    /// When the state was entered; nothing while no event has told the time.
+    /// When the state was entered; `None` until an event has given the time.
     entered_at_ms: Option<u64>,
     dropped: u64,
 }
@@ -149,7 +149,7 @@ impl<S: Label, T: Label> Trace<S, T> {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Rejected<S, T, R> {
-    /// Where the machine stands.
+    /// The machine's state.
     pub state: S,
     /// The event's name.
     pub event: Cow<'static, str>,

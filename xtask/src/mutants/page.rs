@@ -56,8 +56,9 @@ const INTRODUCTION: &str = "<!-- Written by `cargo xtask mutants`, but for the r
 
 # Mutants that no test notices
 
-`cargo xtask mutants` changes the code of `agent-core` and `agent-types` in the small ways that cargo-mutants lists, and runs the tests of both on
-each change. All mutants are compiled in at once and one is chosen for each run of the tests, with the same seed for every random test; the few that cannot
+`cargo xtask mutants` changes the code of `agent-core` and `agent-types` in the small ways that cargo-mutants lists, and runs the
+tests of both on each change. All mutants are compiled in at once and one is chosen for each run of the tests, with the same seed for
+every random test; the few that cannot
 be chosen so (of functions that return `impl Trait` or that are called at compile time) are left to cargo-mutants itself. A change that a
 test notices is caught, and so is one that keeps a test from coming to an end.
 ";

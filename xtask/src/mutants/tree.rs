@@ -216,7 +216,7 @@ const COMPILE_TIME: &str = "compile-time.txt";
 const PACKAGE: &str = "crates/agent-core";
 /// The machines.
 pub(super) const SOURCES: &str = "crates/agent-core/src/";
-/// What they speak of.
+/// The types that they share with adapters.
 pub(super) const TYPES: &str = "crates/agent-types/src/";
 /// What is woven. The kernel is not: its proofs run when tables are compiled, before a mutant could be chosen.
 const WOVEN: &[&str] = &[SOURCES, TYPES];

@@ -24,44 +24,44 @@ pub(crate) struct Cli {
     pub(crate) misplaced: Misplaced,
 }
 
-/// What to do; without a command an interactive session in the current directory.
+/// What to do; without a command, an interactive session in the current directory.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Do one task without asking, and exit with what came of it.
+    /// Do one task without asking; the exit code reports the outcome.
     Run(Run),
-    /// Do a job with retries and an audit record, or look at the records.
+    /// Do a job with retries and an audit record, or show the records.
     Job(crate::commands::job::args::Job),
-    /// Show the whole loop without key or network, on a small repository made for it.
+    /// Show the whole loop on a small sample repository, without a key or network.
     Demo(Demo),
-    /// Go on with a session at the prompt; without an id with the newest of this directory.
+    /// Resume a session at the prompt (default: the newest in this directory).
     Resume(Resume),
-    /// Look at kept sessions: list, show, export, verify, remove.
+    /// List, show, export, verify or remove sessions, or check a session file.
     Sessions(crate::commands::sessions::args::Sessions),
-    /// Tell a session again from its journal, record by record.
+    /// Replay a session's journal, record by record.
     Replay(crate::commands::sessions::args::Replay),
-    /// Tell why a session stopped, and what it took.
+    /// Explain why a session stopped and what it used.
     Explain(crate::commands::sessions::args::Explain),
-    /// Make a new session of the first records of another one.
+    /// Start a new session from the first records of another.
     Branch(crate::commands::sessions::args::Branch),
-    /// Go back in a session: a new one with its first records. The original stays.
+    /// Go back in a session: start a new one from its first records. The original stays as it is.
     Rewind(crate::commands::sessions::args::Rewind),
-    /// Take back what the agent changed in its last turns; commits stay, and so does what somebody changed since.
+    /// Restore the files that the agent changed in its last turns; commits and later changes stay.
     Undo(Undo),
-    /// Trust this workspace, so that programs are used that its repository names or configures; shows first which.
+    /// Let this repository's hooks and formatters run; lists them first.
     Trust(Trust),
     /// Draw a machine from its table.
     Diagram(Diagram),
-    /// Look for what is missing on this machine.
+    /// Check this machine and the configuration for problems.
     Doctor(Doctor),
     /// List the tools with their parameters.
     Tools,
-    /// Look at the configuration.
+    /// Show the configuration in effect.
     Config(ConfigArguments),
-    /// Look at what holds commands back on this machine.
+    /// Check what confines commands on this machine.
     Sandbox(SandboxArguments),
-    /// Write the completions for a shell to standard output.
+    /// Write a shell's completion script to standard output.
     Completions(Completions),
-    /// Write the manual page of a command, of `agent` itself by default, to standard output.
+    /// Write the manual page of a command (default: `agent` itself) to standard output.
     Man(Man),
 }
 
@@ -81,36 +81,36 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Undo {
-    /// How many turns. An undo counts as one: after an undo, 1 takes it back.
+    /// Number of turns to undo. An undo counts as a turn: `agent undo` after an undo reverses it.
     #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turns: u32,
-    /// In this directory's repository.
+    /// Use the repository of this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
-    /// Only show what trust enables; exit code 0 when it is trusted, 1 when not.
+    /// Only show what trust enables; exit code 0 if the repository is trusted, 1 if not.
     #[arg(long, conflicts_with_all = ["revoke", "yes"])]
     pub(crate) show: bool,
-    /// Trust it no longer.
+    /// Withdraw the trust.
     #[arg(long, conflicts_with = "yes")]
     pub(crate) revoke: bool,
-    /// Let its hooks run as you where they are one script that can be checked, and its formatters where there is no sandbox.
+    /// Let hooks run as you if they are a single script that can be checked, and formatters if there is no sandbox.
     #[arg(long, conflicts_with = "revoke")]
     pub(crate) outside_sandbox: bool,
     /// Do not ask.
     #[arg(short, long)]
     pub(crate) yes: bool,
-    /// The project of this directory.
+    /// Use the project in this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Look at this directory.
+    /// Check this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
@@ -123,7 +123,7 @@ pub(crate) struct ConfigArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print what would hold for a run here with these options, and who says so. Keys are not shown.
+    /// Print the settings that a run here with these options would use, and where each one comes from. Keys are not shown.
     Show(Box<ConfigShow>),
 }
 
@@ -144,13 +144,13 @@ pub(crate) struct SandboxArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SandboxCommand {
-    /// Try what a sandbox should refuse, inside and outside of it, and print what is really enforced; exit code 0 when all of it is.
+    /// Try what a sandbox should refuse, inside and outside it, and print what is really enforced; exit code 0 if everything is.
     Check(SandboxCheck),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SandboxCheck {
-    /// Check this one instead of the strongest that works.
+    /// Check this sandbox instead of the strongest one that works.
     #[arg(long, value_enum)]
     pub(crate) with: Option<SandboxKind>,
     /// Print one JSON object.
@@ -160,9 +160,9 @@ pub(crate) struct SandboxCheck {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SandboxKind {
-    /// Namespaces made by the program `bwrap`, and a filter of system calls.
+    /// Namespaces made by the program `bwrap`, and a system call filter.
     Bubblewrap,
-    /// Landlock and a filter of system calls: weaker.
+    /// Landlock and a system call filter: weaker.
     Landlock,
 }
 
@@ -181,7 +181,7 @@ pub(crate) struct Resume {
 
 #[derive(Debug, Args)]
 pub(crate) struct Diagram {
-    /// Which machine.
+    /// The machine to draw.
     #[arg(value_enum)]
     pub(crate) machine: Machine,
     /// In which form.
@@ -193,7 +193,7 @@ pub(crate) struct Diagram {
 pub(crate) enum Machine {
     /// A conversation between a user, a model and its tools.
     Session,
-    /// An agent's life and the commitments it is bound to.
+    /// The life of an agent with commitments.
     Lifecycle,
     /// One piece of work from its description to its audit record.
     Job,
@@ -211,17 +211,17 @@ pub(crate) enum DiagramFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Where to make the repository; an empty or missing directory. Default: a new temporary directory.
+    /// Where to create the repository: an empty or new directory. Default: a new temporary directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Write only the verdict.
+    /// Print only the verdict.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell that reads them.
+    /// The shell.
     pub(crate) shell: clap_complete::Shell,
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &ConfigShow) -> Result<u8, Failure> {
         });
         print(&lines)
     };
-    written.map_err(|error| Failure::internal(format!("write the settings: {error}")))?;
+    written.map_err(|error| Failure::internal(format!("cannot write the settings: {error}")))?;
     Ok(0)
 }
 
@@ -62,10 +62,10 @@ fn shown(value: &Value) -> String {
 /// What is read, and where sessions are kept.
 fn files(settings: &Settings, repository: &RepositoryConfig) -> Result<Vec<Told>, Failure> {
     let user = file::user_config_path();
-    let is_there = if user.as_ref().is_some_and(|path| path.exists()) { "read" } else { "not there" };
+    let is_there = if user.as_ref().is_some_and(|path| path.exists()) { "read" } else { "not found" };
     let mut told = vec![
-        Told { key: "directory", value: json!(settings.directory), source: String::from("where it works") },
-        Told { key: "configuration", value: json!(user), source: format!("the user's: {is_there}") },
+        Told { key: "directory", value: json!(settings.directory), source: String::from("working directory") },
+        Told { key: "configuration", value: json!(user), source: format!("yours: {is_there}") },
     ];
     told.extend(repository.paths.iter().map(|path| Told {
         key: "configuration",
@@ -87,7 +87,7 @@ fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
     let chosen = provider::name(settings);
     let (name, source) = match &chosen {
         Ok(name) => (name.to_possible_value().map(|value| value.get_name().to_owned()), {
-            let otherwise = "what else is set leaves only this one";
+            let otherwise = "the only one that the other settings allow";
             said(options.provider.is_some(), user.provider.is_some(), otherwise)
         }),
         Err(failure) => (None, failure.message.lines().next().unwrap_or_default().to_owned()),
@@ -156,7 +156,7 @@ fn of_permissions(settings: &Settings, options: &Options, repository: &Repositor
     let is_narrowed = repository.sandbox.is_some_and(|narrow| wanted.is_none_or(|wanted| narrow < wanted));
     told.push(Told {
         key: "sandbox",
-        value: settings.sandbox.as_ref().map_or(json!("none: commands run as you"), |it| json!(it.to_string())),
+        value: settings.sandbox.as_ref().map_or(json!("off: commands run as you"), |it| json!(it.to_string())),
         source: match is_narrowed {
             true => String::from(REPOSITORY),
             false => said(options.sandbox.is_some(), user.sandbox.is_some(), BUILT_IN),
@@ -188,7 +188,7 @@ fn of_limits(settings: &Settings, options: &Options, repository: &RepositoryConf
         let source = match narrowed && !is_users {
             true => String::from(REPOSITORY),
             false if holds.is_none() => String::from("no limit"),
-            false => said(by_flag.is_some(), by_user.is_some(), "built in for runs, none at the prompt"),
+            false => said(by_flag.is_some(), by_user.is_some(), "built in for `run`, no limit at the prompt"),
         };
         Told { key, value: json!(holds), source }
     });

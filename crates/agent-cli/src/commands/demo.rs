@@ -34,7 +34,7 @@ pub(crate) async fn run(arguments: Demo) -> Result<u8, Failure> {
     };
     let shown = show(&directory, arguments.quiet).await;
     shown.map_err(|failure| {
-        let message = format!("{}; what there is of the demo stays at {}", failure.message, directory.display());
+        let message = format!("{}; the unfinished demo stays at {}", failure.message, directory.display());
         Failure { message, ..failure }
     })
 }
@@ -45,7 +45,7 @@ async fn show(directory: &Path, is_quiet: bool) -> Result<u8, Failure> {
     let repository = demo::create_repository(directory).map_err(Failure::internal)?;
     view.tell(&format!("a repository with a failing test: {}", repository.path.display()));
     if !repository.rustfmt {
-        view.tell("rustfmt is not there: the formatter is left out");
+        view.tell("rustfmt was not found, so the demo runs without the formatter");
     }
     let server = ScriptedServer::start(demo::script()).await.map_err(Failure::internal)?;
     view.tell(&format!("a scripted model behind a real socket: {}", server.url()));
@@ -54,12 +54,12 @@ async fn show(directory: &Path, is_quiet: bool) -> Result<u8, Failure> {
     let code = task(&settings, &server.url(), &mut view).await?;
     if matches!(code, INTERRUPTED | TERMINATED) {
         let how = if code == INTERRUPTED { "interrupted" } else { "terminated" };
-        view.tell(&format!("{how} before the end; the repository stays at {}", repository.path.display()));
+        view.tell(&format!("{how} before the demo finished; the repository stays at {}", repository.path.display()));
         return Ok(code);
     }
     let violations = server.violations();
     for violation in &violations {
-        view.error(&format!("a request that the real API would refuse: {violation}"));
+        view.error(&format!("the real API would reject this request: {violation}"));
     }
     if !is_quiet {
         show_changes(&repository)?;
@@ -118,7 +118,7 @@ fn settings(repository: &DemoRepository, view: &mut View) -> Settings {
     let sandbox = sandbox::strongest(&repository.path, Vec::new());
     match &sandbox {
         Ok(sandbox) => view.tell(&format!("sandbox: {sandbox}")),
-        Err(why) => view.tell(&format!("no sandbox: the demo's commands run as you: {why}")),
+        Err(why) => view.tell(&format!("no sandbox, so the demo's commands run as you: {why}")),
     }
     let programs = search_path::of(&repository.path, &UserConfig::default());
     let rustfmt = repository.rustfmt.then(|| programs.find("rustfmt").ok()).flatten();
@@ -161,8 +161,8 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
     let verdict = demo::verify(repository).map_err(Failure::internal)?;
     let mark = |holds: bool| if holds { "ok " } else { "NOT" };
     let mut lines = vec![
-        format!("{} the tests pass, run once more", mark(verdict.tests_pass)),
-        format!("{} the fix is committed, and nothing else is", mark(verdict.fix_committed)),
+        format!("{} the tests pass when run again", mark(verdict.tests_pass)),
+        format!("{} the fix is committed, and nothing else", mark(verdict.fix_committed)),
         format!("{} your own unfinished files are untouched and uncommitted", mark(verdict.user_files_untouched)),
     ];
     if let Some(formatted) = verdict.formatted {
@@ -177,7 +177,7 @@ fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> 
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 fn unwritten(error: std::io::Error) -> Failure {
-    Failure::internal(format!("write what happened: {error}"))
+    Failure::internal(format!("cannot write the result: {error}"))
 }
 
 const INTERRUPTED: u8 = 130;

@@ -22,6 +22,6 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
         Machine::Lifecycle => render(&LIFECYCLE, format),
         Machine::Job => render(&JOB, format),
     };
-    print(&text).map_err(|error| Failure::internal(format!("write the diagram: {error}")))?;
+    print(&text).map_err(|error| Failure::internal(format!("cannot write the diagram: {error}")))?;
     Ok(0)
 }

@@ -28,10 +28,10 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     let place = directory.as_deref().unwrap_or(Path::new("/"));
     let programs = search_path::of(place, &users_config().unwrap_or_default());
     let mut report = Report { lines: Vec::new(), is_bad: false, programs };
-    report.program("git", true, "commits are neither seen nor made without it");
+    report.program("git", true, "without it the agent neither sees nor makes commits");
     report.program("bash", true, "the bash tool needs it");
     report.program("rustc", false, "only the demo needs it");
-    report.program("rustfmt", false, "only the demo and formatters configured to use it need it");
+    report.program("rustfmt", false, "only the demo, and formatters that are configured to use it, need it");
     report.keys();
     if let Err(failure) = file::check_places() {
         report.bad(&failure.message);
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     report.state();
     report.leftovers();
     let text = format!("{}\n", report.lines.join("\n"));
-    print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
+    print(&text).map_err(|error| Failure::internal(format!("cannot write the report: {error}")))?;
     Ok(u8::from(report.is_bad))
 }
 
@@ -92,7 +92,7 @@ impl Report {
                 self.good(&format!("{name}: {version}"));
             }
             Ok(Ok(output)) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", said(&output))),
-            Ok(Err(_)) | Err(_) => self.missing(is_needed, &format!("{name} is not there: {why}")),
+            Ok(Err(_)) | Err(_) => self.missing(is_needed, &format!("{name} was not found: {why}")),
         }
     }
 
@@ -101,7 +101,7 @@ impl Report {
         for path in self.programs.left_out().to_vec() {
             let path = path.display();
             self.note(&format!(
-                "the agent runs no program of its own from `{path}`, which is in PATH and can be written by commands"
+                "`{path}` is in PATH, but commands can write to it: the agent starts none of its own programs from there"
             ));
         }
     }
@@ -120,7 +120,7 @@ impl Report {
             if let Some(url) = variable(base_url_variable(name)) {
                 let is_near = is_on_this_machine(&url);
                 any |= is_near;
-                let needs = if is_near { ": on this machine, so it needs no key" } else { "" };
+                let needs = if is_near { ", on this machine, so it needs no key" } else { "" };
                 self.note(&format!("{} is {}{needs}", base_url_variable(name), shown_url(&url)));
             }
         }
@@ -128,13 +128,13 @@ impl Report {
             let url = variable(base_url_variable(name)).unwrap_or_default();
             if let Some(proxy) = provider::proxy(name, &url) {
                 self.note(&format!(
-                    "requests to {} go through the proxy {proxy}, which the environment names",
+                    "requests to {} go through the proxy {proxy}, which is set in the environment",
                     keys::own_host(name)
                 ));
             }
         }
         if !any {
-            self.note("no key is set: use a local server with `--base-url`, or look at `agent demo`");
+            self.note("no key is set: use a local server with `--base-url`, or try `agent demo`");
         }
     }
 
@@ -183,13 +183,13 @@ impl Report {
         self.rules(directory, &config);
         match trust::of(directory, &config) {
             Ok(trust) if trust.is_given => {
-                self.note("the workspace is trusted: programs that its repository names or configures are used");
+                self.note("the workspace is trusted: its repository's hooks and formatters may run");
             }
-            Ok(trust) => trust.told.iter().for_each(|told| self.note(&format!("not used: {told}"))),
+            Ok(trust) => trust.told.iter().for_each(|told| self.note(&format!("ignored: {told}"))),
             Err(failure) => self.bad(&failure.message),
         }
         if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
-            self.note("it is not in a git repository: nothing is committed");
+            self.note("the directory is not in a git repository, so nothing is committed");
         }
     }
 
@@ -198,7 +198,7 @@ impl Report {
             Ok(found) if found.weaknesses().is_empty() => self.good(&format!("sandbox: {found}")),
             Ok(found) => self.note(&format!("sandbox: {found}")),
             Err(why) => self.note(&format!(
-                "sandbox: {why}; `agent run` ends with an error unless `--sandbox off` is said, and at the prompt commands run as you"
+                "sandbox: {why}; `agent run` fails without `--sandbox off`, and at the prompt commands run as you"
             )),
         }
     }
@@ -208,16 +208,16 @@ impl Report {
         let Some(home) = state_home() else { return };
         let cleared = agent_exec::leftovers::clear(&home.join(crate::LEFTOVERS));
         for path in &cleared.removed {
-            self.note(&format!("removed {}, which an agent that was killed had left", path.display()));
+            self.note(&format!("removed {}, left by an agent that was killed", path.display()));
         }
         for (path, why) in &cleared.left {
-            self.note(&format!("an agent that was killed may have left {}: {why}", path.display()));
+            self.note(&format!("{} may be left from an agent that was killed: {why}", path.display()));
         }
     }
 
     fn state(&mut self) {
         let Some(home) = state_home() else {
-            self.bad("there is no place for sessions: set AGENT_STATE_HOME");
+            self.bad("there is no directory for sessions: set AGENT_STATE_HOME");
             return;
         };
         match file::make_state_home().and_then(|()| tempfile::NamedTempFile::new_in(&home)) {

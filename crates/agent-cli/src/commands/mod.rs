@@ -1,4 +1,4 @@
-//! What users and scripts may say, and a file for each command that does it.
+//! The command line, and a file or folder for each command.
 
 pub(crate) mod args;
 pub(crate) mod config_show;

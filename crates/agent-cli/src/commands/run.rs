@@ -26,11 +26,11 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let started = Instant::now();
     let Run { prompt, words, verification, options } = arguments;
     if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
-        say("agent: `--include-partial-messages` belongs to `--output-format stream-json`");
+        say("agent: `--include-partial-messages` needs `--output-format stream-json`");
         return WRONG_USAGE;
     }
     if options.fork_session && !options.continue_newest && options.session_id.is_none() {
-        say("agent: `--fork-session` goes with `--continue` or `--session-id`");
+        say("agent: `--fork-session` needs `--continue` or `--session-id`");
         return WRONG_USAGE;
     }
     let mut printer = Printer::new(&options);
@@ -80,7 +80,7 @@ async fn begin(
         Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
         // Other commands make another agent, which would wait for one.
         Err(_) if opened.was_unfinished && is_bound_anew => Err(Failure::input(
-            "go on with the run that was left: it has its own commands; leave `--verify` out, or give a new task with `-p`",
+            "cannot resume the interrupted run with `--verify`: it has its own commands; leave `--verify` out or give a new task with `-p`",
         )),
         Err(failure) => Err(failure),
     }
@@ -118,8 +118,8 @@ async fn drive(
     }
     let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices).await;
     handle.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
-        printer.say("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+    let (ended, cut_short) = apart::ended(task, &mut signals, || {
+        printer.say("stopping the end-of-session hooks (Ctrl-C again quits at once)");
         handle.detach();
     })
     .await;
@@ -139,10 +139,10 @@ async fn drive(
                 (None, None) => result,
             }
         }
-        None => {
-            RunResult::of_failure(&Failure::stopped(cut_short.unwrap_or(Signal::Terminate)), started).of_session(id)
+        None => RunResult::of_failure(&cut_short.unwrap_or(Signal::Terminate).failure(), started).of_session(id),
+        Some(Err(error)) => {
+            RunResult::of_failure(&Failure::internal(format!("cannot drive the session: {error}")), started)
         }
-        Some(Err(error)) => RunResult::of_failure(&Failure::internal(format!("drive the session: {error}")), started),
     }
 }
 
@@ -164,7 +164,7 @@ async fn watch(
             Some(signal) = signals.recv() => match (signal, signalled) {
                 // The first interrupt ends the turn in order; anything more leaves at once, and the session can be resumed.
                 (Signal::Interrupt, None) => {
-                    printer.say("stopping (Ctrl-C again leaves at once)");
+                    printer.say("stopping (Ctrl-C again quits at once)");
                     signalled = Some(Signal::Interrupt);
                     unread::signalled();
                     agent.cancel();
@@ -201,11 +201,9 @@ async fn watch(
 pub(crate) fn going_on(lifecycle: &Lifecycle) -> String {
     let (bound, rounds) = (lifecycle.commitments().len(), lifecycle.rounds());
     match bound {
-        0 => String::from("going on with the run that was left"),
-        1 => format!("going on with the run that was left: 1 commitment, {rounds} reports of what is missing so far"),
-        _ => format!(
-            "going on with the run that was left: {bound} commitments, {rounds} reports of what is missing so far"
-        ),
+        0 => String::from("resuming the interrupted run"),
+        1 => format!("resuming the interrupted run: 1 commitment, {rounds} gap reports so far"),
+        _ => format!("resuming the interrupted run: {bound} commitments, {rounds} gap reports so far"),
     }
 }
 
@@ -215,10 +213,10 @@ fn guesses(before: &agent_core::budget::Ledger, after: &agent_core::budget::Ledg
     let estimated = after.estimated_calls - before.estimated_calls;
     let unpriced = after.unpriced_calls - before.unpriced_calls;
     let said = [
-        (estimated, "the provider did not say how many tokens were used: they are estimated"),
+        (estimated, "the provider did not report the tokens, so they are estimated"),
         (
             unpriced,
-            "the price of the model is not known: the cost is not known (set it in the configuration, under `[models]`)",
+            "no price is known for the model, so the cost is unknown (set the price in the configuration, under `[models]`)",
         ),
     ];
     let said = said.into_iter().filter(|(count, _)| *count > 0);
@@ -239,7 +237,7 @@ fn conclude(
     let (code, subtype, error) = match (end, signalled, &outcome) {
         (_, Some(Signal::Terminate), _) => (143, "cancelled", Some(String::from("terminated"))),
         (End::JournalFailed(error), Some(Signal::Interrupt), _) => {
-            (130, "cancelled", Some(format!("interrupted, and the journal is not complete: {error}")))
+            (130, "cancelled", Some(format!("interrupted, and the journal is incomplete: {error}")))
         }
         (End::JournalFailed(error), None, _) => (1, OutcomeKind::Failed.subtype(), Some(error.to_string())),
         (_, Some(Signal::Interrupt), None) => (130, "cancelled", Some(String::from("interrupted"))),
@@ -288,8 +286,8 @@ impl RunResult {
 
     /// The same, when a signal stopped the hooks at the session's end.
     fn cut_short(self, signal: Signal) -> Self {
-        let failure = Failure::stopped(signal);
-        let error = format!("{}, and the hooks at the session's end were stopped", failure.message);
+        let failure = signal.failure();
+        let error = format!("{}, and the end-of-session hooks were stopped", failure.message);
         Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
     }
 
@@ -322,16 +320,16 @@ async fn task(prompt: Option<String>, words: &[String]) -> Result<String, Failur
         Some("-") => read_stdin().await?,
         Some(text) => text.to_owned(),
         None if io::stdin().is_terminal() => {
-            return Err(Failure::input("read the task: say it with `-p PROMPT`, or pipe it in"));
+            return Err(Failure::input("there is no task: give one with `-p PROMPT` or pipe it in"));
         }
         None => read_stdin().await?,
     };
-    if text.trim().is_empty() { Err(Failure::input("read the task: it is empty")) } else { Ok(text) }
+    if text.trim().is_empty() { Err(Failure::input("the task is empty")) } else { Ok(text) }
 }
 
 /// Reads on another thread: a signal must not wait for whoever holds the pipe.
 async fn read_stdin() -> Result<String, Failure> {
-    let failed = |what: String| Failure::input(format!("read the task from standard input: {what}"));
+    let failed = |what: String| Failure::input(format!("cannot read the task from standard input: {what}"));
     let reading = tokio::task::spawn_blocking(|| {
         let mut text = String::new();
         io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)

@@ -17,6 +17,6 @@ pub(crate) fn run() -> Result<u8, Failure> {
         let schema = serde_json::to_string_pretty(&spec.input_schema).map_err(Failure::internal)?;
         out.push_str(&format!("{}\n  {}\n{schema}\n\n", spec.name, spec.description));
     }
-    print(&out).map_err(|error| Failure::internal(format!("write the tools: {error}")))?;
+    print(&out).map_err(|error| Failure::internal(format!("cannot write the tools: {error}")))?;
     Ok(0)
 }

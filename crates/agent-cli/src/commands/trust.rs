@@ -19,13 +19,13 @@ use std::path::Path;
 pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     let directory = working_directory(arguments.directory.as_deref())?;
     let root = project::root(&directory);
-    let failed = |error: std::io::Error| Failure::internal(format!("trust {}: {error}", root.display()));
+    let failed = |error: std::io::Error| Failure::internal(format!("cannot trust {}: {error}", root.display()));
     let store = store()
-        .ok_or_else(|| Failure::config("keep what is trusted: there is no home directory; set AGENT_STATE_HOME"))?;
+        .ok_or_else(|| Failure::config("cannot record the trust: there is no home directory; set AGENT_STATE_HOME"))?;
     let place = Place::at(&root).map_err(failed)?;
     if arguments.revoke {
         let was_there = store.revoke(&place).map_err(failed)?;
-        let word = if was_there { "trusted no longer" } else { "was not trusted" };
+        let word = if was_there { "no longer trusted" } else { "was not trusted" };
         say(&format!("agent: {}: {word}", inline(&root.display().to_string())));
         return Ok(0);
     }
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
         let differences = programs::differences(&store.programs(&place).unwrap_or_default(), &programs);
         differences.iter().for_each(|line| shown.push_str(&format!("{}\n", inline(line))));
     }
-    print(&shown).map_err(|error| Failure::internal(format!("show what trust enables: {error}")))?;
+    print(&shown).map_err(|error| Failure::internal(format!("cannot show what trust enables: {error}")))?;
     let is_as_wanted = standing == Standing::Trusted && is_outside == was_outside;
     if arguments.show || is_as_wanted {
         return Ok(u8::from(standing != Standing::Trusted));
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     }
     programs::run_outside(&mut programs, is_outside);
     store.trust(&place, &programs).map_err(failed)?;
-    say("agent: trusted from now on; `agent trust --revoke` takes it back");
+    say("agent: trusted from now on; `agent trust --revoke` withdraws it");
     Ok(0)
 }
 
@@ -70,18 +70,16 @@ fn describe(
         Standing::Trusted => String::from("trusted"),
         Standing::Changed => format!("not trusted: {CHANGED}"),
         Standing::Outdated => format!("not trusted: {OUTDATED}"),
-        Standing::Replaced => String::from("not trusted: another directory was, that is not there any more"),
+        Standing::Replaced => String::from("not trusted: the trusted directory at this path has been replaced"),
         _ => String::from("not trusted"),
     };
-    let would = if standing == Standing::Trusted { "it uses" } else { "trusted, it would use" };
+    let would = if standing == Standing::Trusted { "it uses" } else { "if trusted, it would use" };
     let mut text = format!("{}: {said}\n", inline(&root.display().to_string()));
     let mut programs = formatters::shown(config, root, &search_path::of(root, &user));
     let ground = Ground { directory, user: &user, has_sandbox: true };
     programs.extend(places::shown(config, is_outside, ground));
     if programs.is_empty() {
-        text.push_str(&format!(
-            "trusted, it {would} no program of the repository's, nor one that the repository configures\n"
-        ));
+        text.push_str(&format!("{would} none of the repository's hooks and formatters\n"));
     }
     for program in programs {
         text.push_str(&format!("{would} {}\n", inline(&program)));
@@ -101,14 +99,15 @@ fn describe(
 /// Asks the person at the terminal.
 fn is_agreed() -> Result<bool, Failure> {
     if !stdin().is_terminal() {
-        return Err(Failure::usage("nobody can be asked here: `--yes` trusts, `--show` only shows"));
+        return Err(Failure::usage("no one is at a terminal to confirm: `--yes` trusts, `--show` only shows"));
     }
-    say("agent: trust it with this? [y/N]");
+    say("agent: trust this? [y/N]");
     let mut answer = String::new();
-    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("read the answer: {error}")))?;
+    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("cannot read the answer: {error}")))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-const INSIDE: &str = "`--outside-sandbox` lets hooks that are one script of the workspace run as you, from a copy of the script as it is now\n";
+const INSIDE: &str = "`--outside-sandbox` lets hooks that are a single script in the workspace run as you, from a copy of the script as \
+                      it is now\n";
 const NEVER: &str = "trusted or not, a repository cannot allow calls, loosen the permission mode, the sandbox or limits, or choose the \
     provider or model; git's hooks, filters and helper programs are not run\n";

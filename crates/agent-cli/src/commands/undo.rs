@@ -17,16 +17,18 @@ use std::path::{Path, PathBuf};
 pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => std::env::current_dir().map_err(|error| Failure::input(format!("undo: the directory: {error}")))?,
+        None => {
+            std::env::current_dir().map_err(|error| Failure::input(format!("cannot undo: the directory: {error}")))?
+        }
     };
     let directory = directory
         .canonicalize()
-        .map_err(|error| Failure::input(format!("undo in {}: {error}", directory.display())))?;
+        .map_err(|error| Failure::input(format!("cannot undo in {}: {error}", directory.display())))?;
     let turns = usize::try_from(arguments.turns).unwrap_or(usize::MAX);
     let (config, git) = config(directory)?;
     let undone = undo(&config, &git, turns, &NeverCancelled).await;
     let undone = undone.map_err(|error| failed(&error))?;
-    tell(&undone, turns).map_err(|error| Failure::internal(format!("say what was undone: {error}")))?;
+    tell(&undone, turns).map_err(|error| Failure::internal(format!("cannot report what was undone: {error}")))?;
     Ok(u8::from(!undone.left.is_empty()))
 }
 
@@ -87,7 +89,7 @@ pub(crate) fn files(undone: &Undone, words: [&str; 2]) -> String {
 pub(crate) fn say_notes(undone: &Undone) {
     undone.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
     if !undone.commands.is_empty() {
-        say("agent: what these commands changed is not known and stays:");
+        say("agent: what these commands changed is unknown and stays:");
         undone.commands.iter().for_each(|command| say(&format!("  {}", inline(command))));
     }
 }
@@ -97,19 +99,19 @@ fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
     say_notes(undone);
     let number = match (undone.turns, asked) {
         (1, _) => String::from("one turn"),
-        (turns, asked) if turns < asked => format!("{turns} turns, all that are kept,"),
+        (turns, asked) if turns < asked => format!("{turns} turns, all that are recorded,"),
         (turns, _) => format!("{turns} turns"),
     };
     let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
     let kept = match left {
-        1 => "1 file stays as it is, for the reason above".to_owned(),
-        left => format!("{left} files stay as they are, for the reasons above"),
+        1 => "1 file stays as it is, see above".to_owned(),
+        left => format!("{left} files stay as they are, see above"),
     };
-    let again = "commits stay; `agent undo` again takes the undo back";
+    let again = "commits stay; `agent undo` again reverses the undo";
     say(&match (changed, left) {
-        (0, 1..) => format!("agent: nothing is taken back: {kept}"),
-        (_, 1..) => format!("agent: {number} taken back in part: {kept}; {again}"),
-        (_, 0) => format!("agent: {number} taken back; {again}"),
+        (0, 1..) => format!("agent: nothing undone: {kept}"),
+        (_, 1..) => format!("agent: {number} partly undone: {kept}; {again}"),
+        (_, 0) => format!("agent: {number} undone; {again}"),
     });
     Ok(())
 }

@@ -57,7 +57,7 @@ fn read<T: DeserializeOwned, E>(
     let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
     let found: T = toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| format!(", line {}", line(span.start))).unwrap_or_default();
-        format!("use `{key}` of {}{line}: {}", file.display(), error.message())
+        format!("cannot use `{key}` of {}{line}: {}", file.display(), error.message())
     })?;
     let named = |entry: Spanned<E>| Named {
         file: file.to_path_buf(),

@@ -138,7 +138,7 @@ impl TryFrom<String> for Author {
             Some((name, email)) if is_usable(name) && is_usable(email) => {
                 Ok(Self { name: name.trim().to_owned(), email: email.trim().to_owned() })
             }
-            _ => Err("an author is `Name <address>`"),
+            _ => Err("an author must be `Name <address>`"),
         }
     }
 }
@@ -159,7 +159,7 @@ impl TryFrom<String> for Trailer {
             Some((token, value)) if is_token(token) && !value.trim().is_empty() && !text.contains(['\n', '\r']) => {
                 Ok(Self(Some(text)))
             }
-            _ => Err("a trailer is one line, `Token: value`"),
+            _ => Err("a trailer must be one line, `Token: value`"),
         }
     }
 }
@@ -287,12 +287,14 @@ pub(crate) fn read<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Res
 
 /// The text of a configuration file, or nothing when there is none.
 pub(crate) fn text_of(path: &Path) -> Result<Option<String>, Failure> {
-    read_capped(path).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+    read_capped(path)
+        .map_err(|error| Failure::config(format!("cannot read the configuration {}: {error}", path.display())))
 }
 
 /// What the text of a configuration file says.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, Failure> {
-    toml::from_str(text).map_err(|error| Failure::config(format!("read the configuration {}: {error}", path.display())))
+    toml::from_str(text)
+        .map_err(|error| Failure::config(format!("cannot read the configuration {}: {error}", path.display())))
 }
 
 /// A small regular file's text, or nothing when there is none. Never waits for a writer and never reads without end.
@@ -306,7 +308,7 @@ pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
     };
     let metadata = file.metadata()?;
     if metadata.len() > MAX_BYTES {
-        return Err(io::Error::other(format!("it has {} bytes; at most {MAX_BYTES} are read", metadata.len())));
+        return Err(io::Error::other(format!("it has {} bytes, but the limit is {MAX_BYTES}", metadata.len())));
     }
     let mut text = String::new();
     file.take(MAX_BYTES).read_to_string(&mut text)?;
@@ -345,7 +347,7 @@ pub(crate) fn check_places() -> Result<(), Failure> {
         if let Some(place) = place(variable, below_home).filter(|place| !place.is_absolute()) {
             let name = if set(variable).is_some() { variable } else { "HOME" };
             let place = place.display();
-            return Err(Failure::config(format!("use {place}: it is not an absolute path; it comes from {name}")));
+            return Err(Failure::config(format!("cannot use {place}: {name} must be an absolute path")));
         }
     }
     check_whose()

@@ -19,7 +19,7 @@ pub(crate) fn place() -> String {
 /// What was attempted and found. The file is then as it was.
 pub(crate) fn keep(rule: &Rule) -> Result<(), String> {
     let path = user_config_path().ok_or("there is no home directory; set AGENT_CONFIG_HOME")?;
-    let failed = |error: String| format!("keep the rule in {}: {error}", path.display());
+    let failed = |error: String| format!("cannot save the rule in {}: {error}", path.display());
     let text = read_capped(&path).map_err(|error| failed(error.to_string()))?.unwrap_or_default();
     match with_rule(&text, rule).map_err(failed)? {
         Some(text) => replace(&path, &text).map_err(|error| failed(error.to_string())),
@@ -31,7 +31,7 @@ pub(crate) fn keep(rule: &Rule) -> Result<(), String> {
 fn with_rule(text: &str, rule: &Rule) -> Result<Option<String>, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let entry = document.entry("allow").or_insert(Item::Value(Value::Array(Array::new())));
-    let rules = entry.as_array_mut().ok_or("`allow` is no list of rules")?;
+    let rules = entry.as_array_mut().ok_or("`allow` is not a list of rules")?;
     let rule = rule.to_string();
     if rules.iter().any(|known| known.as_str() == Some(&rule)) {
         return Ok(None);

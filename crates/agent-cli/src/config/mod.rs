@@ -1,4 +1,4 @@
-//! What is configured: options, the user's file, the repository's file, and what holds of them for a session.
+//! Configuration: options, the user's file, the repository's file, and the settings of a session that follow from them.
 
 pub(crate) mod entries;
 pub(crate) mod file;

@@ -15,11 +15,11 @@ pub(crate) fn working_directory(given: Option<&Path>) -> Result<PathBuf, Failure
     let directory = given.unwrap_or(Path::new("."));
     let absolute = directory
         .canonicalize()
-        .map_err(|error| Failure::input(format!("work in {}: {error}", directory.display())))?;
+        .map_err(|error| Failure::input(format!("cannot work in {}: {error}", directory.display())))?;
     if absolute.is_dir() {
         Ok(absolute)
     } else {
-        Err(Failure::input(format!("work in {}: it is not a directory", absolute.display())))
+        Err(Failure::input(format!("cannot work in {}: it is not a directory", absolute.display())))
     }
 }
 

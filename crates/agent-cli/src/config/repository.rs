@@ -81,7 +81,7 @@ impl RepositoryConfig {
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match self.broken.as_slice() {
             [] => Ok(()),
-            broken => Err(Failure::config(format!("{}; what it forbids is not known", broken.join("; ")))),
+            broken => Err(Failure::config(format!("{}; it is unknown what it forbids", broken.join("; ")))),
         }
     }
 
@@ -90,7 +90,7 @@ impl RepositoryConfig {
         match self.unusable.as_slice() {
             [] => Ok(()),
             unusable => Err(Failure::config(format!(
-                "{}; in a trusted workspace nothing is left out: mend it, or take it out",
+                "{}; a trusted workspace must be usable as a whole: fix or remove it",
                 unusable.join("; ")
             ))),
         }
@@ -106,7 +106,7 @@ impl RepositoryConfig {
 
     fn take(&mut self, path: &Path, table: Table, text: &str) {
         for (key, value) in table {
-            let said = |why: &str| format!("use `{key}` of {}: {why}", path.display());
+            let said = |why: &str| format!("cannot use `{key}` of {}: {why}", path.display());
             match self.take_entry(path, &key, value, text) {
                 Ok(()) => {}
                 Err(Wrong::Refused(why)) => self.refused.push(said(&why)),
@@ -163,12 +163,12 @@ fn broken(error: toml::de::Error) -> Wrong {
 
 /// A repository must not have files from elsewhere read, and quoted in errors, by a link; and a link that leads nowhere is not the same as no file.
 fn inside(folder: &Path, path: &Path) -> Result<(), Failure> {
-    let failed = |why: &str| Err(Failure::config(format!("read the configuration {}: {why}", path.display())));
+    let failed = |why: &str| Err(Failure::config(format!("cannot read the configuration {}: {why}", path.display())));
     let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     match path.canonicalize() {
-        Ok(real) if !real.starts_with(folder) => failed("it is a link out of the project"),
+        Ok(real) if !real.starts_with(folder) => failed("it is a link that leads out of the project"),
         Err(error) if error.kind() == ErrorKind::NotFound && path.ancestors().take(2).any(is_link) => {
-            failed("it is a link that leads nowhere")
+            failed("it is a broken link")
         }
         // What else cannot be followed is said by the attempt to read it.
         Ok(_) | Err(_) => Ok(()),

@@ -37,10 +37,10 @@ pub(crate) fn fault(rule: &Rule, is_deny: bool, user: &UserConfig, tool_names: &
     let key = if is_deny { "deny" } else { "allow" };
     let place = place(rule, is_deny, user);
     if let Some(why) = unknown(rule, tool_names) {
-        return Some(format!("use the rules: the {key} rule `{rule}`{place} names no tool; {why}"));
+        return Some(format!("cannot use the {key} rule `{rule}`{place}: it names no tool; {why}"));
     }
     let flaw = rule.flaw_over_files().filter(|_| is_deny && rule.tool() != "bash")?;
-    Some(format!("use the deny rule `{rule}`{place}: {flaw}"))
+    Some(format!("cannot use the deny rule `{rule}`{place}: {flaw}"))
 }
 
 /// Who said it, and where.

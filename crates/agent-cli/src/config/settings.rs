@@ -88,7 +88,7 @@ impl Settings {
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
-            say("agent: no formatter is configured: nothing will be formatted");
+            say("agent: no formatter is configured, so nothing is formatted");
         }
         Ok(Self {
             provider: options.provider.or(user.provider),
@@ -143,7 +143,7 @@ fn effective_limits(
     overlay(&mut limits, &from_options(options));
     // A repository may narrow what everybody else said, and nothing else.
     looser(repository, options, user, &limits).iter().for_each(|key| {
-        say(&format!("agent: not used: `{key}` of the repository: it is looser than what holds without it"));
+        say(&format!("agent: ignored `{key}` from the repository: it would loosen the settings"));
     });
     repository.limits.iter().for_each(|wanted| narrow(&mut limits, wanted));
     Ok(limits)
@@ -178,17 +178,17 @@ fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Fail
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {
-        say(&format!("agent: not used: {}", inline(refused)));
+        say(&format!("agent: ignored: {}", inline(refused)));
     }
     if let Some(root) = project::of_another_user(directory) {
         let root = inline(&root.display().to_string());
         say(&format!(
-            "agent: not used: instructions and configuration of {root}: it belongs to another user \
+            "agent: ignored: the instructions and configuration of {root}: it belongs to another user \
              (`git config --global --add safe.directory {root}` lets git and this program work with it)"
         ));
     }
     let trust = trust::of(directory, &config)?;
-    trust.told.iter().for_each(|told| say(&format!("agent: not used: {}", inline(told))));
+    trust.told.iter().for_each(|told| say(&format!("agent: ignored: {}", inline(told))));
     Ok((config, trust))
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn from_options(options: &Options) -> Limits {
 pub(crate) fn limits_of_user(user: &UserConfig) -> Result<Limits, Failure> {
     user.limits.limits().map_err(|what| {
         let key = if user.limits.max_wall_time_ms().is_err() { "max_wall_time" } else { "max_budget_usd" };
-        Failure::config(format!("read the limits, {}: {what}", user.places.limit(key)))
+        Failure::config(format!("cannot read the limits, {}: {what}", user.places.limit(key)))
     })
 }
 

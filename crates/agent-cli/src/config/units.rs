@@ -47,7 +47,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<DurationMs, String> {
 /// A duration for which something is waited.
 pub(crate) fn parse_wait(text: &str) -> Result<DurationMs, String> {
     match parse_duration(text)? {
-        DurationMs(0) => Err(format!("`{text}` is no time to wait: everything would fail at once")),
+        DurationMs(0) => Err(format!("`{text}` is too short: every wait would fail at once")),
         wait => Ok(wait),
     }
 }

@@ -14,14 +14,14 @@ pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure
     let entries = user.formatters.iter().enumerate().map(|(index, entry)| {
         let wrong = |key: &str, why: &str| {
             let (program, place) = (entry.program.display(), user.places.entry("formatters", index, key));
-            Err(Failure::config(format!("use the formatter `{program}`, {place}: {why}")))
+            Err(Failure::config(format!("cannot use the formatter `{program}`, {place}: {why}")))
         };
         match () {
-            () if !entry.program.is_absolute() => wrong("program", "its path has to be absolute"),
+            () if !entry.program.is_absolute() => wrong("program", "its path must be absolute"),
             () if entry.extensions.is_empty() => {
-                wrong("extensions", "it is for no files; say which, such as `[\"rs\"]`")
+                wrong("extensions", "it has no file extensions; set them, for example `[\"rs\"]`")
             }
-            () if entry.timeout_ms == 0 => wrong("timeout_ms", "it has no time to run"),
+            () if entry.timeout_ms == 0 => wrong("timeout_ms", "its time limit is zero"),
             () => Ok(formatter(entry, entry.program.clone())),
         }
     });
@@ -50,8 +50,8 @@ pub(crate) fn confined(
     if !left_out.is_empty() {
         let programs: Vec<String> = left_out.iter().map(|formatter| formatter.program.display().to_string()).collect();
         say(&inline(&format!(
-            "agent: not run: formatters of the repository, because there is no sandbox (`agent trust --outside-sandbox` lets those \
-             outside of the workspace run as you): {}",
+            "agent: not run: the repository's formatters, because there is no sandbox (`agent trust --outside-sandbox` lets those \
+             outside the workspace run as you): {}",
             programs.join(", ")
         )));
     }

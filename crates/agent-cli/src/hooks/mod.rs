@@ -26,7 +26,7 @@ use std::time::Instant;
 
 /// A hook as it would be used, or why it cannot be.
 pub(crate) fn check(named: &Named<HookEntry>) -> Result<UserHook, String> {
-    hook(&named.entry).map_err(|error| format!("use `hooks` of {}: {error}", named.place()))
+    hook(&named.entry).map_err(|error| format!("cannot use `hooks` of {}: {error}", named.place()))
 }
 
 /// A hook by its entry; where it runs is for [`hook_places`](crate::hooks::places).
@@ -60,7 +60,7 @@ pub(crate) fn unknown_names(hooks: &[UserHook], tool_names: &[String]) -> Vec<St
     let on_tools = hooks.iter().filter(|hook| matches!(hook.point, HookPoint::PreToolUse | HookPoint::PostToolUse));
     let names = on_tools.flat_map(|hook| hook.matcher.names().map(move |name| (hook, name)));
     let unknown = names.filter(|(_, name)| !tool_names.iter().any(|known| known == name));
-    unknown.map(|(hook, name)| format!("the hook `{}` at {} looks at `{name}`", hook.command, hook.point)).collect()
+    unknown.map(|(hook, name)| format!("the hook `{}` at {} names `{name}`", hook.command, hook.point)).collect()
 }
 
 /// All hooks of a session; what a formatter changed is known to the tools afterwards.
@@ -83,14 +83,15 @@ impl Hooks {
         let begun = Instant::now();
         let done = self.repository.commit_left(cancel).await?;
         let (end, message) = match done {
-            Ok(CommitReport { commit: Some(commit), .. }) => {
-                (HookEnd::Passed, format!("what had been left uncommitted is committed: {}", commit.subject))
-            }
+            Ok(CommitReport { commit: Some(commit), .. }) => (
+                HookEnd::Passed,
+                format!("committed the changes of an earlier run that were still uncommitted: {}", commit.subject),
+            ),
             Ok(CommitReport { notes, .. }) => (HookEnd::Passed, notes.join("; ")),
             Err(error) => (HookEnd::Failed, error.to_string()),
         };
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (point, command) = (HookPoint::SessionEnd, String::from("commit what was left"));
+        let (point, command) = (HookPoint::SessionEnd, String::from("commit the remaining changes"));
         Some(HookRun { point, command, call: None, took_ms, end, message })
     }
 }

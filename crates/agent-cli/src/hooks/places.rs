@@ -66,7 +66,7 @@ pub(crate) fn check_of_user(user: &UserConfig) -> Result<(), Failure> {
 fn usable(user: &UserConfig, index: usize, entry: &HookEntry) -> Result<UserHook, Failure> {
     hook(entry).map_err(|error| {
         let place = user.places.entry("hooks", index, hooks::key_of(&error));
-        Failure::config(format!("use the hook, {place}: {error}"))
+        Failure::config(format!("cannot use the hook, {place}: {error}"))
     })
 }
 
@@ -125,11 +125,11 @@ pub(crate) fn shown(config: &RepositoryConfig, is_outside: bool, ground: Ground<
                 let path = script.path().strip_prefix(&root).unwrap_or(script.path());
                 let content = script.content();
                 format!(
-                    "it runs as you, outside of the sandbox, from a copy of {} as it is now ({content})",
+                    "it runs as you, outside the sandbox, from a copy of {} as it is now ({content})",
                     path.display()
                 )
             }
-            Err(why) => format!("it runs in the sandbox, and not where there is none: {why}"),
+            Err(why) => format!("it runs in the sandbox, and does not run without one: {why}"),
         };
         format!("the hook `{}` at {}, of {}; {place}", entry.command, entry.event, file.display())
     });
@@ -148,7 +148,7 @@ fn place(entry: &HookEntry, is_outside: bool, ground: Ground<'_>, root: &Path) -
         return Err(String::from("its entry says so"));
     }
     if !is_outside {
-        return Err(String::from("`agent trust --outside-sandbox` was not said"));
+        return Err(String::from("`agent trust --outside-sandbox` was not given"));
     }
     let not_pinned = |why: String| format!("it cannot be pinned: {why}");
     PinnedScript::of(&entry.command, grounds(ground, root).map_err(not_pinned)?).map_err(not_pinned)
@@ -163,7 +163,7 @@ fn grounds(ground: Ground<'_>, root: &Path) -> Result<Grounds, String> {
     if home.is_some_and(|home| writable.iter().any(|place| home.starts_with(place))) {
         return Err(String::from("commands may write in your home directory"));
     }
-    let copies = state_home().ok_or("there is no place for a copy; set AGENT_STATE_HOME")?.join("hooks");
+    let copies = state_home().ok_or("there is no directory for a copy; set AGENT_STATE_HOME")?.join("hooks");
     let directory = ground.directory.to_path_buf();
     // Of links, every step counts.
     let search_path = search_path::of(ground.directory, ground.user).directories_for(INTERPRETERS);

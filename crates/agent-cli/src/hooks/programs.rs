@@ -43,10 +43,10 @@ pub(crate) fn differences(trusted: &Programs, now: &Programs) -> Vec<String> {
     for (place, lines) in now {
         let before = trusted.get(place).map_or(&[][..], Vec::as_slice);
         let told = |word: &str, line: &String| format!("{word} in {place}: {line}");
-        said.extend(before.iter().filter(|line| !lines.contains(line)).map(|line| told("gone", line)));
-        said.extend(lines.iter().filter(|line| !before.contains(line)).map(|line| told("new", line)));
+        said.extend(before.iter().filter(|line| !lines.contains(line)).map(|line| told("removed", line)));
+        said.extend(lines.iter().filter(|line| !before.contains(line)).map(|line| told("added", line)));
         if before != lines && before.len() == lines.len() && before.iter().all(|line| lines.contains(line)) {
-            said.push(format!("in another order in {place}"));
+            said.push(format!("reordered in {place}"));
         }
     }
     said

@@ -36,7 +36,7 @@ impl Reach {
 
     /// Whether a command is wholly understood and runs nothing that lies in a writable place; or why not.
     pub(crate) fn check(&self, command: &str) -> Result<(), String> {
-        let directory = self.directory.to_str().ok_or("the directory's name is no text")?;
+        let directory = self.directory.to_str().ok_or("the directory's name is not valid UTF-8")?;
         let values = Values { home: self.home.as_deref(), directory };
         commands(command, &values)?.iter().try_for_each(|simple| self.check_one(simple))
     }
@@ -51,11 +51,11 @@ impl Reach {
         let names = names_of(program, &file);
         let is_any = |list: &[&str]| names.iter().any(|name| list.iter().any(|known| is_version_of(name, known)));
         if is_any(FIND_BY_THEMSELVES) || MANY_IN_ONE.contains(&&*names[0]) {
-            return Err(format!("`{program}` runs what it finds in the workspace"));
+            return Err(format!("`{program}` runs files that it finds in the workspace"));
         } else if is_any(INTERPRETERS) {
             self.check_interpreter(program, &file)?;
             let script = arguments.first().filter(|script| script.starts_with('/'));
-            let script = script.ok_or_else(|| format!("`{program}` is given something else than a script first"))?;
+            let script = script.ok_or_else(|| format!("the first argument of `{program}` is not a script"))?;
             self.check_file(script)?;
             // Perl and Ruby heed it though they were named.
             self.check_first_line(Path::new(script))?;
@@ -63,7 +63,7 @@ impl Reach {
             return Err(format!("`{program}` may run other commands"));
         } else if !program.contains('/') && !is_known(program) {
             return Err(format!(
-                "`{program}` is none of the programs that are known to take no instructions from the directory (one of yours is named by its absolute path)"
+                "`{program}` is not known to ignore instructions in the directory (name a program of your own by its absolute path)"
             ));
         } else {
             self.check_first_line(&file)?;
@@ -97,7 +97,7 @@ impl Reach {
                 return self.check_path(&file, program).map(|()| file);
             }
         }
-        Err(format!("`{program}` is no program that is found outside of the workspace"))
+        Err(format!("`{program}` was not found outside the workspace"))
     }
 
     /// A path that is used as one.
@@ -120,7 +120,7 @@ impl Reach {
     fn check_first_line(&self, file: &Path) -> Result<(), String> {
         // The script would be what the hook is told, in which words of the model stand.
         if leads_into(file, &["/dev", "/proc"]) {
-            return Err(format!("`{}` is no script", file.display()));
+            return Err(format!("`{}` is not a script", file.display()));
         }
         let of_file = |why: String| format!("`{}`: {why}", file.display());
         let begin = beginning(file).map_err(of_file)?;
@@ -143,7 +143,7 @@ impl Reach {
         let [.., real] = names_of(said, file);
         let is_known = MANY_IN_ONE.contains(&&*real) || known.iter().any(|known| is_version_of(&real, known));
         if !is_known || beginning(file)?.starts_with(b"#!") {
-            return Err(format!("`{said}` is none of the interpreters that are known"));
+            return Err(format!("`{said}` is not a known interpreter"));
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ fn beginning(file: &Path) -> Result<Vec<u8>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("`{}` cannot be read: {why}", file.display());
     let mut begin = Vec::new();
     match file.metadata() {
-        Ok(found) if !found.is_file() => return Err(failed(&"it is no regular file")),
+        Ok(found) if !found.is_file() => return Err(failed(&"it is not a regular file")),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(begin),
         Ok(_) | Err(_) => {}
     }
@@ -169,7 +169,7 @@ fn names_of(said: &str, file: &Path) -> [String; 3] {
 }
 
 fn names(what: &str) -> String {
-    format!("it names `{what}` of the workspace, or of another place where commands write")
+    format!("it names `{what}`, which is in the workspace or another place where commands can write")
 }
 
 fn name_of(path: &Path) -> String {

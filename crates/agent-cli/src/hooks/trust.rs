@@ -31,11 +31,11 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
     match standing {
         Standing::Trusted => {}
         Standing::Changed => {
-            told.push(format!("programs of the repository: {CHANGED}"));
+            told.push(format!("the repository's hooks and formatters: {CHANGED}"));
             let trusted = known.and_then(|(store, place)| store.programs(&place)).unwrap_or_default();
             told.extend(programs::differences(&trusted, &programs));
         }
-        Standing::Outdated => told.push(format!("programs of the repository: {OUTDATED}")),
+        Standing::Outdated => told.push(format!("the repository's hooks and formatters: {OUTDATED}")),
         _ => {
             let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
             let named = named.into_iter().filter(|(_, is_empty)| !is_empty);
@@ -82,6 +82,6 @@ pub(crate) fn store() -> Option<TrustStore> {
 }
 
 const SHOWS: &str = "`agent trust --show`";
-pub(crate) const CHANGED: &str = "they are not what was trusted; `agent trust` asks again";
+pub(crate) const CHANGED: &str = "they have changed since they were trusted; `agent trust` asks again";
 pub(crate) const OUTDATED: &str =
-    "an older version trusted the directory, and did not keep with what; `agent trust` asks again";
+    "an older version of the agent recorded the trust without its content; `agent trust` asks again";

@@ -92,7 +92,7 @@ impl Reader<'_> {
                     let value = self.variable()?;
                     // A shell would look for blanks and globs in it.
                     if !value.chars().all(is_plain) {
-                        return Err(String::from("a variable with odd signs in its value is not quoted"));
+                        return Err(String::from("a variable whose value has special characters is not quoted"));
                     }
                     word.push_str(value);
                 }
@@ -104,7 +104,7 @@ impl Reader<'_> {
             }
             has_begun = true;
         }
-        if has_begun { Ok((word, is_number)) } else { Err(String::from("a word is missing behind a redirect")) }
+        if has_begun { Ok((word, is_number)) } else { Err(String::from("a word is missing after a redirect")) }
     }
 
     fn quoted(&mut self, word: &mut String) -> Result<(), String> {
@@ -142,7 +142,7 @@ impl Reader<'_> {
             "HOME" => self.home(),
             "PWD" | "AGENT_PROJECT_DIR" => Ok(self.values.directory),
             "" => Err(meaning('$')),
-            _ => Err(format!("the value of `${name}` is not known before it runs")),
+            _ => Err(format!("the value of `${name}` is unknown until it runs")),
         }
     }
 
@@ -163,7 +163,7 @@ fn is_plain(sign: char) -> bool {
 }
 
 fn meaning(sign: char) -> String {
-    format!("`{}` in it means something to a shell", sign.escape_debug())
+    format!("it contains `{}`, which is special to a shell", sign.escape_debug())
 }
 
 #[cfg(test)]

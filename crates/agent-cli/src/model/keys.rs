@@ -35,9 +35,9 @@ pub(crate) fn of(settings: &Settings, name: ProviderName, config: &ProviderConfi
             () if server.is_local => Ok(Key { value: None, variable: given_here(usual) }),
             () if variable(usual).is_none() => Err(no_key(usual)),
             () => Err(Failure::authentication(format!(
-                "ask the provider: {usual} is the key of {}, and is not sent to {}. `--api-key-env {usual}` sends it there, \
-                 `--api-key-env NAME` the key in another variable, `--api-key-env -` none; `api_key_env` in your configuration does it \
-                 for the server that stands there",
+                "cannot ask the provider: {usual} is the key for {} and is not sent to {}. `--api-key-env {usual}` sends it there, \
+                 `--api-key-env NAME` sends the key in another variable, `--api-key-env -` sends none; `api_key_env` in your \
+                 configuration does the same for the server that is configured there",
                 own_host(name),
                 server.host
             ))),
@@ -47,12 +47,12 @@ pub(crate) fn of(settings: &Settings, name: ProviderName, config: &ProviderConfi
         return Ok(Key { value: None, variable: given_here(usual) });
     }
     let Some(value) = variable(given) else {
-        return Err(Failure::authentication(format!("ask the provider: {given} is not set; {by} names it")));
+        return Err(Failure::authentication(format!("cannot ask the provider: {given} is not set, but {by} names it")));
     };
     if !server.is_encrypted && !server.is_local {
         return Err(Failure::config(format!(
-            "ask the provider: the key in {given} would go to {} in clear; use `https://`, or say `--api-key-env -` if the server needs \
-             no key",
+            "cannot ask the provider: the key in {given} would go to {} unencrypted; use `https://`, or `--api-key-env -` if the server \
+             needs no key",
             server.host
         )));
     }
@@ -75,7 +75,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 
 /// What to do about a server that wants a key and got none, as errors tell it.
 fn given_here(variable: &str) -> String {
-    format!("{variable} and say `--api-key-env {variable}`")
+    format!("{variable} and use `--api-key-env {variable}`")
 }
 
 /// What the user said about the key for this server: the variable, and who names it.
@@ -111,10 +111,10 @@ pub(crate) fn own_host(name: ProviderName) -> &'static str {
 
 fn no_key(variable: &str) -> Failure {
     Failure::authentication(format!(
-        "ask the provider: {variable} is not set. Three ways on:\n  \
+        "cannot ask the provider: {variable} is not set. You can:\n  \
          - set {variable};\n  \
          - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
-         - look first, without a key: `agent demo`"
+         - try it first without a key: `agent demo`"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The model's side: which provider is asked, with which key, how fast, and what of it is secret.
+//! The model provider: its choice, its key, its secrets, its recordings, and the pace of its calls.
 
 pub(crate) mod keys;
 pub(crate) mod paced;

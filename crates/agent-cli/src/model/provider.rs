@@ -67,7 +67,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
             let models = models_of(settings, provider.list_models()).await?;
             Ok(Chosen { provider: Arc::new(provider), models, secrets })
         }
-        ProviderName::Replay => Err(Failure::config("replay a recording: say which, with `--replay FILE`")),
+        ProviderName::Replay => Err(Failure::config("cannot replay a recording: name it with `--replay FILE`")),
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn base_url(settings: &Settings, name: ProviderName) -> (String, Stri
 /// The models of a recording: it was made with those, unless others are named.
 fn recorded_models(settings: &Settings, recorded: &[String]) -> Result<Vec<ModelConfig>, Failure> {
     let first = settings.model.as_ref().or_else(|| recorded.first());
-    let first = first.ok_or_else(|| Failure::input("replay the recording: it has no calls"))?;
+    let first = first.ok_or_else(|| Failure::input("cannot replay the recording: it has no calls"))?;
     if settings.fallback_models.is_empty() {
         let others = recorded.iter().filter(|other| *other != first);
         return models(settings, first, others);
@@ -124,14 +124,15 @@ pub(crate) fn name(settings: &Settings) -> Result<ProviderName, Failure> {
         (true, false) => Ok(ProviderName::Anthropic),
         (false, true) => Ok(ProviderName::OpenAi),
         (true, true) => Err(Failure::config(
-            "choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; say `--provider anthropic` or `--provider openai`",
+            "cannot choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; use `--provider anthropic` or `--provider \
+             openai`",
         )),
         (false, false) => only_server().ok_or_else(|| {
             Failure::authentication(
-                "choose a provider: there is no key. Three ways on:\n  \
+                "cannot choose a provider: no key is set. You can:\n  \
                  - set ANTHROPIC_API_KEY or OPENAI_API_KEY;\n  \
                  - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
-                 - look first, without a key: `agent demo`",
+                 - try it first without a key: `agent demo`",
             )
         }),
     }
@@ -155,7 +156,7 @@ pub(crate) fn is_on_this_machine(url: &str) -> bool {
 /// Says which proxy requests go through: the environment names it, and it is easily forgotten there.
 fn say_proxy(settings: &Settings, name: ProviderName, config: &ProviderConfig) {
     if let Some(proxy) = proxy(name, &config.base_url).filter(|_| !settings.is_quiet) {
-        say(&format!("agent: requests to the provider go through the proxy {proxy}, which the environment names"));
+        say(&format!("agent: requests to the provider go through the proxy {proxy}, which is set in the environment"));
     }
 }
 
@@ -180,11 +181,11 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
     let listed = tokio::time::timeout(LISTING, listing).await.map_err(|_| {
         let seconds = LISTING.as_secs();
         Failure::provider(format!(
-            "choose a model: the provider does not list them within {seconds} s; name one with `--model`"
+            "cannot choose a model: the provider did not list its models within {seconds} s; name one with `--model`"
         ))
     })?;
     let ids = listed.map_err(|error| {
-        let message = format!("choose a model: none was named and the list cannot be had: {error}");
+        let message = format!("cannot choose a model: none is named, and the provider's list failed: {error}");
         if error.kind == LlmErrorKind::Authentication {
             Failure::authentication(message)
         } else {
@@ -193,12 +194,12 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
     })?;
     match ids.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Failure::config("choose a model: the provider lists none; name one with `--model`")),
+        [] => Err(Failure::config("cannot choose a model: the provider lists none; name one with `--model`")),
         many => {
             let some = many.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
             let count = many.len();
             Err(Failure::config(format!(
-                "choose a model: the provider lists {count} ({some}, …); name one with `--model`"
+                "cannot choose a model: the provider lists {count} ({some}, …); name one with `--model`"
             )))
         }
     }
@@ -214,15 +215,15 @@ fn models<'a>(
     let known = ids.map(|id| {
         let mut model = known_model(id);
         if let Some(entry) = settings.user.models.get(id) {
-            let wrong = |what| Failure::config(format!("read the price of the model {id}: {what}"));
+            let wrong = |what| Failure::config(format!("cannot read the price of the model {id}: {what}"));
             model.price = entry.price().map_err(wrong)?.or(model.price);
             model.context_window_tokens = entry.context_window_tokens;
             model.max_output_tokens = entry.max_output_tokens.unwrap_or(model.max_output_tokens);
         }
         if settings.limits.max_cost_nano_usd.is_some() && model.price.is_none() {
             return Err(Failure::config(format!(
-                "keep the limit on money: the price of the model {id} is not known; set `models.\"{id}\".input_usd` and `output_usd` \
-                 (US dollars for a million tokens) in the configuration"
+                "cannot keep the cost limit: the price of the model {id} is unknown; set `models.\"{id}\".input_usd` and `output_usd` \
+                 (US dollars per million tokens) in the configuration"
             )));
         }
         Ok(model)

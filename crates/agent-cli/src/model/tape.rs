@@ -24,7 +24,7 @@ impl Tape {
         if let Some(path) = &options.replay {
             if !matches!(options.provider, None | Some(ProviderName::Replay)) {
                 return Err(Failure::config(
-                    "replay the recording: `--replay` takes the place of a provider; leave `--provider` out",
+                    "cannot use `--provider` with `--replay`, which takes the provider's place",
                 ));
             }
             let cassette = Cassette::read(path).map_err(failed)?;

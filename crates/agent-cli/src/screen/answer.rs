@@ -18,7 +18,7 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match (word, rest.trim()) {
         ("a" | "all" | "s" | "session" | "r" | "rule", _) if asker == Asker::Hook => {
-            Err(String::from("a hook asks, and would again whatever a rule says: y or n"))
+            Err(String::from("a hook asked, and no rule overrides it: answer y or n"))
         }
         ("y" | "yes", "") => allow(ApprovalScope::Once, None),
         ("a" | "all", "") => match question.call.name.parse() {
@@ -30,10 +30,10 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
         ("r" | "rule", rule) => allow(ApprovalScope::Always(covering(rule, question)?), None),
         ("e" | "edit", text) if !text.is_empty() => match Arguments::parse(text) {
             Ok(arguments) => allow(ApprovalScope::Once, Some(arguments)),
-            Err(error) => Err(format!("these are no arguments: {error}")),
+            Err(error) => Err(format!("these arguments are not valid: {error}")),
         },
         ("n" | "no", reason) => Ok(ApprovalAnswer::Deny { reason: reason.to_owned() }),
-        _ => Err(String::from("that is no answer")),
+        _ => Err(String::from("that is not one of the answers")),
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
 fn covering(typed: &str, question: &ApprovalQuestion) -> Result<Rule, String> {
     if typed.is_empty() {
         return suggested(question)
-            .ok_or_else(|| String::from("no rule is known that names this call only: say one, or `a`"));
+            .ok_or_else(|| String::from("there is no rule that names only this call: type one, or answer `a`"));
     }
     let rule: Rule = typed.parse().map_err(|error: agent_core::permission::RuleError| error.to_string())?;
     if rule.matches(&question.call.name, &question.subject) {
@@ -68,7 +68,8 @@ pub(crate) fn suggested(question: &ApprovalQuestion) -> Option<Rule> {
 /// What can be answered, a line each.
 pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str) -> Vec<String> {
     let tool = inline(&question.call.name);
-    let mut lines = vec![String::from("  y = yes, n REASON = no, and why, e {…} = yes, with these arguments instead")];
+    let mut lines =
+        vec![String::from("  y = yes, n REASON = no, with a reason, e {…} = yes, with these arguments instead")];
     if asker == Asker::Hook {
         return lines;
     }
@@ -76,13 +77,13 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str) 
         Some(rule) => (format!("`{}`", inline(&rule.to_string())), ", or RULE"),
         None => (String::from("RULE"), ""),
     };
-    lines.push(format!("  s = yes, and {rule}{or} in this session; r = the same, kept in {}", inline(kept_in)));
+    lines.push(format!("  s = yes, and allow {rule}{or} in this session; r = the same, saved in {}", inline(kept_in)));
     if question.subject.paths().is_some() {
         lines.push(String::from(
-            "      a rule names files, not what is written: it covers every later content of theirs, too",
+            "      a rule names files, not their content: it also covers every later change to them",
         ));
     }
-    lines.push(format!("  a = yes, and every call of {tool} in this session"));
+    lines.push(format!("  a = yes, and allow every call of {tool} in this session"));
     lines
 }
 
@@ -91,14 +92,14 @@ pub(crate) fn read_unseen(line: &str, question: &ApprovalQuestion, asker: Asker)
     let answer = read(line, question, asker)?;
     match answer {
         ApprovalAnswer::Allow { arguments: None, .. } => {
-            Err(format!("nothing is allowed that was not shown whole: {TO_SEE_MORE}"))
+            Err(format!("see the whole call before you allow it: {TO_SEE_MORE}"))
         }
         ApprovalAnswer::Allow { .. } | ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => Ok(answer),
     }
 }
 
 /// How to see the rest.
-pub(crate) const TO_SEE_MORE: &str = "an empty line shows more, `rest` all of it, n REASON = no";
+pub(crate) const TO_SEE_MORE: &str = "Enter shows more, `rest` shows all of it, n REASON = no";
 const LONGEST_PATTERN: usize = 200;
 
 #[cfg(test)]
@@ -144,7 +145,7 @@ mod tests {
         for line in ["y", "yes", "a", "all", "s", "r", "s bash", "r bash(git:*)", ""] {
             assert!(read_unseen(line, &question, Asker::Policy).is_err(), "{line}");
         }
-        assert!(read_unseen("y", &question, Asker::Policy).unwrap_err().contains("shown whole"));
+        assert!(read_unseen("y", &question, Asker::Policy).unwrap_err().contains("see the whole call"));
         for line in ["n", "n too long", "e {\"command\": \"ls\"}"] {
             assert_eq!(read_unseen(line, &question, Asker::Policy), read(line, &question, Asker::Policy), "{line}");
         }
@@ -152,9 +153,8 @@ mod tests {
 
     #[test]
     fn a_rule_for_files_says_that_it_covers_every_content() {
-        let says = |question: &ApprovalQuestion| {
-            choices(question, Asker::Policy, "x").concat().contains("every later content")
-        };
+        let says =
+            |question: &ApprovalQuestion| choices(question, Asker::Policy, "x").concat().contains("every later change");
         assert!(says(&paths(&["a"])) && says(&paths(&["a", "b"])));
         assert!(!says(&command("ls", Some(&["ls"]))));
     }
@@ -182,7 +182,7 @@ mod tests {
             assert!(read(line, &question, Asker::Policy).is_err(), "{line}");
         }
         for line in ["s", "a", "r", "s bash", "all"] {
-            assert!(read(line, &question, Asker::Hook).unwrap_err().contains("a hook asks"), "{line}");
+            assert!(read(line, &question, Asker::Hook).unwrap_err().contains("a hook asked"), "{line}");
         }
         assert!(read("s", &command("$(x)", None), Asker::Policy).is_err());
         // A tool as a whole covers what no pattern could.

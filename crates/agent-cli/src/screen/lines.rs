@@ -100,7 +100,7 @@ fn line(bytes: &[u8], is_typed: bool) -> Line {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let unusable = |reason| Line::Unusable { shown: String::from_utf8_lossy(bytes).into_owned(), reason };
     if is_typed && bytes.len() >= TERMINAL_LINE_BYTES {
-        return unusable("the terminal cuts a line after 4,095 bytes; put the text into a file and name the file");
+        return unusable("the terminal cuts lines after 4,095 bytes; put the text in a file and name the file");
     }
     match str::from_utf8(bytes) {
         Ok(text) => Line::Text(text.to_owned()),

@@ -1,4 +1,4 @@
-//! The terminal and the signals: what is shown, what is typed, and when the program may end.
+//! The terminal: output, input and Unix signals, and the wait before the program ends.
 
 pub(crate) mod answer;
 pub(crate) mod approver;

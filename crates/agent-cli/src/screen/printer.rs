@@ -139,16 +139,16 @@ impl Printer {
         }
         if result.exit_code == 61 {
             self.view
-                .error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
+                .error("no one could be asked: allow such calls with `--allow RULE` or choose a `--permission-mode`");
         }
         if !result.session_id.is_empty() && result.is_error {
             let command = resume_command(&result.session_id, options, result.raise.as_ref());
             self.view.tell(&match &result.raise {
                 Some(Raise::Flag(name, _)) => {
-                    format!("to go on with this session, `{name}` raises the limit that ended it: {command}")
+                    format!("to resume this session with a higher limit (`{name}`): {command}")
                 }
-                Some(Raise::Otherwise(what, _)) => format!("to go on with this session, {what}: {command}"),
-                None => format!("to go on with this session: {command}"),
+                Some(Raise::Otherwise(what, _)) => format!("to resume this session, {what}: {command}"),
+                None => format!("to resume this session: {command}"),
             });
         }
         self.view.end_line();

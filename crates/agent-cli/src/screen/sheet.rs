@@ -42,7 +42,7 @@ impl Sheet {
 
     /// How much was shown, for people.
     pub(crate) fn how_far(&self) -> String {
-        format!("{} of {} lines are shown", self.shown, self.lines.len())
+        format!("{} of {} lines shown", self.shown, self.lines.len())
     }
 
     fn show(&mut self, most: usize) -> &[String] {
@@ -81,7 +81,11 @@ fn text(name: &str, text: &str, lines: &mut Vec<String>) {
     }
     // A line break at the end begins no further line.
     let all = if all.last() == Some(&"") { all.get(..all.len() - 1).unwrap_or_default() } else { &all[..] };
-    lines.push(format!("  {name}: {} line{}", all.len(), if all.len() == 1 { ", with its end" } else { "s" }));
+    lines.push(format!(
+        "  {name}: {} line{}",
+        all.len(),
+        if all.len() == 1 { ", ending in a line break" } else { "s" }
+    ));
     let width = all.len().to_string().len();
     let mut number = 0;
     while let Some(line) = all.get(number) {
@@ -167,7 +171,7 @@ mod tests {
         );
         assert_eq!(
             lines(&json!({"a": {"b": ["x", "y\n", null]}})),
-            ["  a.b[0]: x", "  a.b[1]: 1 line, with its end", "  1 | y", "  a.b[2]: null"]
+            ["  a.b[0]: x", "  a.b[1]: 1 line, ending in a line break", "  1 | y", "  a.b[2]: null"]
         );
         assert_eq!(lines(&json!({"content": ""})), ["  content: "]);
         assert_eq!(lines(&json!({"x\ny": "1"})), ["  x\\ny: 1"], "a name is no line either");

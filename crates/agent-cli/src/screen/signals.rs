@@ -2,10 +2,8 @@
 
 use crate::failure::Failure;
 use crate::screen::terminal::{self, say};
-use crate::screen::unread;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle};
 
 /// What was asked for from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +12,17 @@ pub(crate) enum Signal {
     Interrupt,
     /// The system or a supervisor wants the program to end, Ctrl-\ was pressed, the terminal is gone, or an alarm or a limit ran out.
     Terminate,
+}
+
+impl Signal {
+    /// As the end of the program.
+    pub(crate) fn failure(self) -> Failure {
+        let (code, message) = match self {
+            Self::Interrupt => (130, "interrupted"),
+            Self::Terminate => (143, "terminated"),
+        };
+        Failure { code, message: message.to_owned() }
+    }
 }
 
 /// The signals that come, in their order. What nobody took of them is there for the next one who listens.
@@ -51,7 +60,7 @@ static LEFT: Mutex<Option<mpsc::UnboundedReceiver<Signal>>> = Mutex::new(None);
 /// that is written may hold up the thread that answers them.
 pub(crate) fn listen() -> Result<Signals, Failure> {
     terminal::queue()?;
-    let coming = streams().map_err(|error| Failure::internal(format!("listen for signals: {error}")))?;
+    let coming = streams().map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))?;
     Ok(Signals { coming: Some(coming) })
 }
 
@@ -67,7 +76,7 @@ pub(crate) fn outlive_large_files() -> Result<(), Failure> {
     }
     // The handler stays when its stream goes.
     let listening = signal(SignalKind::from_raw(too_large));
-    listening.map(drop).map_err(|error| Failure::internal(format!("prepare for the limit on file size: {error}")))
+    listening.map(drop).map_err(|error| Failure::internal(format!("cannot prepare for the file size limit: {error}")))
 }
 
 #[cfg(not(unix))]
@@ -91,7 +100,7 @@ fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         tokio::spawn(async move {
             while stream.recv().await.is_some() {
                 if number == System::XCPU.as_raw() {
-                    say("agent: the limit on processor time (`ulimit -t`) is reached");
+                    say("agent: the processor time limit (`ulimit -t`) is reached");
                 }
                 if sender.send(meaning).is_err() {
                     return;
@@ -147,28 +156,4 @@ fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
         async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(Signal::Interrupt).is_ok() {} },
     );
     Ok(receiver)
-}
-
-/// Waits until a session has ended that is being left. A first signal has the hooks at its end cut short; after a second nobody waits: then there
-/// is no end to tell. The signal is the last one.
-pub(crate) async fn ended<T>(
-    mut task: JoinHandle<T>,
-    signals: &mut Signals,
-    mut cut_short: impl FnMut(),
-) -> (Option<Result<T, JoinError>>, Option<Signal>) {
-    let mut signalled = None;
-    loop {
-        tokio::select! {
-            biased;
-            ended = &mut task => return (Some(ended), signalled),
-            Some(signal) = signals.recv() => {
-                if signalled.replace(signal).is_some() {
-                    unread::leave_at_once();
-                    task.abort();
-                    return (None, signalled);
-                }
-                cut_short();
-            }
-        }
-    }
 }

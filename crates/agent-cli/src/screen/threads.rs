@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 /// it: by itself the runtime would let sixty other turns pass, and an answer pile up that comes quickly.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
     let built = Builder::new_current_thread().event_interval(TURNS).thread_keep_alive(FOR_EVER).enable_all().build();
-    built.map_err(|error| Failure::internal(format!("start the runtime: {error}")))
+    built.map_err(|error| Failure::internal(format!("cannot start the runtime: {error}")))
 }
 
 /// Starts the first thread for work that blocks, which stays. Where there is one, work for which the system gives no second one waits for it;
@@ -17,7 +17,7 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
 pub(crate) fn keep_one(runtime: &Runtime) -> Result<(), Failure> {
     let started = terminal::without_a_word(|| runtime.spawn_blocking(|| ()));
     started.map(drop).map_err(|said| {
-        let said = said.downcast_ref::<String>().map_or("the system gives none", String::as_str);
+        let said = said.downcast_ref::<String>().map_or("the system does not allow more", String::as_str);
         none_left("work", said)
     })
 }
@@ -30,7 +30,7 @@ pub(crate) fn start(what: &str, work: impl FnOnce() + Send + 'static) -> Result<
 
 fn none_left(what: &str, error: &str) -> Failure {
     Failure::internal(format!(
-        "start the thread `agent-{what}`: {error}; end other processes of this user, or raise the limit on processes (`ulimit -u`)"
+        "cannot start the thread `agent-{what}`: {error}; end other processes of this user or raise the process limit (`ulimit -u`)"
     ))
 }
 

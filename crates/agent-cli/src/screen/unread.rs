@@ -3,7 +3,6 @@
 //! It lasts as long as the reader takes; after a signal, or where the run's time is up, [`PATIENCE`] at most; after a second signal no longer
 //! than a reader needs who is there.
 
-use crate::failure::Failure;
 use crate::screen::signals::{Signal, Signals};
 use crate::screen::terminal;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -56,7 +55,7 @@ pub(crate) async fn end(code: u8) -> u8 {
     // Of what is being written nobody knows how much was taken.
     let bytes = terminal::unread_bytes();
     if bytes > 0 {
-        terminal::say(&format!("agent: nobody read the rest of the output: up to {bytes} bytes are lost"));
+        terminal::say(&format!("agent: the rest of the output was not read: up to {bytes} bytes are lost"));
         a_moment().await;
     }
     code
@@ -68,7 +67,7 @@ pub(crate) async fn a_moment() {
 }
 
 fn code_of(signal: Signal) -> u8 {
-    Failure::stopped(signal).code
+    signal.failure().code
 }
 
 fn no_longer_than(patience: Duration) {

@@ -81,7 +81,7 @@ impl View {
             Notice::Delta(Delta::Text(text)) if self.is_live => self.piece(text),
             Notice::Discarded if self.showed_pieces => {
                 self.showed_pieces = false;
-                self.tell("(the text above does not count)");
+                self.tell("(the text above is discarded)");
             }
             Notice::Message { blocks, .. } => self.message(blocks),
             Notice::Ruled(ruling) if self.level == Level::Verbose => {
@@ -119,11 +119,11 @@ impl View {
             }
             Notice::Spent(ledger) => self.say_what_is_near(ledger),
             Notice::TimeNear { used_ms, limit_ms } => {
-                self.tell(&format!("{} of {} of time are used", duration(*used_ms), duration(*limit_ms)));
+                self.tell(&format!("{} of {} of time used", duration(*used_ms), duration(*limit_ms)));
             }
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
-                self.tell(&format!("trying again in {seconds} s: {}", inline(reason)));
+                self.tell(&format!("retrying in {seconds} s: {}", inline(reason)));
             }
             Notice::Error { message, .. } => self.error(message),
             Notice::Transition(step) if self.level == Level::Verbose => {
@@ -136,7 +136,7 @@ impl View {
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
-                self.tell(&format!("  {verdict}: it {}", report.end));
+                self.tell(&format!("  {verdict}: the command {}", report.end));
             }
             Notice::GapReport { text, .. } => self.tell(text),
             _ => {}
@@ -275,7 +275,7 @@ impl View {
     fn not_run(&mut self, round: &Round) {
         for (call, result) in round.answer().calls().zip(round.results()) {
             if !self.started.contains_key(&call.id) {
-                let when = if self.is_resumed { "before it was left: " } else { "" };
+                let when = if self.is_resumed { "before the interruption: " } else { "" };
                 self.tell(&format!("• {when}{}", call_line(call)));
                 self.tell(&format!("  {}", one_line(result.content(), 100)));
             }
@@ -306,7 +306,7 @@ impl View {
         match outcome.status {
             ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
             // How a failure ended tells more than how it began.
-            _ => self.tell(&format!("  {whose}not ok: {}", last_line(&outcome.content, 100))),
+            _ => self.tell(&format!("  {whose}failed: {}", last_line(&outcome.content, 100))),
         }
     }
 
@@ -353,8 +353,8 @@ pub(crate) fn lost() -> Option<String> {
 
 fn why_lost(kind: io::ErrorKind) -> String {
     match kind {
-        io::ErrorKind::BrokenPipe => String::from("write the output: nobody reads it any more"),
-        kind => format!("write the output: {kind}"),
+        io::ErrorKind::BrokenPipe => String::from("cannot write the output: its reader is gone"),
+        kind => format!("cannot write the output: {kind}"),
     }
 }
 

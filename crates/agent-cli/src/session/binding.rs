@@ -40,8 +40,8 @@ fn check_commands(left: &Lifecycle) -> Result<(), Failure> {
     let lost = left.commitments().iter().find(|commitment| commitment.assertion.command.contains(REDACTED));
     lost.map_or(Ok(()), |lost| {
         Err(Failure::input(format!(
-            "resume the run that was left: `{}` is kept without its secret; give every command again with `--verify`, and a task with `-p` where \
-             there is no prompt",
+            "cannot resume the interrupted run: the journal has `{}` without its secret; give every command again with `--verify`, and \
+             outside the prompt a task with `-p`",
             lost.assertion.command.trim()
         )))
     })

@@ -11,15 +11,17 @@ use agent_core::session::SessionConfig;
 pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     let id = |config: &SessionConfig| config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     if id(old) != id(new) {
-        let text = format!("agent: going on with the model {} (before: {})", id(new), id(old));
+        let text = format!("agent: continuing with the model {} (before: {})", id(new), id(old));
         say(&text);
     }
     let changed = ToolChanges::between(old, new);
-    for (word, mut names) in [("new", changed.new), ("gone", changed.gone), ("changed", changed.other)] {
+    for (word, mut names) in
+        [("new tools", changed.new), ("removed tools", changed.gone), ("changed tools", changed.other)]
+    {
         // It comes and goes with whoever sits in front.
         names.retain(|name| name != SIGNAL_TOOL);
         if !names.is_empty() {
-            say(&format!("agent: tools that are {word} since: {}", names.join(", ")));
+            say(&format!("agent: {word} since the last run: {}", names.join(", ")));
         }
     }
     for text in limits::changed(&old.limits, &new.limits) {

@@ -23,7 +23,7 @@ pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
                 prompt.push_str(&format!("\n\n# Instructions of the project ({})\n\n{text}", path.display()));
             }
             Ok(None) => {}
-            Err(error) => say(&format!("agent: read the instructions {}: {error}", path.display())),
+            Err(error) => say(&format!("agent: cannot read the instructions {}: {error}", path.display())),
         }
     }
     if let Some(more) = &options.append_system_prompt {
@@ -43,10 +43,12 @@ fn read_inside(root: &Path, path: &Path) -> io::Result<Option<String>> {
     };
     let name = real.file_name().unwrap_or_default().to_string_lossy();
     if !real.starts_with(root) {
-        return Err(io::Error::other("it is a link out of the project"));
+        return Err(io::Error::other("it is a link that leads out of the project"));
     }
     if !is_instructions(&name) {
-        return Err(io::Error::other(format!("it is a link to `{name}`, which holds no instructions by its name")));
+        return Err(io::Error::other(format!(
+            "it is a link to `{name}`, which is not the name of an instructions file"
+        )));
     }
     if !may_instruct(&real.metadata()?, root) {
         return Err(io::Error::other("it belongs to another user"));

@@ -60,7 +60,7 @@ impl Raise {
             LimitKind::ToolCalls => number("--max-tool-calls", limits.max_tool_calls, used.tool_calls),
             LimitKind::TotalTokens => number("--max-total-tokens", limits.max_total_tokens, used.usage.total_tokens()),
             LimitKind::Cost if needed(used.cost_nano_usd) == u64::MAX => Self::Otherwise(
-                "set the model's price in the configuration, under `[models]`, or go on without `--max-budget-usd`",
+                "set the model's price in the configuration, under `[models]`, or continue without `--max-budget-usd`",
                 Some("--max-budget-usd"),
             ),
             LimitKind::Cost => {
@@ -95,7 +95,7 @@ pub(crate) fn changed(old: &Limits, new: &Limits) -> Vec<String> {
         ("tool calls", old.max_tool_calls, new.max_tool_calls, &number),
         ("tokens", old.max_total_tokens, new.max_total_tokens, &number),
         ("money", old.max_cost_nano_usd, new.max_cost_nano_usd, &money),
-        ("time of a turn", old.max_wall_time_ms, new.max_wall_time_ms, &time),
+        ("time per turn", old.max_wall_time_ms, new.max_wall_time_ms, &time),
         ("failing tool calls in a row", small(old.max_failures_in_row), small(new.max_failures_in_row), &number),
         ("repetitions of a call", small(old.max_repetitions), small(new.max_repetitions), &number),
     ];
@@ -144,14 +144,14 @@ impl Near {
         let mut said = Vec::new();
         for (what, spent, limit) in counted {
             if limit.is_some_and(|limit| is_near(spent, limit)) && self.told.insert(what) {
-                said.push(format!("{spent} of {} {what} are used", limit.unwrap_or_default()));
+                said.push(format!("{spent} of {} {what} used", limit.unwrap_or_default()));
             }
         }
         if let Some(limit) = limits.max_cost_nano_usd
             && is_near(ledger.cost_nano_usd, limit)
             && self.told.insert("money")
         {
-            said.push(format!("{} of {} USD are spent", Usd(ledger.cost_nano_usd), Usd(limit)));
+            said.push(format!("{} of {} USD spent", Usd(ledger.cost_nano_usd), Usd(limit)));
         }
         said
     }
@@ -189,7 +189,7 @@ mod tests {
             [
                 "limit on model calls: 9 (before: 5)",
                 "limit on money: none (before: 0.5000 USD)",
-                "limit on time of a turn: 2000 ms (before: none)"
+                "limit on time per turn: 2000 ms (before: none)"
             ]
         );
         assert_eq!(changed(&old, &old), [""; 0]);
@@ -206,7 +206,7 @@ mod tests {
             ledger.cost_nano_usd = calls * 90_000_000;
             told.extend(near.due(&ledger).into_iter().map(|text| format!("{calls}: {text}")));
         }
-        assert_eq!(told, ["8: 8 of 10 model calls are used", "9: 0.8100 of 1.0000 USD are spent"]);
+        assert_eq!(told, ["8: 8 of 10 model calls are used", "9: 0.8100 of 1.0000 USD spent"]);
         let mut raised = Near::new(Limits { max_model_calls: Some(12), ..Limits::default() });
         assert_eq!(raised.due(&ledger), ["10 of 12 model calls are used"]);
         assert_eq!(Near::new(Limits { max_tool_calls: Some(0), ..Limits::default() }).due(&Ledger::default()), [""; 0]);

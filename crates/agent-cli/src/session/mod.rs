@@ -1,4 +1,4 @@
-//! A session put together: tools, hooks, journal, system prompt, and what differs from the last time.
+//! Assembles a session: tools, hooks, journal, system prompt, and the differences from its last use.
 
 pub(crate) mod apart;
 pub(crate) mod binding;

@@ -137,7 +137,7 @@ fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
     newest.ok_or_else(|| {
         let directory = directory.display();
         Failure::input(format!(
-            "go on with a session: there is none for {directory}; `agent`, and `agent run` without `--continue`, begin one"
+            "cannot resume a session: there is none for {directory}; start one with `agent`, or `agent run` without `--continue`"
         ))
     })
 }
@@ -174,13 +174,13 @@ fn clear_leftovers(is_quiet: bool) {
     let Some(home) = state_home() else { return };
     let cleared = leftovers::clear(&home.join(LEFTOVERS));
     for path in cleared.removed.iter().filter(|_| !is_quiet) {
-        say(&format!(
-            "agent: removed {}, which an agent that was killed had left",
-            inline(&path.display().to_string())
-        ));
+        say(&format!("agent: removed {}, left by an agent that was killed", inline(&path.display().to_string())));
     }
     for (path, why) in &cleared.left {
-        say(&format!("agent: an agent that was killed may have left {}: {why}", inline(&path.display().to_string())));
+        say(&format!(
+            "agent: {} may be left from an agent that was killed: {why}",
+            inline(&path.display().to_string())
+        ));
     }
 }
 
@@ -250,7 +250,7 @@ fn make(
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     rule_patterns::check(&settings.permissions, &settings.user, &tool_names)?;
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
-        say(&format!("agent: {unknown}, which is no tool; the tools are {}", tool_names.join(", ")));
+        say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
     let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     for secret in chosen.secrets {
@@ -268,7 +268,9 @@ fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processe
         && let Some(hook) = settings.hooks.iter().find(|hook| hook.runs == Runs::Sandboxed)
     {
         let (command, point) = (&hook.command, hook.point);
-        return Err(Failure::config(format!("run the hook `{command}` at {point} in a sandbox: there is none here")));
+        return Err(Failure::config(format!(
+            "cannot run the hook `{command}` at {point} in a sandbox: there is none here"
+        )));
     }
     let runners = (Arc::new(unconfined.clone()), Arc::new(processes.clone()));
     Ok(Arc::new(UserHooks::new(settings.hooks.clone(), settings.directory.clone(), runners.0, runners.1)))
@@ -337,7 +339,7 @@ impl Kept {
         if options.fork_session {
             let fork = SessionStore::new_id();
             store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
-            say(&format!("agent: going on with {id} in a new session, {fork}"));
+            say(&format!("agent: continuing {id} in a new session, {fork}"));
             return Self::resume(&store, fork, true);
         }
         let path = store.path(&id).map_err(|error| failed(&error))?;
@@ -352,7 +354,7 @@ impl Kept {
         let Reopened { journal, rebuilt, torn_bytes, .. } = store.rebuild(&id).map_err(|error| failed(&error))?;
         if torn_bytes > 0 {
             say(&format!(
-                "agent: the last record of the session was cut by a crash; its {} bytes are kept beside the journal",
+                "agent: a crash cut the session's last record; its {} bytes are kept beside the journal",
                 torn_bytes
             ));
         }
@@ -360,12 +362,12 @@ impl Kept {
             // Cut before its first record: there is nothing to lose and nothing to go on with.
             return match must_exist {
                 false => Ok(Self::New { id, journal }),
-                true => Err(Failure::input(format!("resume the session {id}: its journal is empty"))),
+                true => Err(Failure::input(format!("cannot resume the session {id}: its journal is empty"))),
             };
         };
         if rebuilt.agent.session().is_over() {
             return Err(Failure::input(format!(
-                "resume the session {id}: it was ended for good; `--fork-session` goes on in a new one"
+                "cannot resume the session {id}: it has ended for good; `--fork-session` continues in a new one"
             )));
         }
         Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
@@ -394,7 +396,9 @@ impl Kept {
 pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
     check_places()?;
     let home = state_home().ok_or_else(|| {
-        Failure::config("keep the session: there is no home directory; set AGENT_STATE_HOME or say `--no-session`")
+        Failure::config(
+            "cannot keep the session: there is no home directory; set AGENT_STATE_HOME or use `--no-session`",
+        )
     })?;
     Ok(SessionStore::new(&home.join("sessions"), directory))
 }
@@ -403,17 +407,17 @@ pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
 pub(crate) fn failed(error: &StoreError) -> Failure {
     match error {
         StoreError::NoSuchSession { .. } => {
-            Failure::input(format!("{error}; `agent sessions list` shows what there is"))
+            Failure::input(format!("{error}; `agent sessions list` shows the sessions"))
         }
         StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
         StoreError::Open(OpenError::Read(error)) => unreadable(error),
         StoreError::BadId { .. } | StoreError::Open(OpenError::InUse { .. }) => Failure::input(error),
         StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
-            Failure::internal(format!("{error}; raise the limit on file size (`ulimit -f`), or say `--no-session`"))
+            Failure::internal(format!("{error}; raise the file size limit (`ulimit -f`) or use `--no-session`"))
         }
-        StoreError::Open(_) => Failure::internal(format!(
-            "{error}; set AGENT_STATE_HOME to a directory that can be written, or say `--no-session`"
-        )),
+        StoreError::Open(_) => {
+            Failure::internal(format!("{error}; set AGENT_STATE_HOME to a writable directory or use `--no-session`"))
+        }
         _ => Failure::internal(error),
     }
 }
@@ -422,7 +426,7 @@ pub(crate) fn failed(error: &StoreError) -> Failure {
 pub(crate) fn unreadable(error: &ReadError) -> Failure {
     match error {
         ReadError::Damaged { damage, .. } if damage.line > 1 => {
-            Failure::input(format!("{error}; `agent sessions lint FILE --repair OUT` copies what stands before"))
+            Failure::input(format!("{error}; `agent sessions lint FILE --repair OUT` copies the records before it"))
         }
         _ => Failure::input(error),
     }

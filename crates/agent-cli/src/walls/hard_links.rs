@@ -14,13 +14,13 @@ pub(crate) fn tell(workspace: &Path) {
     let Some(example) = found.paths.first() else { return };
     let shown = example.strip_prefix(workspace).unwrap_or(example).display();
     let many = match (found.paths.len(), found.is_all) {
-        (1, true) => String::from("a file here is a hard link to one"),
-        (count, true) => format!("{count} files here are hard links to files"),
+        (1, true) => String::from("a file here is hard-linked to a file"),
+        (count, true) => format!("{count} files here are hard-linked to files"),
         // Their other names may be among what was not looked at.
-        (count, false) => format!("{count} files or more here are hard links, perhaps to files"),
+        (count, false) => format!("at least {count} files here are hard-linked, perhaps to files"),
     };
     say(&escaped(&format!(
-        "agent: sandbox: {many} elsewhere, such as `{shown}`: a command that writes into it changes the other one, too"
+        "agent: sandbox: {many} elsewhere, such as `{shown}`: a command that writes to it also changes the other file"
     )));
 }
 

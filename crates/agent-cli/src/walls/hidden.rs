@@ -37,7 +37,10 @@ pub(crate) fn of(user: &UserConfig, repository: &[PathBuf]) -> Result<Hidden, Fa
     let readable = absolute("sandbox_readable", &user.sandbox_readable)?;
     let mut asked = absolute("sandbox_hidden", &user.sandbox_hidden)?;
     if let Some(path) = asked.iter().find(|path| path.parent().is_none()) {
-        return Err(Failure::config(format!("use `sandbox_hidden`: without `{}` no program runs", path.display())));
+        return Err(Failure::config(format!(
+            "cannot hide `{}` (`sandbox_hidden`): no program runs without it",
+            path.display()
+        )));
     }
     asked.extend(repository.iter().cloned());
     let mut hidden = usual();
@@ -65,7 +68,7 @@ pub(crate) fn copies(directory: &Path, within: &[PathBuf]) -> Vec<PathBuf> {
 pub(crate) fn absolute(key: &str, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let wrong = |path: &Path| {
         let path = path.display();
-        Failure::config(format!("use `{key}`: `{path}` is not an absolute path, and does not begin with `~/`"))
+        Failure::config(format!("cannot use `{key}`: `{path}` is neither an absolute path nor begins with `~/`"))
     };
     let one = |path: &PathBuf| {
         let whole = match (path.strip_prefix("~"), std::env::home_dir()) {

@@ -1,4 +1,4 @@
-//! The programs that the agent runs by itself, `git` first of all: how they are started, and what they say when they are asked.
+//! Starts the programs that the agent runs by itself, such as `git`, and reads their answers.
 
 use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
 use agent_exec::{Environment, Helper, Processes, SearchPath};
@@ -58,7 +58,7 @@ pub(crate) fn ask_with(
         Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
         Exit::Code(_) => Ok(Answer::Refused),
         Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
-        _ => Err(format!("`{program}` was ended")),
+        _ => Err(format!("`{program}` was killed")),
     }
 }
 

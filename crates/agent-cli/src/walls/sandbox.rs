@@ -1,18 +1,19 @@
 //! What holds commands back: which sandbox is wanted, which can be had, what is said about it, and whether it is true.
 
 use crate::commands::args::{SandboxArguments, SandboxCheck, SandboxCommand, SandboxKind};
-use crate::config::file::{UserConfig, config_home, make_state_home, state_home};
+use crate::config::file::{UserConfig, make_state_home, state_home};
 use crate::config::options::{Options, Sandbox as Wanted, Seat};
 use crate::config::repository::RepositoryConfig;
 use crate::failure::Failure;
 use crate::screen::terminal::{escaped, print, say};
 use crate::walls::hard_links;
 use crate::walls::hidden::{self, Hidden};
-use crate::walls::protected::{GitSettings, Protection, git_settings, other_names, real_place};
+use crate::walls::own_within;
+use crate::walls::protected::{GitSettings, Protection, git_settings, other_names};
 use crate::walls::whole_home;
 use agent_exec::{
     Access, CheckError, Environment, Finding, Held, Helper, Mechanism, MountTable, Policy, Report, Sandbox, SearchPath,
-    Unavailable, leads_into,
+    Unavailable,
 };
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal as _, stdin};
@@ -42,7 +43,10 @@ pub(crate) fn for_session(
     make_state()?;
     let hidden = hidden::of(user, &repository.hidden)?;
     let asked = hidden.asked.clone();
-    let policy = policy(access, &place, writable(user)?, hidden);
+    let writable = writable(user)?;
+    own_within::check_writable(&writable)?;
+    let own = own_within::protected(place.directory, &writable)?;
+    let policy = policy(access, &place, own, writable, hidden);
     match Sandbox::new(policy, helper(), &Environment::inherited()) {
         Ok(sandbox) => {
             check_hidden(&sandbox, &asked)?;
@@ -68,13 +72,12 @@ fn without(why: &Unavailable, insists: bool, seat: Seat) -> Result<(), Failure> 
     let is_attended = seat == Seat::Interactive && stdin().is_terminal();
     if seat != Seat::Looking && (insists || !is_attended) {
         return Err(Failure::config(format!(
-            "enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still hold"
+            "cannot enforce the sandbox: {why}; `--sandbox off` runs commands as you, and permission rules still apply"
         )));
     }
     // Also where little is to be said: from here on a command can do what the user can.
     say(&escaped(&format!(
-        "agent: NO SANDBOX: commands that are allowed run as you, with all your files and the network: {why} \
-         (`--sandbox off` says that you know)"
+        "agent: NO SANDBOX: allowed commands run as you, with all your files and the network: {why} (`--sandbox off` accepts this)"
     )));
     Ok(())
 }
@@ -85,7 +88,8 @@ fn check_hidden(sandbox: &Sandbox, asked: &[PathBuf]) -> Result<(), Failure> {
     let is_open = |asked: &&PathBuf| asked.canonicalize().is_ok_and(|asked| open.contains(&asked));
     match asked.iter().find(is_open) {
         Some(path) => Err(Failure::config(format!(
-            "hide {} (`sandbox_hidden`): it lies in what commands may write, and there {} hides nothing; install bubblewrap, or take it out",
+            "cannot hide {} (`sandbox_hidden`): commands may write there, and {} cannot hide anything in such a place; install \
+             bubblewrap or remove the entry",
             path.display(),
             sandbox.mechanism().name()
         ))),
@@ -117,7 +121,7 @@ pub(crate) fn for_formatters(
         policy.hidden.clone_from(&commands.policy().hidden);
     }
     Sandbox::new(policy, helper(), &Environment::inherited())
-        .map_err(|why| Failure::config(format!("enforce the sandbox of the formatters: {why}")))
+        .map_err(|why| Failure::config(format!("cannot enforce the sandbox of the formatters: {why}")))
 }
 
 /// This program, and the small one that is installed with it.
@@ -134,7 +138,7 @@ fn make_state() -> Result<(), Failure> {
         // A file stands in its place.
         | ErrorKind::AlreadyExists => Ok(()),
         _ => Err(Failure::config(format!(
-            "make the directory of the state: {error}; set AGENT_STATE_HOME to another directory"
+            "cannot create the state directory: {error}; set AGENT_STATE_HOME to another directory"
         ))),
     })
 }
@@ -146,12 +150,13 @@ pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sand
     let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [directory]);
     let protection = Protection::find(directory, &programs);
     let place = Place { directory, git: git_settings(directory, &programs, &protection.folders()), protection };
-    let policy = policy(Access::WorkspaceWrite, &place, writable, hidden::usual());
+    let own = own_within::protected(directory, &writable).unwrap_or_default();
+    let policy = policy(Access::WorkspaceWrite, &place, own, writable, hidden::usual());
     Sandbox::new(policy, helper(), &Environment::inherited())
 }
 
 /// What other programs act on stays as it is: the repository's own files, and what this program reads and keeps.
-fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
+fn policy(access: Access, place: &Place<'_>, own: Vec<PathBuf>, writable: Vec<PathBuf>, hidden: Hidden) -> Policy {
     let directory = place.directory;
     let mut kept = place.protection.kept();
     kept.extend(place.git.kept().cloned());
@@ -159,12 +164,11 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
     protected.extend(place.protection.paths());
     protected.extend(place.git.paths().cloned());
     protected.extend(other_names(directory, place.git.paths()));
-    let open: Vec<&Path> = writable.iter().map(PathBuf::as_path).chain([directory]).collect();
-    protected
-        .extend([config_home(), state_home()].into_iter().flatten().filter(|home| is_kept_in(home, &open, directory)));
+    protected.extend(own);
     // Elsewhere commands write nothing, but for what of that is mounted here.
     if MountTable::now().is_ok_and(|mounts| mounts.has_mount_in(directory)) {
         protected.extend(place.git.elsewhere.iter().cloned());
+        kept.extend(own_within::absent_in(directory, &place.git.elsewhere));
     }
     let copies = hidden::copies(directory, &place.protection.folders());
     Policy {
@@ -178,20 +182,6 @@ fn policy(access: Access, place: &Place<'_>, writable: Vec<PathBuf>, hidden: Hid
         hidden: hidden.paths.into_iter().chain(copies).collect(),
         readable: hidden.readable,
     }
-}
-
-/// Whether a folder of this program's own lies in what commands may write. It is made there: commands could make one that is not there, and say in
-/// it what the next session is to allow.
-fn is_kept_in(home: &Path, open: &[&Path], workspace: &Path) -> bool {
-    // A link on the way may lead to what is not there yet.
-    let real = real_place(home);
-    let there = real.ancestors().find_map(|folder| folder.canonicalize().ok());
-    if !there.is_some_and(|there| leads_into(&there, open)) {
-        return false;
-    }
-    // Where it cannot be made, commands cannot make it either.
-    let _ = std::fs::create_dir_all(&real);
-    home.canonicalize().is_ok_and(|home| leads_into(&home, open) && home != workspace)
 }
 
 /// Where commands run.
@@ -209,8 +199,9 @@ fn writable(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {
 /// `agent sandbox check`: exit code 0 when all of it is enforced, 1 when something is not, or there is no sandbox.
 pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
     let SandboxCommand::Check(options) = &arguments.command;
-    let home = state_home()
-        .ok_or_else(|| Failure::config("make files for the check: there is no home directory; set AGENT_STATE_HOME"))?;
+    let home = state_home().ok_or_else(|| {
+        Failure::config("cannot create files for the check: there is no home directory; set AGENT_STATE_HOME")
+    })?;
     make_state()?;
     let mechanism = options.with.map(|kind| match kind {
         SandboxKind::Bubblewrap => Mechanism::Bubblewrap,
@@ -221,7 +212,7 @@ pub(crate) fn run(arguments: &SandboxArguments) -> Result<u8, Failure> {
         Err(error @ (CheckError::Unavailable(_) | CheckError::NotThisWay(_))) => (missing(&error, options), 1),
         Err(error) => return Err(Failure::internal(error)),
     };
-    print(&text).map_err(|error| Failure::internal(format!("write the report: {error}")))?;
+    print(&text).map_err(|error| Failure::internal(format!("cannot write the report: {error}")))?;
     Ok(code)
 }
 
@@ -239,7 +230,7 @@ fn shown(report: &Report, options: &SandboxCheck) -> String {
         let mechanism = Some(report.mechanism.name());
         return as_json(&Checked { mechanism, good: report.is_good(), error: None, probes });
     }
-    let mut text = format!("sandbox: {} and a filter of system calls\n", report.mechanism.name());
+    let mut text = format!("sandbox: {} and a system call filter\n", report.mechanism.name());
     for finding in &report.findings {
         let mark = match finding.held {
             Held::Yes => "ok  ",
@@ -254,8 +245,8 @@ fn shown(report: &Report, options: &SandboxCheck) -> String {
     }
     let count = |held: Held| report.findings.iter().filter(|finding| finding.held == held).count();
     text.push_str(&format!(
-        "{} hold, {} do not, {} no sandbox holds (see the documentation), {} could not be tried here. What holds was seen to work without \
-         the sandbox.\n",
+        "{} enforced, {} not enforced, {} beyond any sandbox (see the documentation), {} could not be tried here. Each enforced attempt \
+         succeeded without the sandbox.\n",
         count(Held::Yes),
         count(Held::No),
         count(Held::Known),

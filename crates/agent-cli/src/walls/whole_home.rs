@@ -5,10 +5,11 @@
 use crate::config::options::{Options, Seat};
 use crate::failure::Failure;
 use crate::screen::terminal::{inline, say};
-use crate::walls::protected::{GitSettings, own_places};
-use agent_exec::{Access, Mechanism, MountTable, Policy, Sandbox, leads_into};
+use crate::walls::own_within;
+use crate::walls::protected::{GitSettings, own_places, real_place};
+use agent_exec::{MountTable, Sandbox, leads_into};
 use std::io::{IsTerminal as _, stdin};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Asks the person at the terminal whether that is meant; without one it is an error, unless the command line says so.
 pub(crate) fn check(directory: &Path, options: &Options, seat: Seat) -> Result<(), Failure> {
@@ -22,63 +23,51 @@ pub(crate) fn check(directory: &Path, options: &Options, seat: Seat) -> Result<(
         );
         confirm(&shown, &danger, seat)
     } else if is_own(directory) {
-        let danger =
-            format!("{shown} is a directory of the agent's own: commands could change what the next session may do");
+        let danger = format!(
+            "{shown} is one of the agent's own directories: commands could change what the next session may do"
+        );
         confirm(&shown, &danger, seat)
     } else {
         Ok(())
     }
 }
 
-/// The same where Landlock alone holds commands: it cannot keep a file as it is within a directory that they may write.
+/// The same where the sandbox cannot keep this program's own directories as they are.
 pub(crate) fn check_held(sandbox: &Sandbox, git: &GitSettings, options: &Options, seat: Seat) -> Result<(), Failure> {
-    let Policy { access, workspace, writable, .. } = sandbox.policy();
+    let workspace = &sandbox.policy().workspace;
     let is_asked_already = holds_home(workspace) || is_own(workspace);
-    if options.allow_home || seat == Seat::Looking || is_asked_already || sandbox.mechanism() != Mechanism::Landlock {
+    if options.allow_home || seat == Seat::Looking || is_asked_already {
         return Ok(());
     }
-    let workspace_too = Some(workspace).filter(|_| *access == Access::WorkspaceWrite);
-    let open: Vec<PathBuf> = writable.iter().chain(workspace_too).filter_map(|path| path.canonicalize().ok()).collect();
-    let mounts = MountTable::now().unwrap_or_default();
-    let leads = |path: &PathBuf| {
-        let is_there = |name: &PathBuf| open.iter().any(|open| name.starts_with(open));
-        leads_into(path, &open) || path.canonicalize().is_ok_and(|real| mounts.aliases(&real).iter().any(is_there))
-    };
-    let Some(found) = own_places().into_iter().chain(git.own_links.iter().cloned()).find(leads) else {
-        return Ok(());
-    };
-    let (shown, found) = (inline(&workspace.display().to_string()), inline(&found.display().to_string()));
-    let danger = format!(
-        "{found}, of the agent's own directories, leads into what commands may write, and without bubblewrap \
-         nothing is protected there: commands could change what the next session may do"
-    );
-    confirm(&shown, &danger, seat)
+    let Some(what) = own_within::not_held(sandbox, git) else { return Ok(()) };
+    let shown = inline(&workspace.display().to_string());
+    confirm(&shown, &format!("{}: commands could change what the next session may do", inline(&what)), seat)
 }
 
 fn confirm(shown: &str, danger: &str, seat: Seat) -> Result<(), Failure> {
     if seat != Seat::Interactive || !stdin().is_terminal() {
         return Err(Failure::input(format!(
-            "work in {shown}: {danger}; name a project with `-C DIR`, or say `--allow-home`"
+            "cannot work in {shown}: {danger}; name a project with `-C DIR` or use `--allow-home`"
         )));
     }
     say(&format!("agent: {danger}"));
-    say("agent: work there all the same? [y/N]");
+    say("agent: work there anyway? [y/N]");
     let mut answer = String::new();
-    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("read the answer: {error}")))?;
+    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("cannot read the answer: {error}")))?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::input(format!("work in {shown}: not confirmed; name a project with `-C DIR`"))),
+        _ => Err(Failure::input(format!("cannot work in {shown}: not confirmed; name a project with `-C DIR`"))),
     }
 }
 
-/// By whatever path: a home directory may be mounted in two places.
+/// By whatever path: a home directory may be mounted in two places, reached by a link of the directory, or be made later.
 fn holds_home(directory: &Path) -> bool {
-    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-    let is_mounted_in = |home: &Path| {
-        let names = MountTable::now().unwrap_or_default().other_names(home);
-        names.iter().any(|name| name.starts_with(directory))
-    };
-    home.is_some_and(|home| leads_into(&home, &[directory]) || is_mounted_in(&home))
+    let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return false };
+    let real = real_place(&home);
+    let names = MountTable::now().unwrap_or_default().other_names(&real);
+    leads_into(&home, &[directory])
+        || leads_into(&real, &[directory])
+        || names.iter().any(|name| name.starts_with(directory))
 }
 
 /// Whether it is, or lies in, where this program keeps its configuration or its state.

@@ -31,7 +31,7 @@ fn a_server_that_is_not_there() {
     ended.assert_code(62).assert_says("choose a model");
     // A server may come back: it is tried again, and not for ever.
     let ended = scratch.ended(&["run", "-p", "x", "--base-url", &url, "--model", "m"]);
-    ended.assert_code(62).assert_says("trying again");
+    ended.assert_code(62).assert_says("retrying in");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_wait_that_the_server_asked_for() {
         let scratch = Scratch::new();
         let ended = Running::start(scratch.agent(&["run", "-p", "x"]).args(model.flags(wire))).end();
         assert_eq!(ended.assert_code(0).out, "Now.\n");
-        ended.assert_says("trying again in 1 s");
+        ended.assert_says("retrying in 1 s");
         model.assert_valid();
     }
 }
@@ -120,12 +120,12 @@ fn use_and_cost_that_are_not_known_are_said_once() {
     for wire in WIRES {
         let model = Model::script([Step::text("a")]);
         let ended = unguarded(&Scratch::new(), &model, wire);
-        assert_eq!(ended.assert_code(0).err.matches("the cost is not known").count(), 1, "{ended:#?}");
+        assert_eq!(ended.assert_code(0).err.matches("the cost is unknown").count(), 1, "{ended:#?}");
     }
     // A limit on money does not begin where the cost cannot be known.
     let model = Model::script([]);
     let ended = Scratch::new().run(&model, &["-p", "x", "--max-budget-usd", "1"]);
-    ended.assert_code(52).assert_says("the price of the model scripted-model is not known");
+    ended.assert_code(52).assert_says("the price of the model scripted-model is unknown");
     assert!(model.requests().is_empty());
 
     let silent = Step::body(
@@ -142,7 +142,7 @@ fn use_and_cost_that_are_not_known_are_said_once() {
         let model = Model::script([step]);
         let mut command = scratch.agent(&["run", "-p", "x", "--output-format", "json"]);
         let ended = Running::start(command.args(model.flags(Wire::OpenAi))).end();
-        assert_eq!(ended.assert_code(0).err.matches("for 1 of 1 model calls the provider did not say").count(), 1);
+        assert_eq!(ended.assert_code(0).err.matches("for 1 of 1 model calls the provider did not report").count(), 1);
         assert!(ended.result()["usage"]["input_tokens"].as_u64().unwrap() > 0, "{ended:#?}");
     }
     // Beyond what a ledger can hold it stays at the most.

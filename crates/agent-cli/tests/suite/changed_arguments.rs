@@ -17,7 +17,7 @@ fn arguments_that_a_person_changed() {
     let mut command = scratch.agent(&["--session-id", "one"]);
     let mut running = Running::start(command.args(model.flags(Wire::Anthropic)));
     running.write("go\n");
-    running.wait_for("may this run?");
+    running.wait_for("allow this call?");
     running.write("e {\"path\":\"other.txt\",\"content\":\"other\\n\"}\n");
     running.wait_for("Done.");
     running.close_stdin();
@@ -52,7 +52,7 @@ fn arguments_that_are_confirmed_as_they_were_are_not_told_as_changed() {
     let mut command = scratch.agent(&[]);
     let mut running = Running::start(command.args(model.flags(Wire::Anthropic)));
     running.write("go\n");
-    running.wait_for("may this run?");
+    running.wait_for("allow this call?");
     running.write("y\n");
     running.wait_for("Done.");
     running.close_stdin();

@@ -61,7 +61,7 @@ fn options_that_are_said_twice_or_elsewhere() {
         (&["-p", "hi"], "agent run -p"),
         (&["resume", "one", "-p", "hi"], "agent run -p"),
         (&["job", "run", "-p", "hi", "fix it"], "agent job run DESC"),
-        (&["job", "batch"], "not there yet"),
+        (&["job", "batch"], "does not exist yet"),
     ] {
         scratch.ended(arguments).assert_code(2).assert_says(words);
     }

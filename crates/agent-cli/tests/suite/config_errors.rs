@@ -25,7 +25,7 @@ fn hooks_and_formatters_name_their_place() {
     let hook = |rest: &str| format!("model = \"m\"\n\n[[hooks]]\nevent = \"PreToolUse\"\ncommand = \"true\"\n{rest}\n");
     refused("[[hooks]]\nevent = \"Nope\"\ncommand = \"true\"\n", 2, "hooks.event", "no event `Nope`");
     refused("[[hooks]]\nevent = \"Stop\"\ncommand = \"\"\n", 3, "hooks.command", "needs a command");
-    refused(&hook("timeout_ms = 0"), 6, "hooks.timeout_ms", "may take");
+    refused(&hook("timeout_ms = 0"), 6, "hooks.timeout_ms", "must be 1 to");
     refused(&hook("matcher = \"(\""), 6, "hooks.matcher", "matcher");
     refused(&hook("timeout_ms = \"x\""), 6, "timeout_ms", "invalid type");
     refused(&hook("colour = 1"), 6, "colour", "unknown field");
@@ -35,7 +35,7 @@ fn hooks_and_formatters_name_their_place() {
         format!("format_on_edit = true\n[[formatters]]\nextensions = {extensions}\nprogram = \"{program}\"\n")
     };
     refused(&formatter("fmt", "[\"rs\"]"), 4, "formatters.program", "absolute");
-    refused(&formatter("/bin/cat", "[]"), 3, "formatters.extensions", "no files");
+    refused(&formatter("/bin/cat", "[]"), 3, "formatters.extensions", "no file extensions");
     refused("[[formatters]]\nextensions = [\"rs\"]\n", 1, "program", "missing field");
     for name in ["../../../x", "..", ".", "", "deep/style", "/etc/style", "style/"] {
         let settings = format!("{}settings = [\"style\", \"{name}\"]\n", formatter("/bin/cat", "[\"rs\"]"));
@@ -48,13 +48,13 @@ fn limits_and_waits_name_their_place() {
     refused("[limits]\nmax_wall_time = \"soon\"\n", 2, "max_wall_time", "no");
     refused("[limits]\nmax_turns = 1\nmax_budget_usd = \"-1\"\n", 3, "max_budget_usd", "dollars");
     refused("[timeouts]\nidle = \"never\"\n", 2, "idle", "duration");
-    refused("[timeouts]\nfirst_byte = \"0s\"\n", 2, "first_byte", "no time to wait");
+    refused("[timeouts]\nfirst_byte = \"0s\"\n", 2, "first_byte", "is too short");
 }
 
 #[test]
 fn rules_name_their_place_and_a_deny_rule_for_no_tool_stops_the_run() {
     refused("deny = [\n  \"bash(rm:*)\",\n  \"bsh(rm:*)\",\n]\n", 3, "deny", "names no tool");
-    refused("deny = [\"edit({a,b})\"]\n", 1, "deny", "no alternative");
+    refused("deny = [\"edit({a,b})\"]\n", 1, "deny", "does not list alternatives");
     refused("deny = [\"edit(\"]\n", 1, "deny", "expected `tool`");
     for (theirs, own) in [
         ("Bash(rm:*)", "bash(rm:*)"),
@@ -111,10 +111,10 @@ fn waits_for_an_answer_are_set_by_flag_and_configuration() {
     scratch.configure("[timeouts]\nfirst_byte = \"150ms\"\n");
     let model = Model::always(Step::hang());
     let ended = scratch.run(&model, &["-p", "x"]);
-    ended.assert_code(62).assert_says("150 ms; wait longer with `--first-byte-timeout`");
+    ended.assert_code(62).assert_says("150 ms; to wait longer, use `--first-byte-timeout`");
     let stall = agent_testkit::Reply::new().text("a few words to begin with");
     let model = Model::always(Step::stall(stall, 4));
     scratch.configure("");
     let flags = ["-p", "x", "--idle-timeout", "170ms", "--first-byte-timeout", "1m"];
-    scratch.run(&model, &flags).assert_code(62).assert_says("170 ms; wait longer with `--idle-timeout`");
+    scratch.run(&model, &flags).assert_code(62).assert_says("170 ms; to wait longer, use `--idle-timeout`");
 }

@@ -75,7 +75,7 @@ fn a_repository_may_not_widen() {
         assert!(!scratch.work("b.txt").exists());
         let key = attempt.split([' ', '\n']).next().unwrap();
         if key != "permission_mode" {
-            ended.assert_says(&format!("not used: use `{key}`"));
+            ended.assert_says(&format!("ignored: cannot use `{key}`"));
         }
         assert_eq!(scratch.git(&["rev-list", "--count", "HEAD"]).trim(), "1");
     }
@@ -119,14 +119,16 @@ fn what_may_forbid_something_and_cannot_be_read_is_an_error() {
     fs::write(scratch.path("elsewhere.toml"), "deny = [\"write_file\"]\n").unwrap();
     fs::create_dir(scratch.work(".agent")).unwrap();
     fs::rename(scratch.work("link"), scratch.work(".agent/config.toml")).unwrap();
-    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link out of the project");
+    write_with(&scratch, &["--permission-mode", "bypass"])
+        .assert_code(52)
+        .assert_says("a link that leads out of the project");
     fs::remove_file(scratch.path("elsewhere.toml")).unwrap();
-    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link that leads nowhere");
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a broken link");
     assert!(!scratch.work("b.txt").exists());
     // The same of its folder.
     fs::remove_dir_all(scratch.work(".agent")).unwrap();
     std::os::unix::fs::symlink("gone", scratch.work(".agent")).unwrap();
-    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a link that leads nowhere");
+    write_with(&scratch, &["--permission-mode", "bypass"]).assert_code(52).assert_says("a broken link");
     // The control: without a file, or where `.agent` is something else, there is nothing to forbid anything.
     for file in [None, Some(".agent")] {
         let scratch = Scratch::repository();
@@ -141,7 +143,7 @@ fn a_repository_cannot_raise_a_limit() {
     let scratch = Scratch::repository();
     scratch.write(".agent/config.toml", "[limits]\nmax_turns = 100\n");
     let ended = write_with(&scratch, &["--max-turns", "1", "--permission-mode", "bypass"]);
-    ended.assert_code(53).assert_says("`max_turns` of the repository: it is looser");
+    ended.assert_code(53).assert_says("`max_turns` from the repository: it would loosen");
 }
 
 #[test]
@@ -152,7 +154,7 @@ fn what_a_repository_says_that_is_looser_is_told() {
     scratch.write(".agent/config.toml", all);
     let run = |arguments: &[&str]| {
         let ended = scratch.run(&Model::script([Step::text("Done.")]), &[&["-p", "x"], arguments].concat());
-        let told = ended.assert_code(0).err.lines().filter(|line| line.contains("it is looser"));
+        let told = ended.assert_code(0).err.lines().filter(|line| line.contains("it would loosen"));
         told.filter_map(|line| line.split('`').nth(1)).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(run(&[]), ["permission_mode", "sandbox"], "no limit of time holds, and 9 is fewer than 500");
@@ -179,7 +181,7 @@ fn places_that_are_relative_are_errors() {
             }
             Running::start(&mut command).end()
         };
-        let words = format!("it is not an absolute path; it comes from {name}");
+        let words = format!("{name} must be an absolute path");
         let ended = with(scratch.run_command(&model, &["-p", "x", "--output-format", "json"]));
         assert_eq!(ended.assert_code(52).assert_says(&words).result()["subtype"], "error_config");
         with(scratch.agent(&["sessions", "list"])).assert_code(52).assert_says(&words);
@@ -239,7 +241,7 @@ fn what_holds_is_shown_with_who_says_so() {
         ("deny", json!("glob"), repository),
         ("limits.max_turns", json!(5), repository),
         ("limits.max_tool_calls", json!(7), flags),
-        ("limits.max_failures_in_row", json!(30), "built in for runs, none at the prompt"),
+        ("limits.max_failures_in_row", json!(30), "built in for `run`, no limit at the prompt"),
         ("limits.max_total_tokens", json!(null), "no limit"),
         ("auto_commit", json!(false), "built in"),
     ] {
@@ -386,7 +388,7 @@ fn instructions_are_cut_and_do_not_lead_outside() {
     fs::write(scratch.path("secret"), "the outside").unwrap();
     std::os::unix::fs::symlink(scratch.path("secret"), scratch.work("deep/AGENTS.md")).unwrap();
     let model = Model::script([Step::text("a")]);
-    scratch.run(&model, &["-p", "x", "-C", "deep"]).assert_code(0).assert_says("link out of the project");
+    scratch.run(&model, &["-p", "x", "-C", "deep"]).assert_code(0).assert_says("link that leads out of the project");
     let system = model.last_body()["system"].to_string();
     assert!(system.contains("Begin.") && system.contains("bytes left out") && !system.contains("The end."));
     assert!(system.len() < 40_000 && !system.contains("the outside"));
@@ -442,7 +444,7 @@ fn who_commits_and_what_the_message_ends_with() {
         let scratch = Scratch::repository();
         scratch.write(".agent/config.toml", "[commits]\nauthor = \"A Bot <bot@x>\"\n");
         write_with(&scratch, &["--permission-mode", "accept-edits", "--auto-commit"])
-            .assert_says("not used: use `commits`");
+            .assert_says("ignored: cannot use `commits`");
         assert_eq!(
             scratch.git(&["log", "-1", "--format=%an"]).trim(),
             "A User",

@@ -29,15 +29,15 @@ fn the_repository_really_ends_up_fixed() {
 fn its_commands_run_in_the_sandbox_where_there_is_one_and_it_says_which() {
     let scratch = Scratch::new();
     let sandbox = scratch.ended(&["doctor"]).out.lines().find(|line| line.contains("sandbox: ")).unwrap().to_owned();
-    let has_one = sandbox.contains("commands write in the workspace");
+    let has_one = sandbox.contains("commands can write only to the workspace");
     let place = scratch.path("place");
     let ended = scratch.ended(&["demo", "--dir", place.to_str().unwrap()]);
-    ended.assert_code(0).assert_says(if has_one { "sandbox: commands write" } else { "no sandbox: " });
+    ended.assert_code(0).assert_says(if has_one { "sandbox: commands can write" } else { "no sandbox, so " });
     // Without a place for temporary files there is none, and it works all the same.
     let place = scratch.path("other");
     let mut command = scratch.agent(&["demo", "--dir", place.to_str().unwrap()]);
     let ended = Running::start(command.env("TMPDIR", scratch.path("nowhere"))).end();
-    ended.assert_says("no sandbox: the demo's commands run as you");
+    ended.assert_says("no sandbox, so the demo's commands run as you");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn without_rustfmt_it_says_so_and_goes_on() {
     let scratch = Scratch::new();
     let programs = without_programs(&scratch, &["rustfmt"]);
     let ended = run_with(&scratch, programs);
-    ended.assert_code(0).assert_says("rustfmt is not there");
+    ended.assert_code(0).assert_says("rustfmt was not found");
 }
 
 #[test]
@@ -85,7 +85,8 @@ fn signals_end_it() {
         // The first answer streams: the session has begun.
         running.wait_for("I'll run");
         running.signal(signal);
-        let how = if code == 130 { "interrupted before the end" } else { "terminated before the end" };
+        let how =
+            if code == 130 { "interrupted before the demo finished" } else { "terminated before the demo finished" };
         running.end().assert_code(code).assert_says(how).assert_says(place.to_str().unwrap());
     }
 }

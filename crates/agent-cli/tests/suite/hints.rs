@@ -7,7 +7,7 @@ use serde_json::json;
 /// The words of the command that is given to go on with, without the program's name.
 #[track_caller]
 fn hinted(ended: &Ended) -> Vec<String> {
-    let line = ended.err.lines().find(|line| line.contains("to go on with this session"));
+    let line = ended.err.lines().find(|line| line.contains("to resume this session"));
     let line = line.unwrap_or_else(|| panic!("no hint: {ended:#?}"));
     let command = line.split_once(": agent ").unwrap_or_else(|| panic!("no command: {line}")).1;
     command.split(' ').map(str::to_owned).collect()
@@ -28,7 +28,7 @@ fn the_hint_raises_the_limit_that_ended_the_run() {
         let arguments = ["-p", "x", "--permission-mode", "bypass", flag, limit, "--max-turns", "400"];
         let arguments = if flag == "--max-turns" { &arguments[..6] } else { &arguments[..] };
         let ended = scratch.run(&model, arguments);
-        ended.assert_code(code).assert_says(&format!("`{flag}` raises the limit"));
+        ended.assert_code(code).assert_says(&format!("with a higher limit (`{flag}`)"));
         let words = hinted(&ended);
         assert_eq!(words.iter().filter(|word| *word == flag).count(), 1, "{words:?}");
         assert!(words.iter().any(|word| word == "--max-turns"), "the others stay: {words:?}");
@@ -52,7 +52,7 @@ fn a_limit_on_money_is_raised_beyond_what_the_next_call_may_cost() {
     scratch.configure("[models.scripted-model]\ninput_usd = 3\noutput_usd = 15\n");
     let model = Model::always(Step::text("Done."));
     let ended = scratch.run(&model, &["-p", "x", "--max-budget-usd", "0.01"]);
-    let words = hinted(ended.assert_code(60).assert_says("`--max-budget-usd` raises"));
+    let words = hinted(ended.assert_code(60).assert_says("with a higher limit (`--max-budget-usd`)"));
     let at = words.iter().position(|word| word == "--max-budget-usd").unwrap();
     let arguments = ["-p", "x", "--session-id", &words[1], "--max-budget-usd", &words[at + 1]];
     assert_eq!(scratch.run(&model, &arguments).assert_code(0).out, "Done.\n");

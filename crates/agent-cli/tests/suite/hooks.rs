@@ -233,7 +233,7 @@ fn hooks_of_a_repository_stay_in_the_sandbox_until_the_user_says_otherwise() {
     ended.assert_says("not run: the hook `./tools/mark`").assert_says("there is no sandbox");
 
     let trusted = scratch.ended(&["trust", "--yes", "--outside-sandbox"]);
-    assert!(trusted.assert_code(0).out.contains("it runs as you, outside of the sandbox, from a copy"), "{trusted:#?}");
+    assert!(trusted.assert_code(0).out.contains("it runs as you, outside the sandbox, from a copy"), "{trusted:#?}");
     for sandbox in [&[][..], &["--sandbox", "off"]] {
         let (inside, outside, ended) = marks(&scratch, sandbox);
         assert_eq!((inside, outside), (true, true), "{sandbox:?}: {ended:#?}");
@@ -307,7 +307,7 @@ fn a_hook_of_a_repository_allows_nothing_unless_it_is_pinned() {
     scratch.ended(&["trust", "--yes"]).assert_code(0);
     let ended = scratch.run(&model(), &["-p", "x"]);
     assert!(!scratch.work("ran").exists(), "{ended:#?}");
-    ended.assert_says("its `allow` does not count");
+    ended.assert_says("its `allow` is ignored");
     scratch.ended(&["trust", "--yes", "--outside-sandbox"]).assert_code(0);
     let ended = scratch.run(&model(), &["-p", "x"]);
     ended.assert_code(0);
@@ -467,7 +467,7 @@ fn an_entry_that_cannot_be_used_stops_a_trusted_workspace_and_is_told_elsewhere(
         scratch.ended(&["trust", "--show"]).assert_code(52).assert_says(says);
         scratch.ended(&["trust", "--revoke"]).assert_code(0);
         let ended = scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]);
-        ended.assert_code(0).assert_says("not used").assert_says(says);
+        ended.assert_code(0).assert_says("ignored:").assert_says(says);
         assert!(!scratch.work("ran").exists(), "{wrong}");
     }
 }
@@ -481,7 +481,7 @@ fn what_cannot_be_used_is_an_error_that_says_what_can() {
         ("event = \"Stop\"\nmatcher = \"bash\"", "a hook at Stop takes no matcher"),
         ("event = \"PreToolUse\"\nmatcher = \"mcp__.+\"", "the matcher of the hook at PreToolUse"),
         ("event = \"SessionEnd\"\non_failure = \"block\"", "has nothing to block"),
-        ("event = \"Stop\"\ntimeout_ms = 0", "may take 1 to 3600000 ms"),
+        ("event = \"Stop\"\ntimeout_ms = 0", "must be 1 to 3600000 ms"),
         ("event = \"Stop\"\ntimeout = 5", "unknown field `timeout`"),
         ("", "missing field `event`"),
     ] {
@@ -492,5 +492,5 @@ fn what_cannot_be_used_is_an_error_that_says_what_can() {
     scratch
         .run(&Model::script([Step::text("Done.")]), &["-p", "x"])
         .assert_code(0)
-        .assert_says("looks at `Bash`, which is no tool");
+        .assert_says("names `Bash`, which is not a tool");
 }

@@ -83,7 +83,7 @@ fn replay_tells_every_record_and_where_it_stood() {
     let _model = session(&scratch);
     let before = state(&scratch);
     let ended = scratch.ended(&["replay", "one"]);
-    let trace = &ended.assert_code(0).assert_says("replayed twice to the same bytes").out;
+    let trace = &ended.assert_code(0).assert_says("replayed twice with the same result").out;
     for words in
         ["UserInput", "WaitingForUserInput + UserInput => PreparingRequest", "ExecuteTools begins #", "EndOfTurn"]
     {
@@ -99,7 +99,7 @@ fn replay_tells_every_record_and_where_it_stood() {
     scratch.ended(&["replay", "one", "--to", "999"]).assert_code(42).assert_says("the last one is");
     scratch.ended(&["replay", "two"]).assert_code(42).assert_says("there is none");
     let same = scratch.ended(&["replay", "one", "--against-current"]);
-    assert_eq!(same.assert_code(0).assert_says("0 decisions are different").out, "");
+    assert_eq!(same.assert_code(0).assert_says("0 decisions differ").out, "");
     assert_eq!(state(&scratch), before);
 }
 
@@ -126,8 +126,8 @@ fn a_journal_of_other_rules_is_told_by_its_decisions() {
         .collect();
     fs::write(&path, rewritten).unwrap();
     let ended = scratch.ended(&["replay", "one", "--against-current"]);
-    assert!(ended.assert_code(1).out.contains("ExecuteTools is asked for now; it was not begun"), "{ended:#?}");
-    ended.assert_says("1 decisions are different");
+    assert!(ended.assert_code(1).out.contains("ExecuteTools is requested now, but was not started then"), "{ended:#?}");
+    ended.assert_says("1 decisions differ");
 }
 
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
@@ -207,7 +207,7 @@ fn verify_tells_damage_with_its_place() {
     );
     // Torn: whole as far as it goes.
     fs::write(&path, &whole[..whole.len() - 5]).unwrap();
-    scratch.ended(&["sessions", "verify", "one"]).assert_code(0).assert_says("of a record that was cut");
+    scratch.ended(&["sessions", "verify", "one"]).assert_code(0).assert_says("the last record is cut");
     // A hole in the third line.
     let start = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
     let mut holed = whole;
@@ -294,7 +294,10 @@ fn a_session_that_is_in_use_is_read_and_not_removed() {
     model.wait_for_requests(1);
     scratch.ended(&["sessions", "verify", "mine"]).assert_code(0);
     assert!(
-        scratch.ended(&["explain", "mine"]).out.contains("it was left in CallingLlm, waiting for: the model's answer")
+        scratch
+            .ended(&["explain", "mine"])
+            .out
+            .contains("it was interrupted in the state CallingLlm, waiting for: the model's answer")
     );
     scratch.ended(&["sessions", "rm", "mine"]).assert_code(42).assert_says("in use");
     scratch.ended(&["sessions", "rm"]).assert_code(2);
@@ -315,6 +318,9 @@ fn what_the_tools_are_is_told_when_it_is_different() {
     fs::write(&path, format!("{{\"sum\":\"{:08x}\",{body}\n{rest}", crc32(body.as_bytes()))).unwrap();
     let model = Model::script([Step::text("On.")]);
     let ended = scratch.run(&model, &["-p", "and?", "--continue", "--max-turns", "7"]);
-    ended.assert_code(0).assert_says("tools that are new since: grep").assert_says("tools that are gone since: search");
+    ended
+        .assert_code(0)
+        .assert_says("new tools since the last run: grep")
+        .assert_says("removed tools since the last run: search");
     ended.assert_says("limit on model calls: 7 (before: 500)");
 }

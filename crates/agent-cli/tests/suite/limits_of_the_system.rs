@@ -129,7 +129,7 @@ fn a_thread_or_process_that_cannot_be_started_is_an_error() {
         let ended = Running::start(&mut command).end();
         assert!(!ended.err.contains("panicked") && !ended.out.contains("panicked"), "{most}: {ended:#?}");
         let told = model.requests().last().map(|request| request.body.to_string()).unwrap_or_default();
-        assert!(!told.contains("panicked") && !told.contains("the tool broke"), "{most}: {told}");
+        assert!(!told.contains("panicked") && !told.contains("the tool failed internally"), "{most}: {told}");
         let result = ended.result();
         assert_eq!(result["exit_code"], ended.code(), "{most}: {ended:#?}");
         match ended.code() {

@@ -73,7 +73,7 @@ fn a_session_of_another_program_is_found_and_mended() {
     let lines: Vec<_> = ended.assert_code(1).out.lines().collect();
     assert_eq!(lines.len(), 2, "{lines:#?}");
     assert!(lines[0].contains(&format!("theirs.jsonl:{result}: unanswered: the call toolu_4 of Read")), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.contains("missing-message: it stands behind c13")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("missing-message: its parent c13")), "{lines:#?}");
     let report = lint(&scratch, &path, &["--json", "--repair", out.to_str().unwrap()]).assert_code(0).result();
     assert_eq!(report["format"], "claude-code");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
@@ -89,7 +89,7 @@ fn what_is_no_session_or_no_file_is_refused_at_once() {
     let pipe = scratch.work("pipe");
     assert!(scratch.command("mkfifo").arg(&pipe).status().unwrap().success());
     for (file, words) in [
-        (scratch.work("prose.txt"), "no line of it"),
+        (scratch.work("prose.txt"), "no line belongs"),
         (pipe, "not a regular file"),
         (scratch.work("."), "not a regular file"),
         (PathBuf::from("/dev/zero"), "not a regular file"),
@@ -123,7 +123,7 @@ fn a_line_that_is_lost_or_stands_twice_is_told_with_its_place() {
     fs::write(&path, doubled.concat()).unwrap();
     lint(&scratch, &path, &[]).assert_code(1);
     let told = lint(&scratch, &path, &["--repair", "doubled"]).assert_code(0).out.clone();
-    assert!(told.contains(":5: duplicate-message: the record 3 stands there already"), "{told}");
+    assert!(told.contains(":5: duplicate-message: the record 3 is there already"), "{told}");
     assert_eq!(scratch.read("doubled"), text, "nothing is lost");
     let place = format!("line 5 (byte {byte}) is damaged: replay the journal: record 4 expected, 3 found");
     let id = path.file_stem().unwrap().to_str().unwrap();

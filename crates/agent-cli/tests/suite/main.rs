@@ -22,6 +22,7 @@ mod limits_of_the_system;
 mod lint;
 mod odd_servers;
 mod output;
+mod own_directories;
 mod permissions;
 mod prompt;
 mod pty;

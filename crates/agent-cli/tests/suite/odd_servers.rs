@@ -138,7 +138,7 @@ fn an_error_outside_of_the_protocol_is_told() {
     let error = "error: {\"code\":400,\"message\":\"the grammar is wrong\",\"type\":\"invalid_request_error\"}\n\n";
     let model = Model::script([stream(&begun, error)]);
     let ended = run(&Scratch::new(), &model, Wire::OpenAi, &["-p", "go"]);
-    ended.assert_code(62).assert_says("the server broke off: the grammar is wrong");
+    ended.assert_code(62).assert_says("the server ended the answer with an error: the grammar is wrong");
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn a_fallback_model_takes_over_from_one_that_is_overloaded() {
         let flags = ["-p", "x", "--fallback-model", "second-model", "--output-format", format, "-v"];
         let ended = scratch.run(&model, &flags);
         ended.assert_code(0).assert_says("second-model").assert_says("LlmFailedFallback");
-        assert!(!ended.err.contains("trying again"), "{ended:#?}");
+        assert!(!ended.err.contains("retrying in"), "{ended:#?}");
         assert_eq!(asked(&model), ["scripted-model", "second-model"]);
         assert!(ended.out.contains("From the second."), "{ended:#?}");
         if format == "stream-json" {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The last line of a question, however it is put.
-const ASKED: &str = "a = yes, and every call of";
+const ASKED: &str = "a = yes, and allow every call of";
 
 fn write(path: &str) -> Step {
     Step::call("write_file", json!({"path": path, "content": "two\n"}))
@@ -51,12 +51,12 @@ fn an_answer_for_the_session_covers_what_it_was_about() {
     running.write("go\n");
     running.wait_for("`write_file(b.txt)`");
     running.write("s\n");
-    running.wait_for("may this run? write_file c.txt");
+    running.wait_for("allow this call? write_file c.txt");
     running.write("n\n");
     running.wait_for("So be it.");
     running.close_stdin();
     let ended = running.end();
-    assert_eq!(ended.assert_code(0).err.matches("may this run?").count(), 2, "{ended:#?}");
+    assert_eq!(ended.assert_code(0).err.matches("allow this call?").count(), 2, "{ended:#?}");
     assert!(scratch.work("b.txt").exists() && !scratch.work("c.txt").exists());
     // It holds when the session goes on, and for no other session.
     for (arguments, is_asked) in [(&["--continue"][..], false), (&[], true)] {
@@ -66,7 +66,7 @@ fn an_answer_for_the_session_covers_what_it_was_about() {
         running.close_stdin();
         let ended = running.end();
         ended.assert_code(if is_asked { 61 } else { 0 });
-        assert_eq!(told(&model).contains("nobody could be asked"), is_asked, "{arguments:?} {ended:#?}");
+        assert_eq!(told(&model).contains("no one could be asked"), is_asked, "{arguments:?} {ended:#?}");
     }
 }
 
@@ -76,7 +76,7 @@ fn a_rule_is_kept_in_the_users_file_and_nowhere_else() {
     scratch.configure("# mine\nmodel = \"scripted-model\" # this one\n");
     let model = Model::script([bash("touch b.txt"), Step::text("So be it.")]);
     let ended = answered(&scratch, &model, &[], "r bash(touch:*)");
-    ended.assert_code(0).assert_says("kept in");
+    ended.assert_code(0).assert_says("saved in");
     let kept = fs::read_to_string(scratch.path("config").join("config.toml")).unwrap();
     assert_eq!(kept, "# mine\nmodel = \"scripted-model\" # this one\nallow = [\"bash(touch:*)\"]\n");
     assert!(!scratch.work(".agent").exists());
@@ -89,7 +89,7 @@ fn a_rule_is_kept_in_the_users_file_and_nowhere_else() {
     let said = |number: usize| (decisions[number]["decision"].clone(), decisions[number]["reason"].clone());
     assert_eq!(said(0), (json!("run"), json!("allowed by the rule `bash(touch:*)` of the user's configuration")));
     assert_eq!(said(1).0, "ask");
-    assert_eq!(said(2), (json!("deny"), json!("nobody could be asked")));
+    assert_eq!(said(2), (json!("deny"), json!("no one could be asked")));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_rule_that_cannot_be_kept_holds_for_the_session() {
     running.write("r\n");
     running.wait_for("So be it.");
     running.close_stdin();
-    running.end().assert_code(0).assert_says("it holds for this session");
+    running.end().assert_code(0).assert_says("the rule applies to this session only");
     assert!(scratch.work("b.txt").exists());
     assert_eq!(fs::read_to_string(scratch.path("config").join("config.toml")).unwrap(), "allow = 3\n", "as it was");
 }
@@ -116,11 +116,11 @@ fn what_is_no_answer_is_asked_again() {
     running.write("go\n");
     running.wait_for(ASKED);
     running.write("sure\n");
-    running.wait_for("that is no answer");
+    running.wait_for("that is not one of the answers");
     running.write("s edit_file\n");
     running.wait_for("does not cover this call");
     running.write("e [1]\n");
-    running.wait_for("these are no arguments");
+    running.wait_for("these arguments are not valid");
     running.write("y\n");
     running.wait_for("So be it.");
     running.close_stdin();
@@ -169,7 +169,7 @@ fn a_question_is_asked_again_after_a_restart_under_the_same_ticket() {
         let prepared = events(&scratch, "ToolsPrepared");
 
         let mut running = Running::start(scratch.agent(&["resume"]).args(model.flags(Wire::Anthropic)).args(options));
-        running.wait_for("may this run? write_file b.txt");
+        running.wait_for("allow this call? write_file b.txt");
         running.write("y\n");
         running.wait_for("So be it.");
         running.write("/quit\n");
@@ -236,7 +236,7 @@ fn a_question_is_answered_days_later() {
 
     let arguments = ["resume", "--max-wall-time", "1m"];
     let mut running = Running::start(scratch.agent(&arguments).args(model.flags(Wire::Anthropic)));
-    running.wait_for("may this run? write_file b.txt");
+    running.wait_for("allow this call? write_file b.txt");
     running.write("y\n");
     running.wait_for("So be it.");
     running.write("/quit\n");
@@ -284,7 +284,7 @@ fn plan_mode_changes_nothing_whatever_is_allowed() {
     let there: Vec<_> = fs::read_dir(scratch.work("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!((there.len(), scratch.read("a.txt").as_str()), (1, "one\n"));
     let said = told(&model);
-    assert_eq!(said.matches("plan mode: nothing that may change anything runs").count(), 4, "{said}");
+    assert_eq!(said.matches("plan mode: only reads run").count(), 4, "{said}");
     assert!(said.contains("hello"), "what only reads runs: {said}");
 }
 
@@ -318,7 +318,7 @@ fn an_unattended_run_lists_what_nobody_allowed() {
     let steps = || [write("b.txt"), bash("touch c.txt"), Step::text("I could not.")];
     let scratch = Scratch::new();
     let ended = scratch.run(&Model::script(steps()), &["-p", "x", "--deny", "bash(touch:*)"]);
-    ended.assert_code(61).assert_says("denied: write_file b.txt (nobody could be asked)");
+    ended.assert_code(61).assert_says("denied: write_file b.txt (no one could be asked)");
     ended.assert_says("denied: bash touch c.txt (the rule `bash(touch:*)` of the command line denies it)");
     let ended =
         scratch.run(&Model::script(steps()), &["-p", "x", "--deny", "bash(touch:*)", "--output-format", "json"]);
@@ -330,7 +330,7 @@ fn an_unattended_run_lists_what_nobody_allowed() {
         .iter()
         .map(|denial| denial["reason"].as_str().unwrap())
         .collect();
-    assert_eq!(reasons, ["nobody could be asked", "the rule `bash(touch:*)` of the command line denies it"]);
+    assert_eq!(reasons, ["no one could be asked", "the rule `bash(touch:*)` of the command line denies it"]);
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_run_that_goes_on_with_an_open_question_denies_it() {
         ended.code() != 42
     });
     assert!(!scratch.work("b.txt").exists());
-    assert!(told(&model).contains("nobody could be asked"), "{}", told(&model));
+    assert!(told(&model).contains("no one could be asked"), "{}", told(&model));
 }
 
 /// A deny rule that covers nothing is worse than none.
@@ -367,11 +367,11 @@ fn a_deny_rule_over_files_with_signs_that_mean_nothing_is_an_error() {
     for (pattern, says) in [
         ("secrets/{key,other}", "write one rule for each"),
         ("secrets/[k]ey", "write `?` for one character"),
-        ("secrets//key", "without these"),
-        ("src/../secrets/key", "without these"),
-        ("././secrets/key", "without these"),
-        ("/secrets/key", "write the path from there"),
-        ("~/secrets/key", "write the path from there"),
+        ("secrets//key", "without them"),
+        ("src/../secrets/key", "without them"),
+        ("././secrets/key", "without them"),
+        ("/secrets/key", "write the path relative to it"),
+        ("~/secrets/key", "write the path relative to it"),
         (" secrets/key", "a blank"),
         ("secrets/key ", "a blank"),
         ("!secrets/key", "does not negate"),

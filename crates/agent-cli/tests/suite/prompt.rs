@@ -54,7 +54,7 @@ fn only_a_word_is_a_command() {
         running.write(&format!("{line}\n"));
         running.close_stdin();
         let ended = running.end();
-        assert_eq!(ended.assert_code(0).err.contains("there is no command"), !is_sent, "{line}");
+        assert_eq!(ended.assert_code(0).err.contains("unknown command"), !is_sent, "{line}");
         assert_eq!(model.requests().len(), usize::from(is_sent), "{line}");
     }
 }
@@ -67,7 +67,7 @@ fn a_question_is_put_and_answered() {
         // However quiet it is: the question is put.
         let mut running = prompt(&scratch, &model, &["-q"]);
         running.write("go\n");
-        running.wait_for("may this run? write_file b.txt");
+        running.wait_for("allow this call? write_file b.txt");
         running.write(&format!("{answer}\n"));
         running.wait_for("So be it.");
         running.write("/quit\n");
@@ -85,12 +85,12 @@ fn one_answer_for_all_calls_of_a_tool() {
     let scratch = Scratch::new();
     let mut running = prompt(&scratch, &model, &[]);
     running.write("go\n");
-    running.wait_for("may this run? write_file b.txt");
+    running.wait_for("allow this call? write_file b.txt");
     running.write("a\n");
     running.wait_for("So be it.");
     running.close_stdin();
     let ended = running.end();
-    assert_eq!(ended.assert_code(0).err.matches("may this run?").count(), 1, "{ended:#?}");
+    assert_eq!(ended.assert_code(0).err.matches("allow this call?").count(), 1, "{ended:#?}");
     assert!(scratch.work("b.txt").exists() && scratch.work("c.txt").exists());
 }
 
@@ -105,10 +105,10 @@ fn a_question_of_a_hook_offers_only_what_it_can_be_answered_with() {
         let model = Model::script([write("b.txt"), Step::text("So be it.")]);
         let mut running = prompt(&scratch, &model, &[]);
         running.write("go\n");
-        running.wait_for("may this run?");
+        running.wait_for("allow this call?");
         running.write("s\n");
         if is_asked_by_hook {
-            running.wait_for("a hook asks, and would again");
+            running.wait_for("a hook asked, and no rule");
             running.write("y\n");
         }
         running.wait_for("So be it.");
@@ -133,7 +133,7 @@ fn a_question_that_nobody_can_answer_is_not_waited_for() {
     let model = Model::script([write("b.txt"), Step::text("So be it.")]);
     let mut running = prompt(&scratch, &model, &[]);
     running.write("go\n");
-    running.wait_for("may this run?");
+    running.wait_for("allow this call?");
     running.close_stdin();
     assert!(running.end().assert_code(61).out.contains("So be it."));
     assert!(!scratch.work("b.txt").exists());
@@ -242,7 +242,7 @@ fn a_limit_can_be_raised_where_it_stopped_the_work() {
     let scratch = Scratch::new();
     let mut running = prompt(&scratch, &model, &["--max-turns", "1", "--permission-mode", "bypass"]);
     running.write("go\n");
-    running.wait_for("/more goes on");
+    running.wait_for("/more raises the limits");
     running.write("/more\n");
     running.wait_for("Done at last.");
     running.write("/quit\n");
@@ -261,9 +261,9 @@ fn parallel_results_say_whose_they_are() {
     ended.assert_code(0);
     // By its name, or because it stands right behind its call.
     let lines: Vec<&str> = ended.err.lines().collect();
-    let failed = lines.iter().position(|line| line.contains("not ok")).unwrap();
+    let failed = lines.iter().position(|line| line.contains("failed")).unwrap();
     let follows = lines[failed - 1].ends_with("read_file missing.txt");
-    assert!(lines[failed].contains("missing.txt: not ok") || follows, "{}", ended.err);
+    assert!(lines[failed].contains("missing.txt: failed") || follows, "{}", ended.err);
 }
 
 fn command(text: &str) -> Step {
@@ -276,7 +276,7 @@ fn all_that_runs_is_shown_line_by_line() {
     let model = Model::script([command("cargo test\n\u{2800}\ttouch PWNED\u{a0}x"), Step::text("So be it.")]);
     let mut running = prompt(&scratch, &model, &[]);
     running.write("go\n");
-    running.wait_for("may this run? bash cargo test … (2 lines)");
+    running.wait_for("allow this call? bash cargo test … (2 lines)");
     running.wait_for("  1 | cargo test\n");
     running.wait_for("  2 | \\u{2800}\\ttouch PWNED\\u{a0}x\n");
     running.wait_for("y = yes");
@@ -301,7 +301,7 @@ fn what_was_not_shown_whole_cannot_be_allowed() {
         let model = Model::script([call(), Step::text("So be it.")]);
         let mut running = prompt(&scratch, &model, &["--sandbox", "off"]);
         running.write("go\n");
-        running.wait_for("60 of 152 lines are shown");
+        running.wait_for("60 of 152 lines shown");
         for answer in answers {
             running.write(&format!("{answer}\n"));
         }
@@ -312,7 +312,7 @@ fn what_was_not_shown_whole_cannot_be_allowed() {
         assert_eq!(scratch.work("b.txt").exists(), is_run, "{answers:?}: {ended:#?}");
         assert_eq!(scratch.work("c.txt").exists(), answers[0].starts_with('e'), "{ended:#?}");
         assert_eq!(ended.err.contains("touch b.txt"), is_run, "shown before it is allowed: {ended:#?}");
-        let refusals = ended.err.matches("nothing is allowed that was not shown whole").count();
+        let refusals = ended.err.matches("see the whole call before you allow it").count();
         assert_eq!(refusals, expected, "{ended:#?}");
     }
     // Blanks push nothing out of sight: what is behind them is on the first part.
@@ -336,12 +336,12 @@ fn an_input_that_ends_before_all_was_shown_denies() {
     let model = Model::script([command(&format!("{far}touch b.txt")), Step::text("So be it.")]);
     let mut running = prompt(&scratch, &model, &["--sandbox", "off"]);
     running.write("go\n");
-    running.wait_for("60 of 152 lines are shown");
+    running.wait_for("60 of 152 lines shown");
     running.write("y\ny\n\ny\n");
     running.close_stdin();
     running.end().assert_code(61);
     assert!(!scratch.work("b.txt").exists());
-    assert!(model.last_body()["messages"].to_string().contains("nobody could be asked"));
+    assert!(model.last_body()["messages"].to_string().contains("no one could be asked"));
 }
 
 #[test]
@@ -351,11 +351,11 @@ fn a_rule_for_a_file_says_what_it_covers() {
         let model = Model::script([step, Step::text("So be it.")]);
         let mut running = prompt(&scratch, &model, &[]);
         running.write("go\n");
-        running.wait_for("a = yes, and every call");
+        running.wait_for("a = yes, and allow every call");
         running.write("n\n");
         running.wait_for("So be it.");
         running.close_stdin();
         let ended = running.end();
-        assert_eq!(ended.assert_code(0).err.contains("it covers every later content"), is_said, "{ended:#?}");
+        assert_eq!(ended.assert_code(0).err.contains("it also covers every later change"), is_said, "{ended:#?}");
     }
 }

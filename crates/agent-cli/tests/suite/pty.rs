@@ -32,7 +32,7 @@ fn a_rewind_of_files_is_asked_about() {
     for (answer, code, sessions) in [("n\n", 1, 1), ("\n", 1, 1), ("y\n", 0, 2)] {
         let rewind = "rewind one --to 1 --files";
         let Some(mut running) = command_on_terminal(&scratch, rewind) else { return };
-        running.wait_for("go back to this? [y/N]");
+        running.wait_for("go back to this state? [y/N]");
         assert!(scratch.work("b.txt").exists(), "nothing happens before the answer");
         running.write(answer);
         running.end().assert_code(code);
@@ -72,7 +72,7 @@ fn an_interrupt_stops_the_turn_and_two_leave() {
     // At the prompt, not only answered: before it the interrupt would stop the turn once more.
     running.wait_for("I am back.\r\n> ");
     running.write("\x03");
-    running.wait_for("Ctrl-C again leaves; the session is kept");
+    running.wait_for("Ctrl-C again quits; the session is kept");
     running.write("\x03");
     running.end().assert_code(130);
     model.assert_valid();
@@ -87,7 +87,7 @@ fn a_question_on_the_terminal() {
     running.wait_for("> ");
     running.write("go\n");
     for (path, answer) in [("b.txt", "n\n"), ("c.txt", "a\n")] {
-        running.wait_for(&format!("may this run? write_file {path}"));
+        running.wait_for(&format!("allow this call? write_file {path}"));
         running.wait_for("n REASON = no");
         running.write(answer);
     }
@@ -121,7 +121,7 @@ fn leaving_on_a_question_leaves_it_open() {
     running.end().assert_code(0);
     assert_eq!(model.requests().len(), 1, "nothing went on without an answer");
     let Some(mut running) = on_terminal(&scratch, &model, "resume") else { return };
-    running.wait_for("may this run? write_file b.txt");
+    running.wait_for("allow this call? write_file b.txt");
     running.wait_for("answer: ");
     running.write("y\n");
     running.wait_for("That is all.");

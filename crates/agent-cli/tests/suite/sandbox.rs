@@ -64,7 +64,9 @@ fn commands_write_in_the_workspace_only_and_it_is_said() {
     let attempt = "echo inside > inside.txt; echo outside > ../outside.txt; true";
     let scratch = repository();
     let (ended, _) = run(&scratch, attempt, &[]);
-    ended.assert_code(0).assert_says("agent: sandbox: commands write in the workspace and a temporary directory only");
+    ended
+        .assert_code(0)
+        .assert_says("agent: sandbox: commands can write only to the workspace and a temporary directory");
     assert_eq!(scratch.read("inside.txt"), "inside\n");
     assert!(!scratch.path("outside.txt").exists());
 
@@ -95,34 +97,13 @@ fn a_repository_tightens_and_never_loosens() {
     }
     let scratch = repository();
     scratch.write(".agent/config.toml", "sandbox_writable = [\"/\"]\n");
-    run(&scratch, "echo x > ../new.txt; true", &[]).0.assert_code(0).assert_says("not used");
+    run(&scratch, "echo x > ../new.txt; true", &[]).0.assert_code(0).assert_says("ignored:");
     assert!(!scratch.path("new.txt").exists());
     let scratch = repository();
     let outside = scratch.path("home").display().to_string();
     scratch.configure(&format!("sandbox_writable = [\"{outside}\"]\n"));
     run(&scratch, &format!("echo x > {outside}/new.txt; true"), &[]).0.assert_code(0);
     assert!(scratch.path("home/new.txt").exists(), "the user may widen");
-}
-
-/// What the user lets commands write may hold the agent's own directories: they stay as they are.
-#[test]
-fn what_may_be_written_besides_does_not_open_the_agents_own_directories() {
-    if !has_sandbox("bubblewrap") {
-        return;
-    }
-    for (writable, others_too) in [("", true), ("config", false), ("config/..", true)] {
-        let scratch = repository();
-        fs::create_dir_all(scratch.path("config/hooks")).unwrap();
-        let writable = scratch.path(writable).display().to_string();
-        let settings = format!("sandbox_writable = [\"{writable}\"]\n");
-        scratch.configure(&settings);
-        let tries = "echo '# evil' >> ../config/config.toml; echo x > ../config/hooks/new; mv ../config ../moved; \
-                     echo x > ../state/new; echo x > ../home/new; true";
-        run(&scratch, tries, &[]).0.assert_code(0);
-        assert_eq!(fs::read_to_string(scratch.path("config/config.toml")).unwrap(), settings, "{writable}");
-        assert!(!scratch.path("config/hooks/new").exists() && !scratch.path("state/new").exists(), "{writable}");
-        assert_eq!(scratch.path("home/new").exists(), others_too, "the control: {writable}");
-    }
 }
 
 /// What git and other programs run by themselves stays as it is, also below the root, for commands as for the file tools.
@@ -404,7 +385,7 @@ fn what_cannot_be_had_is_refused_unless_none_is_wanted() {
     // To look is not to run.
     let mut show = scratch.agent(&["config", "show"]);
     let shown = Running::start(show.env("TMPDIR", "/nowhere")).end();
-    assert!(shown.assert_code(0).out.contains("none: commands run as you"), "{shown:?}");
+    assert!(shown.assert_code(0).out.contains("off: commands run as you"), "{shown:?}");
 }
 
 /// Where somebody reads it, commands run without one, and it is said, however quiet the rest is.
@@ -427,7 +408,7 @@ fn at_the_prompt_it_is_said_loudly() {
         running.write("/quit\n");
         let ended = running.end();
         let said = format!("{}{}", ended.out, ended.err);
-        assert_eq!(said.contains("NO SANDBOX: commands that are allowed run as you"), is_said, "{said}");
+        assert_eq!(said.contains("NO SANDBOX: allowed commands run as you"), is_said, "{said}");
     }
     // Nobody reads what is piped.
     let scratch = repository();
@@ -583,13 +564,13 @@ fn links_that_were_there_before_are_told() {
     fs::create_dir(scratch.path("store")).unwrap();
     fs::write(scratch.path("store/x.js"), "old\n").unwrap();
     fs::create_dir(scratch.work("node_modules")).unwrap();
-    let words = "a hard link to one elsewhere, such as `node_modules/x.js`";
-    assert!(!run(&scratch, "true", &[]).0.err.contains("hard link"));
+    let words = "a file here is hard-linked to a file elsewhere, such as `node_modules/x.js`";
+    assert!(!run(&scratch, "true", &[]).0.err.contains("hard-linked"));
     fs::hard_link(scratch.path("store/x.js"), scratch.work("node_modules/x.js")).unwrap();
     run(&scratch, "echo evil >> node_modules/x.js", &[]).0.assert_says(words);
     assert_eq!(fs::read_to_string(scratch.path("store/x.js")).unwrap(), "old\nevil\n", "it is true");
     for quiet in [&["-q"][..], &["--sandbox", "read-only"], &["--sandbox", "off"]] {
-        assert!(!run(&scratch, "true", quiet).0.err.contains("hard link"), "{quiet:?}");
+        assert!(!run(&scratch, "true", quiet).0.err.contains("hard-linked"), "{quiet:?}");
     }
 }
 

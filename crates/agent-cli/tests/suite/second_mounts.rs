@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A command that runs where these directories are mounted in two places.
-fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
+pub(crate) fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
     with_kind_of_mounts("--bind", mounts, command)
 }
 
@@ -28,7 +28,7 @@ fn with_kind_of_mounts(kind: &str, mounts: &[(&Path, &Path)], command: &Command)
 
 /// Says so where nothing can be mounted or no sandbox can be had.
 #[expect(clippy::print_stdout, reason = "what was skipped is said")]
-fn can_try() -> bool {
+pub(crate) fn can_try() -> bool {
     let scratch = Scratch::repository_in("/var/tmp");
     let (from, to) = (scratch.path("home"), scratch.path("config"));
     let check = scratch.agent(&["sandbox", "check", "--json"]);
@@ -190,7 +190,7 @@ fn tools_do_not_write_protected_places_by_a_second_mount() {
             .map_or_else(|| scratch.path(from).join(path.strip_prefix("m/").unwrap()), |path| scratch.path(path));
         let content = fs::read_to_string(&written).unwrap_or_default();
         assert_eq!(content.contains("EVIL"), is_protected.is_none(), "{from} at {at}: {ended:?}");
-        let said = reads(&model, "no tool changes it");
+        let said = reads(&model, "no tool may change it");
         assert_eq!(said, is_protected.is_some(), "{from} at {at}: {}", model.last_body());
     }
 }
@@ -275,7 +275,11 @@ fn own_directories_that_are_mounted_in_the_workspace_are_refused_with_landlock_a
             let ended = Running::start(&mut with_mounts(&mounts, &command)).end();
             let is_refused = is_own && arguments.is_empty();
             ended.assert_code(if is_refused { 42 } else { 0 });
-            assert_eq!(ended.err.contains("leads into what commands may write"), is_refused, "{from}: {ended:?}");
+            assert_eq!(
+                ended.err.contains("leads into a place where commands may write"),
+                is_refused,
+                "{from}: {ended:?}"
+            );
             assert_eq!(model.requests().is_empty(), is_refused, "{from}: {ended:?}");
         }
     }

@@ -285,9 +285,9 @@ fn a_key_goes_where_it_was_given_for_and_nowhere_else() {
         41,
         "is not sent to gateway.invalid. `--api-key-env OPENAI_API_KEY` sends it",
     );
-    says("http://gateway.invalid/v1", &["--api-key-env", "MY_KEY"], 52, "would go to gateway.invalid in clear");
+    says("http://gateway.invalid/v1", &["--api-key-env", "MY_KEY"], 52, "would go to gateway.invalid unencrypted");
     says("http://api.openai.com/v1", &[], 41, "is not sent to api.openai.com");
-    says("http://me:hunter2secret@gateway.invalid/v1", &["--api-key-env", "-"], 52, "in clear");
+    says("http://me:hunter2secret@gateway.invalid/v1", &["--api-key-env", "-"], 52, "unencrypted");
     // Without a key it is tried.
     says("http://gateway.invalid/v1", &["--api-key-env", "-"], 62, "gateway.invalid");
 }
@@ -298,7 +298,7 @@ fn a_proxy_of_the_environment_is_said() {
     let proxy = [("http_proxy", "http://me:Hunter2-of-the-proxy@127.0.0.1:9")];
     let remote = "http://gateway.invalid/v1";
     let ended = asks(&scratch, remote, &["--api-key-env", "-"], &proxy);
-    ended.assert_says("go through the proxy http://127.0.0.1:9, which the environment names");
+    ended.assert_says("go through the proxy http://127.0.0.1:9, which is set in the environment");
     assert!(!format!("{ended:?}").contains("Hunter2"), "{ended:#?}");
     let mut doctor = scratch.agent(&["doctor"]);
     doctor.env("https_proxy", "http://127.0.0.1:9");

@@ -102,7 +102,7 @@ fn the_list_and_continue_agree_on_what_a_session_is() {
     };
     let only_empty = listed(&[]);
     assert_eq!(only_empty.out, "");
-    only_empty.assert_says("1 in which nothing was said").assert_says("--all");
+    only_empty.assert_says("1 without a message").assert_says("--all");
     assert!(listed(&["--all"]).out.starts_with("empty "));
     scratch.run(&model, &["--continue", "-p", "x"]).assert_code(42).assert_says("there is none");
     assert_eq!(model.requests().len(), 0);
@@ -189,7 +189,7 @@ fn a_torn_record_is_said_and_kept_aside() {
     text.push_str("{\"seq\":99,\"at_");
     std::fs::write(&journal, text).unwrap();
     let ended = scratch.run(&model, &["-p", "second", "--continue"]);
-    ended.assert_code(0).assert_says("cut by a crash");
+    ended.assert_code(0).assert_says("a crash cut");
     assert!(said(&model.last_body()).contains("first"));
 }
 
@@ -260,7 +260,7 @@ fn the_command_to_go_on_works_as_printed() {
     std::fs::create_dir(&place).unwrap();
     let ended = scratch.run(&model, &["-p", "go", "-C", place.to_str().unwrap()]);
     ended.assert_code(62);
-    let command = ended.err.lines().find_map(|line| line.split_once("go on with this session: ")).unwrap().1.to_owned();
+    let command = ended.err.lines().find_map(|line| line.split_once("resume this session: ")).unwrap().1.to_owned();
     let program = env!("CARGO_BIN_EXE_agent");
     let script = format!("echo hello | {}", command.replacen("agent", &format!("'{program}'"), 1));
     let mut shell = scratch.command("sh");

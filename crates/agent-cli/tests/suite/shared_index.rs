@@ -49,7 +49,7 @@ fn what_a_lock_left_uncommitted_is_committed_when_the_session_ends_and_said() {
     });
     let model = Model::script([write("new.txt"), freed]);
     let ended = scratch.run(&model, &FLAGS);
-    ended.assert_code(0).assert_says("tried again").assert_says("left uncommitted is committed");
+    ended.assert_code(0).assert_says("retried").assert_says("committed the changes of an earlier run");
     assert_eq!(scratch.git(&["status", "--porcelain"]), "", "{ended:#?}");
 }
 
@@ -63,7 +63,7 @@ fn what_a_lock_left_uncommitted_is_committed_with_the_next_changes() {
     });
     let model = Model::script([write("new.txt"), freed, Step::text("Done.")]);
     let ended = scratch.run(&model, &FLAGS);
-    ended.assert_code(0).assert_says("tried again");
+    ended.assert_code(0).assert_says("retried");
     assert_eq!(scratch.git(&["status", "--porcelain"]), "", "{ended:#?}");
     let changed = scratch.git(&["log", "--format=", "--name-only", "-1"]);
     assert!(changed.contains("new.txt") && changed.contains("newer.txt"), "{changed}");
@@ -75,7 +75,7 @@ fn what_stays_uncommitted_is_said_at_the_end() {
     let lock = held_for_long(&scratch);
     let model = Model::script([write("new.txt"), Step::text("Done.")]);
     let ended = scratch.run(&model, &FLAGS);
-    ended.assert_code(0).assert_says("commit what was left");
+    ended.assert_code(0).assert_says("commit the remaining changes");
     assert_eq!(scratch.git(&["status", "--porcelain"]), "?? new.txt\n", "{ended:#?}");
     assert!(lock.exists(), "it is somebody else's");
 }

@@ -72,7 +72,7 @@ fn a_reader_that_is_gone() {
         let output = child.wait_with_output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{format}: {err}");
-        assert!(!err.contains("panicked") && err.contains("nobody reads it any more"), "{err}");
+        assert!(!err.contains("panicked") && err.contains("its reader is gone"), "{err}");
         // Where something is written before the model is asked, it is not.
         assert_eq!(model.requests().len(), usize::from(format != "stream-json"), "{format}");
     }
@@ -100,7 +100,7 @@ fn what_nobody_reads_is_not_paid_for() {
         command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_agent")]).args(arguments);
         let ended = Running::start(command.args(model.flags(Wire::Anthropic))).end();
         assert_eq!(scratch.read("code"), "1\n", "{ended:#?}");
-        ended.assert_says("nobody reads it any more");
+        ended.assert_says("its reader is gone");
         assert_eq!(ended.out.lines().count(), 1, "{ended:#?}");
         assert!(model.requests().len() < 20, "{}", model.requests().len());
     }

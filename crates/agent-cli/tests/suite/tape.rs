@@ -57,8 +57,11 @@ fn a_run_is_played_again_without_key_and_network() {
         let elsewhere = Scratch::repository();
         let cassette = path.display().to_string();
         let ended = replay(&elsewhere, &cassette, &[]);
-        ended.assert_code(62).assert_says("it is not call 1 of the recording").assert_says("lenient matching");
-        assert!(!ended.err.contains("trying again"), "{ended:#?}");
+        ended
+            .assert_code(62)
+            .assert_says("the request differs from call 1 of the recording")
+            .assert_says("lenient matching");
+        assert!(!ended.err.contains("retrying in"), "{ended:#?}");
         replay(&elsewhere, &cassette, &["--replay-match", "lenient", "--provider", "replay"]).assert_code(0);
         assert_eq!(elsewhere.read("b.txt"), "two\n");
     }
@@ -93,7 +96,7 @@ fn recordings_that_cannot_be_used() {
     replay(&scratch, "half.jsonl", &[]).assert_code(62);
 
     // A recording replaces nothing, and leaves nothing when there was nothing to record.
-    record(&scratch, Wire::OpenAi, "../run.jsonl").assert_code(42).assert_says("replaces none");
+    record(&scratch, Wire::OpenAi, "../run.jsonl").assert_code(42).assert_says("never replaces one");
     assert_eq!(std::fs::read_to_string(scratch.path("run.jsonl")).unwrap(), whole);
     record(&scratch, Wire::OpenAi, "no/such/folder/run.jsonl").assert_code(42);
     scratch.ended(&["run", "-p", "x", "--provider", "anthropic", "--record", "none.jsonl"]).assert_code(41);
@@ -112,7 +115,7 @@ fn options_that_do_not_go_together() {
         scratch.ended(&[&["run", "-p", "x"], arguments].concat()).assert_code(2);
     }
     let ended = scratch.ended(&["run", "-p", "x", "--replay", "a", "--provider", "openai"]);
-    ended.assert_code(52).assert_says("leave `--provider` out");
+    ended.assert_code(52).assert_says("cannot use `--provider` with `--replay`");
 }
 
 #[test]
@@ -182,7 +185,7 @@ fn the_prompt_records_and_plays_too_and_so_does_resuming() {
     assert!(recorded("two.jsonl").contains("Two."));
 
     let played = session(&["--replay", "../one.jsonl"], &[], "a\n");
-    played.assert_code(0).assert_says("go on with: agent resume ").assert_says("--replay ../one.jsonl");
+    played.assert_code(0).assert_says("to resume: agent resume ").assert_says("--replay ../one.jsonl");
     assert!(played.out.contains("One."), "{played:#?}");
     let played = session(&["resume", "--replay", "../two.jsonl"], &[], "b\n");
     assert!(played.assert_code(0).out.contains("Two."), "{played:#?}");

@@ -192,13 +192,13 @@ fn what_a_question_shows() {
     ]);
     let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
     running.write(&format!("go {}\n", NASTY.replace('\r', "")));
-    running.wait_for("a = yes, and every call of");
+    running.wait_for("a = yes, and allow every call of");
     running.write(&format!("s bash({})\n", NASTY.replace('\r', "")));
     running.wait_for("does not cover");
     running.write("n\n");
     running.wait_for("So be it.");
     running.write(&format!("/{}\n", NASTY.replace(['\r', ' '], "")));
-    running.wait_for("there is no command");
+    running.wait_for("unknown command");
     running.close_stdin();
     let ended = running.end();
     assert_shown_harmless("question", &ended);

@@ -86,7 +86,7 @@ impl Server {
     fn assert_refused(&self, trusted: Option<&Authority>, says: &str) {
         let ended = self.run(trusted);
         ended.assert_code(62).assert_says(says).assert_says("certificate").assert_says(&self.url);
-        assert!(!ended.err.contains("trying again"), "{ended:#?}");
+        assert!(!ended.err.contains("retrying in"), "{ended:#?}");
         assert_eq!(*self.seen.lock().unwrap(), [""], "{ended:#?}");
     }
 }

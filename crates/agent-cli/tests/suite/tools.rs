@@ -63,7 +63,7 @@ fn an_answer_of_failing_calls_is_not_worked_off() {
     // Every call has its answer, and the session goes on.
     scratch.run(&model, &["-p", "y", "--session-id", "one"]).assert_code(0);
     let body = model.last_body().to_string();
-    assert_eq!(body.matches("not run: too many calls before it failed").count(), 2 * count - 30);
+    assert_eq!(body.matches("not run: too many earlier calls failed").count(), 2 * count - 30);
     assert!(body.contains("15 tool calls in a row failed. After 30 the turn ends."), "the model was warned");
     model.assert_valid();
 }

@@ -49,7 +49,7 @@ fn what_a_repository_names_runs_only_when_it_is_trusted() {
     runs(true, "trusted");
     let (ran, _) = runs_the_formatter(&scratch, &[]);
     assert!(!ran, "formatting is still to be asked for by the user");
-    scratch.ended(&["trust", "--revoke"]).assert_code(0).assert_says("trusted no longer");
+    scratch.ended(&["trust", "--revoke"]).assert_code(0).assert_says("no longer trusted");
     runs(false, "revoked");
     scratch.ended(&["trust", "--revoke"]).assert_code(0).assert_says("was not trusted");
 }
@@ -124,7 +124,7 @@ fn trust_is_for_one_project() {
         Command::new("cp").arg("-a").args([scratch.path("moved"), scratch.path("work")]).status().unwrap().success()
     );
     let shown = scratch.ended(&["trust", "--show"]);
-    assert!(shown.assert_code(1).out.contains("another directory was"), "{shown:#?}");
+    assert!(shown.assert_code(1).out.contains("the trusted directory at this path has been replaced"), "{shown:#?}");
     let (ran, _) = runs_the_formatter(&scratch, &["--format-on-edit"]);
     assert!(!ran, "another directory with the same path and content");
 }
@@ -190,7 +190,7 @@ fn a_formatter_in_the_sandbox_writes_nothing_of_the_workspace() {
         scratch.ended(trust).assert_code(0);
         let (ran, ended) = run(&["--sandbox", "off"]);
         assert!(!ran && !scratch.work("mark").exists(), "{ended:#?}");
-        ended.assert_says("not run: formatters of the repository");
+        ended.assert_says("not run: the repository's formatters");
     }
     let program = scratch.work("tools/shout");
     scratch.configure(&format!(
@@ -244,7 +244,7 @@ fn what_was_not_shown_is_not_trusted() {
         for says in says {
             ended.assert_says(says);
         }
-        assert_eq!(ended.err.contains("not used"), !says.is_empty(), "{ended:#?}");
+        assert_eq!(ended.err.contains("ignored:"), !says.is_empty(), "{ended:#?}");
         let ran: Vec<&str> = ["one", "two"].into_iter().filter(|mark| scratch.work(mark).exists()).collect();
         assert_eq!(ran, expected, "{ended:#?}");
     };
@@ -252,18 +252,18 @@ fn what_was_not_shown_is_not_trusted() {
     scratch.ended(&["trust", "--yes"]).assert_code(0);
     runs(&[], &[]);
     scratch.write(".agent/config.toml", &hook("touch one"));
-    runs(&[], &["they are not what was trusted", "new in .agent/config.toml: hook", "touch one"]);
+    runs(&[], &["they have changed since they were trusted", "added in .agent/config.toml: hook", "touch one"]);
     let shown = scratch.ended(&["trust", "--show"]);
-    assert!(shown.assert_code(1).out.contains("new in .agent/config.toml: hook"), "{shown:#?}");
+    assert!(shown.assert_code(1).out.contains("added in .agent/config.toml: hook"), "{shown:#?}");
     scratch.ended(&["trust", "--yes"]).assert_code(0);
     runs(&["one"], &[]);
     // One more, another one, and a guard that is gone.
     scratch.write(".agent/config.toml", &(hook("touch one") + &hook("touch two")));
-    runs(&[], &["new in .agent/config.toml: hook", "touch two"]);
+    runs(&[], &["added in .agent/config.toml: hook", "touch two"]);
     scratch.write(".agent/config.toml", &(hook("touch one") + "sandbox = true\n"));
-    runs(&[], &["gone in .agent/config.toml: hook", "new in .agent/config.toml: hook"]);
+    runs(&[], &["removed in .agent/config.toml: hook", "added in .agent/config.toml: hook"]);
     scratch.write(".agent/config.toml", "");
-    runs(&[], &["gone in .agent/config.toml: hook"]);
+    runs(&[], &["removed in .agent/config.toml: hook"]);
     // Comments, and what is said otherwise, change nothing; nor does what a folder below it adds, for those who do not work there.
     scratch.write(".agent/config.toml", &format!("# It is the same.\n{}on_failure = 'warn'\n", hook("touch one")));
     scratch.write("below/.agent/config.toml", &hook("touch two"));
@@ -294,7 +294,7 @@ fn a_script_that_changed_is_not_run() {
     ended.assert_code(0).assert_says("check.sh changed since it was trusted");
     assert_eq!(scratch.read("check.sh"), "touch two\n");
     let ended = scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]);
-    ended.assert_code(0).assert_says("new in check.sh: its content is sha256:");
+    ended.assert_code(0).assert_says("added in check.sh: its content is sha256:");
     assert!(!scratch.work("one").exists() && !scratch.work("two").exists(), "{ended:#?}");
     scratch.ended(&["trust", "--yes"]).assert_code(0);
     scratch.run(&Model::script([Step::text("Done.")]), &["-p", "x"]).assert_code(0);
@@ -312,7 +312,7 @@ fn what_an_older_version_trusted_is_asked_again() {
     fs::write(&record, format!("{}\n{path}", head.replace("version 2", "version 1"))).unwrap();
     let (ran, ended) = runs_the_formatter(&scratch, &["--format-on-edit"]);
     assert!(!ran, "{ended:#?}");
-    ended.assert_says("an older version trusted the directory");
+    ended.assert_says("an older version of the agent recorded the trust");
     scratch.ended(&["trust", "--show"]).assert_code(1);
     scratch.ended(&["trust", "--yes"]).assert_code(0);
     assert!(runs_the_formatter(&scratch, &["--format-on-edit"]).0, "the control");

@@ -40,10 +40,10 @@ fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
     scratch.write("a.txt", "mine\n");
     let undone = scratch.ended(&["undo"]);
     undone.assert_code(1);
-    assert!(undone.out.contains("left a.txt: it was changed since"), "{}", undone.out);
+    assert!(undone.out.contains("left a.txt: it has changed since"), "{}", undone.out);
     assert_eq!(scratch.read("a.txt"), "mine\n");
-    undone.assert_says("nothing is taken back: 1 file stays as it is");
-    assert!(!undone.err.contains("turn taken back"), "{}", undone.err);
+    undone.assert_says("nothing undone: 1 file stays as it is");
+    assert!(!undone.err.contains("one turn"), "{}", undone.err);
 }
 
 /// The call began, so how the file was is kept; it changed nothing, so there is nothing to take back.
@@ -100,11 +100,11 @@ fn a_file_that_is_too_large_to_be_kept_is_told_when_it_changes() {
     let scratch = Scratch::repository();
     scratch.write("big.txt", &big);
     let ended = scratch.run(&model, &["-p", "go", "--permission-mode", "bypass", "--no-auto-commit"]);
-    ended.assert_code(0).assert_says("big.txt cannot be taken back by undo").assert_says("more than 8 MiB");
-    assert_eq!(ended.err.matches("cannot be taken back").count(), 1, "once, and not of what is kept: {}", ended.err);
+    ended.assert_code(0).assert_says("undo cannot restore big.txt").assert_says("more than 8 MiB");
+    assert_eq!(ended.err.matches("undo cannot restore").count(), 1, "once, and not of what is kept: {}", ended.err);
     let undone = scratch.ended(&["undo"]);
-    undone.assert_code(1).assert_says("one turn taken back in part: 1 file stays as it is");
-    assert!(undone.out.contains("restored a.txt\nleft big.txt: how it was before is not kept"), "{}", undone.out);
+    undone.assert_code(1).assert_says("one turn partly undone: 1 file stays as it is");
+    assert!(undone.out.contains("restored a.txt\nleft big.txt: its old content is not kept"), "{}", undone.out);
     assert_eq!((scratch.read("a.txt").as_str(), scratch.read("big.txt").as_str()), ("one\n", "y\n"));
 }
 
@@ -129,7 +129,7 @@ fn each_line_at_the_prompt_is_a_turn() {
 
 #[test]
 fn where_there_is_nothing_to_take_back_it_says_why() {
-    Scratch::repository().ended(&["undo"]).assert_code(42).assert_says("no turn of the agent is kept here");
+    Scratch::repository().ended(&["undo"]).assert_code(42).assert_says("there is no turn of the agent to undo here");
     Scratch::new().ended(&["undo"]).assert_code(42).assert_says("not in a git repository");
     Scratch::new().ended(&["undo", "0"]).assert_code(2);
     Scratch::new().ended(&["undo", "-C", "/nowhere"]).assert_code(42).assert_says("/nowhere");
@@ -182,7 +182,7 @@ fn a_rewind_takes_the_files_back_too_and_an_undo_takes_back_the_rewind() {
     }
 
     let ended = scratch.ended(&[&rewind[..], &["--yes"]].concat());
-    ended.assert_code(0).assert_says("2 files taken back, 0 left").assert_says("echo c > c.txt");
+    ended.assert_code(0).assert_says("2 files restored, 0 left").assert_says("echo c > c.txt");
     assert!(ended.out.starts_with("restore a.txt\nremove b.txt\n"), "{}", ended.out);
     assert_eq!(scratch.read("a.txt"), "two\n");
     assert!(!scratch.work("b.txt").exists() && scratch.work("c.txt").exists());
@@ -208,14 +208,14 @@ fn a_rewind_leaves_what_others_changed() {
     scratch.write("a.txt", "mine\n");
     let to = (second - 1).to_string();
     let ended = scratch.ended(&["rewind", "one", "--to", &to, "--files", "--yes"]);
-    ended.assert_code(1).assert_says("1 files taken back, 1 left");
-    assert!(ended.out.contains("left a.txt: it was changed since"), "{}", ended.out);
+    ended.assert_code(1).assert_says("1 files restored, 1 left");
+    assert!(ended.out.contains("left a.txt: it has changed since"), "{}", ended.out);
     assert_eq!((scratch.read("a.txt").as_str(), scratch.read("other.txt").as_str()), ("mine\n", "theirs\n"));
     assert!(!scratch.work("b.txt").exists());
     // To the last record: there is nothing behind it.
     let records = scratch.ended(&["replay", "one"]).out;
     let last = records.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u64>().ok()).max().unwrap();
     let ended = scratch.ended(&["rewind", "one", "--to", &last.to_string(), "--files", "--yes"]);
-    ended.assert_code(0).assert_says("no turn behind there");
+    ended.assert_code(0).assert_says("no later turn");
     Scratch::new().ended(&["rewind", "one", "--to", "3", "--files"]).assert_code(42);
 }

@@ -202,7 +202,7 @@ fn signals_while_the_reader_is_waited_for() {
         }
         (running.end(), since.elapsed())
     };
-    let lost = |ended: &Ended| ended.assert_says("nobody read the rest of the output").code();
+    let lost = |ended: &Ended| ended.assert_says("the rest of the output was not read").code();
     for (signal, code) in SIGNALS {
         let (ended, took) = stopped(&[signal]);
         assert_eq!(lost(&ended), code, "{signal}");
@@ -370,7 +370,12 @@ fn what_nobody_reads_does_not_fill_the_memory() {
     std::thread::sleep(Duration::from_secs(4));
     running.signal("TERM");
     let ended = running.end();
-    let lost = ended.assert_code(143).err.split("the output: up to ").nth(1).and_then(|rest| rest.split(' ').next());
+    let lost = ended
+        .assert_code(143)
+        .err
+        .split("the output was not read: up to ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
     let lost: u64 = lost.unwrap().parse().unwrap();
     // A megabyte waits; the whole answer has more than fifteen.
     assert!((1..4_000_000).contains(&lost), "{lost}");

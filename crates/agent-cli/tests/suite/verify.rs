@@ -152,8 +152,8 @@ fn what_was_not_kept_is_told_by_everything_that_reads_the_journal() {
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
     for words in [
         "the last run ended: verification_failed (exit code 63)",
-        "because: 1 of 2 commitments not kept after 3 reports",
-        "its agent is Reaped; it was told 3 times what is missing",
+        "because: 1 of 2 commitments not kept after 3 gap reports",
+        "its agent is in the state Reaped, after 3 gap reports",
         "not kept: test -f fixed.txt (ended with exit code 1)",
         "  kept: true",
         "lifecycle: Verifying + ChecksFailed => Working",
@@ -167,7 +167,7 @@ fn what_was_not_kept_is_told_by_everything_that_reads_the_journal() {
     for arguments in [&["sessions", "show", "one"][..], &["sessions", "export", "one"]] {
         let shown = scratch.ended(arguments).assert_code(0).out.clone();
         assert!(shown.contains("ended      verification_failed (exit code 63)"), "{shown}");
-        assert!(shown.contains("agent      Reaped, 1 of 2 commitments kept, 3 reports"), "{shown}");
+        assert!(shown.contains("agent      Reaped, 1 of 2 commitments kept, 3 gap reports"), "{shown}");
     }
     let trace = scratch.ended(&["replay", "one"]).assert_code(0).out.clone();
     assert!(trace.contains("Lifecycle CheckCompleted") && trace.contains("Verifying + ChecksFailedForGood => Reaped"));
@@ -190,7 +190,7 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     running.end();
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
     for words in
-        ["waiting for: the checks of its commitments", "its agent is Verifying", "it was told 1 times", "not checked"]
+        ["waiting for: checks of its commitments", "its agent is Verifying", "after 1 gap reports", "not checked"]
     {
         assert!(screen.contains(words), "{words}: {screen}");
     }
@@ -200,14 +200,14 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
         Running::start(&mut scratch.run_command(&model, &["--session-id", "one", "--output-format", "json"]));
     running.close_stdin();
     let ended = running.end();
-    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 reports").result()["result"], "Done.");
+    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 gap reports").result()["result"], "Done.");
     assert_eq!(model.requests().len(), asked, "the model had said that it is done");
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
-    assert!(screen.contains("success (exit code 0)") && screen.contains("it was told 1 times"), "{screen}");
+    assert!(screen.contains("success (exit code 0)") && screen.contains("after 1 gap reports"), "{screen}");
     // Now there is nothing left to go on with.
     let mut running = Running::start(&mut scratch.run_command(&model, &["--session-id", "one"]));
     running.close_stdin();
-    running.end().assert_code(42).assert_says("read the task");
+    running.end().assert_code(42).assert_says("there is no task");
 }
 
 /// What stands in the journal is not the command any more: it is asked for again, and nothing runs before.
@@ -231,7 +231,7 @@ fn a_command_with_a_secret_is_asked_for_when_it_is_gone_on_with() {
     scratch.write("go", "");
     let asked = model.requests().len();
     let ended = start(&["--session-id", "one"]).end();
-    ended.assert_code(42).assert_says("test [redacted] = [redacted]").assert_says("is kept without its secret");
+    ended.assert_code(42).assert_says("test [redacted] = [redacted]").assert_says("without its secret");
     ended.assert_says("give every command again with `--verify`");
     let without_a_task = start(&["--session-id", "one", "--verify", &check]).end();
     without_a_task.assert_code(42).assert_says("give a new task with `-p`");

@@ -37,7 +37,7 @@ fn a_message_that_falls_short_is_told_and_the_next_one_begins_anew() {
     let (model, scratch) = (Model::always(Step::text("Done.")), Scratch::repository());
     let mut running = prompt(&scratch, &model, &["--verify", "test -f fixed.txt"]);
     running.write("fix it\n");
-    running.wait_for("after 3 reports");
+    running.wait_for("after 3 gap reports");
     assert_eq!(model.requests().len(), 4);
     scratch.write("fixed.txt", "");
     running.write("and now?\n");
@@ -81,7 +81,7 @@ fn a_run_that_was_killed_goes_on_at_the_prompt() {
         Running::start(command.args(model.flags(Wire::Anthropic)).args(EDITS).args(words))
     };
     let mut running = resume(&[]);
-    running.wait_for("1 commitment, 1 reports");
+    running.wait_for("1 commitment, 1 gap reports");
     running.write("thanks\n");
     running.close_stdin();
     running.end().assert_code(0);

@@ -168,7 +168,12 @@ fn tools_do_not_write_the_users_own_directories_behind_links() {
         let ended = run(case, &scratch, &model, &[]);
         ended.assert_code(0);
         assert!(!content(&scratch, case.path).contains("EVIL"), "{}: {ended:?}", case.name);
-        assert!(model.last_body().to_string().contains("no tool changes it"), "{}: {}", case.name, model.last_body());
+        assert!(
+            model.last_body().to_string().contains("no tool may change it"),
+            "{}: {}",
+            case.name,
+            model.last_body()
+        );
         assert_eq!(content(&scratch, case.free), EVIL, "the control of {}: {ended:?}", case.name);
     }
 }
@@ -186,7 +191,7 @@ fn own_directories_that_lead_into_the_workspace_are_refused_where_nothing_holds_
             assert_eq!(model.requests().is_empty(), is_refused, "{}, {more:?}: {ended:?}", case.name);
             ended.assert_code(if is_refused { 42 } else { 0 });
             if is_refused {
-                ended.assert_says("leads into what commands may write").assert_says("--allow-home");
+                ended.assert_says("leads into a place where commands may write").assert_says("--allow-home");
             }
         }
     }
@@ -275,7 +280,7 @@ fn the_own_directory_as_the_workspace_is_refused_and_not_written() {
             let shown = place.display().to_string();
             let arguments = [&["-p", "x", "--permission-mode", "bypass", "-C", &shown], arguments].concat();
             let ended = scratch.run(&model, &arguments);
-            let is_refused = ended.err.contains("is a directory of the agent's own");
+            let is_refused = ended.err.contains("is one of the agent's own directories");
             assert_eq!(is_refused, is_own && !arguments.contains(&"--allow-home"), "{directory}: {ended:?}");
             assert_eq!(model.requests().is_empty(), is_refused, "{directory}: {ended:?}");
             assert_eq!(place.join("new.toml").exists(), !is_own, "{directory}: {ended:?}");

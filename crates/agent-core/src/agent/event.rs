@@ -4,7 +4,7 @@ use crate::lifecycle::{self, LifecycleConfig};
 use crate::session;
 use alloc::boxed::Box;
 
-/// A fact from outside. What follows from another event is derived and is none.
+/// A fact from outside. The machine derives what follows from it; that is not an event.
 ///
 /// An event of the session has the session's serialised form, as it always had in journals.
 #[derive(Clone, Debug, PartialEq)]

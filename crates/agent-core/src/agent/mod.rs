@@ -129,7 +129,7 @@ impl Agent {
         Ok(step)
     }
 
-    /// The session as it stands.
+    /// The session in its present state.
     #[must_use]
     pub const fn session(&self) -> &Session {
         &self.session
@@ -141,7 +141,7 @@ impl Agent {
         self.session
     }
 
-    /// The lifecycle as it stands; nothing while the agent is bound to nothing.
+    /// The lifecycle in its present state; `None` while the agent has no commitments.
     #[must_use]
     pub fn lifecycle(&self) -> Option<&Lifecycle> {
         self.oversight.as_deref().map(|oversight| &oversight.lifecycle)

@@ -1,4 +1,4 @@
-//! The one outcome of a run, out of what its turns and its commitments came to.
+//! The one outcome of a run, made from the outcomes of its turns and its commitments.
 
 use crate::lifecycle::{self, Gap};
 use crate::session::{Denial, Outcome, OutcomeKind};
@@ -6,11 +6,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the turns of a run came to, taken together.
+/// The combined outcome of a run's turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
     last: Option<Outcome>,
-    /// The gravest that any turn came to.
+    /// The gravest outcome of any turn.
     gravest: Option<OutcomeKind>,
     /// Calls of all turns that were not allowed to run.
     denials: Vec<Denial>,
@@ -66,7 +66,7 @@ fn of_agent(outcome: &lifecycle::Outcome) -> (OutcomeKind, Option<String>) {
         lifecycle::Outcome::NotKept { gaps, commitments, rounds } => {
             let missing = gaps.len();
             let text =
-                format!("{missing} of {commitments} commitments not kept after {rounds} reports: {}", listed(gaps));
+                format!("{missing} of {commitments} commitments not kept after {rounds} gap reports: {}", listed(gaps));
             (OutcomeKind::VerificationFailed, Some(text))
         }
         lifecycle::Outcome::Uncheckable { gaps } => {

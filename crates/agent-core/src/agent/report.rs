@@ -5,7 +5,7 @@ use crate::ports::{CommandError, CommandOutput, Exit};
 use alloc::format;
 use alloc::string::String;
 
-/// What a check's command came to.
+/// How a check's command ended.
 #[must_use]
 pub fn check_report(result: Result<CommandOutput, CommandError>) -> CheckReport {
     let output = match result {

@@ -14,7 +14,7 @@ pub struct Step {
     pub session: session::Step,
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
-    /// Whether the agent came to rest: it waits for a message, and its last run has its outcome.
+    /// Whether the agent is at rest: it waits for a message, and its last run has its outcome.
     pub rests: bool,
 }
 
@@ -38,7 +38,7 @@ impl Step {
         self.down.is_empty() && self.session.is_empty() && self.up.is_empty()
     }
 
-    /// When the record of the event has to be durable. What a lifecycle did always asks for that: somebody else acts on it.
+    /// When the record of the event has to be durable. Steps of the lifecycle always require it, because others act on them.
     #[must_use]
     pub const fn durability(&self) -> Durability {
         if self.down.is_empty() && self.up.is_empty() { self.session.notes.durability } else { Durability::Now }
@@ -74,7 +74,7 @@ pub enum Rejected {
         event: &'static str,
     },
     /// It follows from the other machine, and is no event from outside.
-    #[error("{event}: it follows from another event and cannot be reported")]
+    #[error("{event}: only the machine derives this event; it cannot be reported")]
     Derived {
         /// The event's name.
         event: &'static str,

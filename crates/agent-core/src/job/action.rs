@@ -34,7 +34,7 @@ pub enum Action {
         /// What to run.
         attempt: Box<Attempt>,
     },
-    /// Stop what is in flight and answer with what it came to until then.
+    /// Stop the work in flight and answer with its result so far.
     StopWork {
         /// Of what is in flight.
         ticket: Ticket,

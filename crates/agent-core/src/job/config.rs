@@ -1,4 +1,4 @@
-//! What a job is told when it is made, and what can be wrong with that.
+//! The configuration of a job, and what can be wrong with it.
 
 use super::retry::RetryConfig;
 use super::routing::{Skill, default_skills};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct JobConfig {
     /// The job's id: whatever tells it from others.
     pub id: String,
-    /// What is to be done.
+    /// The task.
     pub description: String,
     /// How failed attempts are repeated.
     pub retry: RetryConfig,
@@ -39,7 +39,7 @@ impl JobConfig {
         }
     }
 
-    /// Whether the job can be worked on, as far as it can be told from this.
+    /// Whether the job is valid, as far as the configuration shows.
     ///
     /// # Errors
     /// [`Invalid`] for the first thing that is wrong.
@@ -62,7 +62,7 @@ impl JobConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Invalid {
-    /// It does not say what is to be done.
+    /// The description is empty.
     #[error("validate the job: its description is empty")]
     NoDescription,
     /// It says too much.

@@ -52,9 +52,9 @@ pub enum Event {
     AttemptEnded {
         /// Of the attempt.
         ticket: Ticket,
-        /// What it came to.
+        /// Its result.
         verdict: Verdict,
-        /// What it cost, whatever it came to.
+        /// What it cost, whatever the result.
         spent: Spent,
         /// The session that it was; empty when none is kept.
         session_id: String,
@@ -69,7 +69,7 @@ pub enum Event {
         /// Of the record.
         ticket: Ticket,
     },
-    /// The audit record could not be kept.
+    /// The audit record could not be saved.
     RecordFailed {
         /// Of the record.
         ticket: Ticket,

@@ -37,14 +37,14 @@ impl Job {
         let is_told = self.asked.is_some_and(|asked| asked.is_stopped);
         let can_stop = matches!(self.state, State::Init | State::DefineAgent | State::Process);
         let faults = [
-            (self.asked.map(|asked| asked.kind) != waits_for, "with, or without, something that the driver was asked"),
+            (self.asked.map(|asked| asked.kind) != waits_for, "with a request to the driver missing or left over"),
             (
                 self.asked.is_some_and(|asked| asked.ticket.0 >= self.next_ticket),
-                "with a ticket that was not given yet",
+                "with a ticket that has not been issued",
             ),
             (works && self.agent.is_none(), "without an agent"),
             (self.state == State::RetryWait && self.failure.is_none(), "without a failure"),
-            (is_told != (can_stop && self.is_cancelled), "with, or without, a stop of what the driver was asked"),
+            (is_told != (can_stop && self.is_cancelled), "with a wrong stop of a request to the driver"),
             (self.is_cancelled && matches!(self.state, State::Pending | State::RetryWait), "although it was cancelled"),
         ];
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)

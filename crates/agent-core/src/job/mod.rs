@@ -149,7 +149,7 @@ impl Job {
         Machine::step(self, at_ms, event)
     }
 
-    /// Where the job stands.
+    /// The job's state.
     #[must_use]
     pub const fn state(&self) -> State {
         self.state
@@ -187,7 +187,7 @@ impl Job {
         self.render_outstanding()
     }
 
-    /// What the job was told.
+    /// The job's configuration.
     #[must_use]
     pub const fn config(&self) -> &JobConfig {
         &self.config

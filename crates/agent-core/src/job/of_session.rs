@@ -4,7 +4,8 @@ use super::{FailureKind, Verdict};
 use crate::session::{Outcome, OutcomeKind};
 use alloc::string::ToString;
 
-/// Reads the outcome of a session as what a job's attempt came to; nothing for one that ended without, as when its journal could not be written.
+/// Translates a session's outcome into the result of a job's attempt; `None` for a session without an outcome, for example because its
+/// journal could not be written.
 ///
 /// | The session's run | is |
 /// |---|---|
@@ -13,7 +14,7 @@ use alloc::string::ToString;
 /// | a hook stopped the turn, a commitment was not kept, or another fault of the work | a `Business` failure |
 /// | the key was refused | a `System` failure for good |
 /// | a budget or a limit on calls, which the attempts share | a `Business` failure for good |
-/// | nobody could be asked, or it waits for an answer: nobody will be there the next time either | a `Business` failure for good |
+/// | no one could be asked, or it waits for an answer: no one will be there next time either | a `Business` failure for good |
 /// | cancelled | stopped |
 #[must_use]
 pub fn verdict(outcome: Option<&Outcome>) -> Verdict {
@@ -30,7 +31,7 @@ pub fn verdict(outcome: Option<&Outcome>) -> Verdict {
             Verdict::FailureForGood(FailureKind::Business(message()))
         }
         OutcomeKind::Permission => {
-            let message = outcome.error.clone().unwrap_or_else(|| "nobody could be asked about a call".to_string());
+            let message = outcome.error.clone().unwrap_or_else(|| "no one could be asked about a call".to_string());
             Verdict::FailureForGood(FailureKind::Business(message))
         }
         OutcomeKind::Cancelled => Verdict::Stopped,

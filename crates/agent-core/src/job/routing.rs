@@ -44,7 +44,7 @@ pub enum ModelTier {
     Opus,
 }
 
-/// The model of each tier, as the provider knows it; empty where there is none.
+/// The provider's id of each tier's model; empty for a tier without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TierModels {
@@ -84,7 +84,7 @@ pub struct Skill {
     /// The class of model it always needs, if it does.
     #[serde(default)]
     pub tier: Option<ModelTier>,
-    /// What an agent with this skill is told besides; empty for nothing.
+    /// Extra instructions for an agent with this skill; may be empty.
     #[serde(default)]
     pub guidance: String,
 }

@@ -14,19 +14,19 @@ use crate::{labels, prove, rows};
 use serde::{Deserialize, Serialize};
 
 labels! {
-    /// Where a job stands.
+    /// The states of a job.
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum State {
-        /// Nobody has started it.
+        /// Not started.
         Pending,
-        /// It is being validated.
+        /// The job is being validated.
         Init,
-        /// Its skill is being found and its model chosen.
+        /// Its skill and model are being chosen.
         DefineAgent,
         /// An agent works on it.
         Process,
-        /// An attempt failed; the next one is waited for.
+        /// An attempt failed; waiting for the next one.
         RetryWait,
         /// The work is done; its audit record is being written.
         End,
@@ -40,7 +40,7 @@ labels! {
 }
 
 labels! {
-    /// What happened, with its guards already decided.
+    /// What happened, with the guards decided.
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum Trigger {
@@ -48,27 +48,27 @@ labels! {
         Started,
         /// The user asked to stop it.
         CancelRequested,
-        /// There is nothing wrong with it.
+        /// The job is valid.
         ValidationPassed,
-        /// It cannot be worked on.
+        /// The job is invalid.
         ValidationFailed,
-        /// Skill and model are chosen.
+        /// The skill and the model are chosen.
         AgentDefined,
         /// No agent could be chosen.
         RoutingFailed,
         /// The agent did the work.
         AttemptSucceeded,
-        /// The attempt failed, and there is another.
+        /// The attempt failed, and a retry follows.
         AttemptFailedRetryable,
-        /// The attempt failed, and there is no other or another is no use.
+        /// The attempt failed, and no retry is left or would help.
         AttemptFailedForGood,
         /// The wait before the next attempt is over.
         RetryDue,
-        /// What was in flight ended under a cancel.
+        /// The work in flight ended after a cancel.
         WorkStopped,
-        /// The audit record is kept.
+        /// The audit record was saved.
         RecordWritten,
-        /// The audit record could not be kept.
+        /// The audit record could not be saved.
         RecordNotWritten,
     }
 }
@@ -78,19 +78,19 @@ labels! {
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum ActionKind {
-        /// Find out whether the job can be worked on.
+        /// Find out whether the job is valid.
         ValidateJob,
-        /// Choose skill and model.
+        /// Choose a skill and a model.
         DefineAgent,
-        /// Let an agent work on it.
+        /// Run an agent on the job.
         RunAgent,
-        /// Stop what is in flight.
+        /// Stop the work in flight.
         StopWork,
-        /// Report back after a waiting time.
+        /// Report back after a wait.
         ScheduleRetry,
-        /// Forget the waiting time.
+        /// Cancel the wait.
         CancelRetry,
-        /// Keep the audit record.
+        /// Save the audit record.
         WriteAuditRecord,
     }
 }

@@ -6,7 +6,7 @@ use core::fmt;
 use serde::de::{Error, Visitor};
 use serde::{Deserializer, Serializer};
 
-/// Writes milliseconds since the Unix epoch as `2026-01-02T03:04:05.678Z`. What lies behind the year 9999 is written as its end.
+/// Writes milliseconds since the Unix epoch as `2026-01-02T03:04:05.678Z`. Times after the year 9999 are written as its end.
 #[must_use]
 pub fn rfc3339(at_ms: u64) -> String {
     let at_ms = at_ms.min(LAST_MS);

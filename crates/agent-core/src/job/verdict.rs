@@ -1,4 +1,4 @@
-//! What an attempt came to.
+//! The result of an attempt.
 
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum FailureKind {
     System(String),
 }
 
-/// What an attempt came to. [`verdict`](super::verdict) reads the outcome of a session as one.
+/// The result of an attempt. [`verdict`](super::verdict) makes one from a session's outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The work is done.

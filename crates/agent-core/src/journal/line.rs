@@ -27,7 +27,7 @@ struct Reader<'de> {
     rest: &'de str,
 }
 
-/// Something that is not written so by this program.
+/// Something that is this program does not write it this way.
 #[derive(Debug)]
 struct Unusual;
 
@@ -405,7 +405,7 @@ impl<'de> VariantAccess<'de> for Tagged<'_, 'de> {
 
 impl fmt::Display for Unusual {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not written so by this program")
+        f.write_str("this program does not write it this way")
     }
 }
 

@@ -161,19 +161,19 @@ impl Replayer {
         &self.header
     }
 
-    /// The session as it stands after the records so far.
+    /// The session after the records so far.
     #[must_use]
     pub const fn session(&self) -> &Session {
         self.agent.session()
     }
 
-    /// The agent as it stands after the records so far.
+    /// The agent after the records so far.
     #[must_use]
     pub const fn agent(&self) -> &Agent {
         &self.agent
     }
 
-    /// How the last run ended. Nothing while it is going on.
+    /// How the last run ended; `None` while it is in progress.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         self.agent.outcome()
@@ -185,7 +185,7 @@ impl Replayer {
         self.next_seq
     }
 
-    /// What a driver needs to go on.
+    /// What a driver needs to continue.
     #[must_use]
     pub fn finish(self) -> Rebuilt {
         let Self { header, agent, next_seq, begun, unseen: _ } = self;
@@ -238,7 +238,7 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// For a session of which no more is known than what it asked for: everything may have begun.
+    /// Assumes that every requested action may have started.
     #[must_use]
     pub const fn unknown() -> Self {
         Self { known: None }
@@ -276,7 +276,7 @@ pub enum ReplayError {
         /// The format's number.
         found: u32,
     },
-    /// A record is missing or stands twice.
+    /// A record is missing or occurs twice.
     #[error("replay the journal: record {expected} expected, {found} found")]
     Gap {
         /// The number that should come.
@@ -285,7 +285,7 @@ pub enum ReplayError {
         found: u64,
     },
     /// It tells of a lifecycle that never began.
-    #[error("replay the journal: record {seq} is an event of a lifecycle that did not begin")]
+    #[error("replay the journal: record {seq} is an event of a lifecycle that has not begun")]
     NoLifecycle {
         /// Its number.
         seq: u64,

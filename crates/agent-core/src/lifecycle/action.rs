@@ -1,4 +1,4 @@
-//! What the driver is asked to do, and what an agent came to.
+//! What the driver is asked to do, and the outcomes of an agent.
 
 use super::commitment::{Check, CheckEnd, CommitmentId};
 use super::{State, Ticket};
@@ -18,7 +18,7 @@ pub enum Action {
     SendGapReport {
         /// The report.
         text: String,
-        /// How often the agent has been told so since its last message, this time included.
+        /// How many gap reports there were since the last message, this one included.
         round: u32,
         /// What is left of the time that the message may take, in milliseconds; nothing when no limit is set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,9 +50,9 @@ pub enum Action {
         /// Of the timer.
         ticket: Ticket,
     },
-    /// Tell whoever started the agent what it came to.
+    /// Report the outcome to the host.
     ReportOutcome {
-        /// What it came to.
+        /// The outcome.
         outcome: Outcome,
     },
     /// End everything that the agent started. Answer: `CleanupCompleted`.
@@ -72,7 +72,7 @@ impl Action {
     }
 }
 
-/// What an agent came to when it last came to rest.
+/// The outcome of an agent when it last came to rest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -87,7 +87,7 @@ pub enum Outcome {
     TurnFailed,
     /// It was cancelled.
     Cancelled,
-    /// It cannot go on without an answer.
+    /// It needs an answer to continue.
     Waiting {
         /// What it said with the signal.
         summary: String,
@@ -98,7 +98,7 @@ pub enum Outcome {
         gaps: Vec<Gap>,
         /// How many commitments there are.
         commitments: usize,
-        /// How often the agent was told and could try again.
+        /// How many gap reports the agent got, each with another try.
         rounds: u32,
     },
     /// Not one commitment could be checked.

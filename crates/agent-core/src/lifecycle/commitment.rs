@@ -16,7 +16,7 @@ pub struct Commitment {
 }
 
 impl Commitment {
-    /// A commitment made by whoever starts the agent, which says no more than its command does.
+    /// A commitment made by the host, described by its command alone.
     #[must_use]
     pub fn of_command(command: &str, timeout_ms: u64) -> Self {
         Self {
@@ -39,7 +39,7 @@ pub struct Assertion {
 /// Who made a commitment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
-    /// Whoever started the agent.
+    /// The host that started the agent.
     Starter,
     /// The agent itself.
     Agent,
@@ -59,7 +59,7 @@ pub struct Check {
     pub assertion: Assertion,
 }
 
-/// What a check came to.
+/// How a check ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// How it ended.

@@ -1,4 +1,4 @@
-//! What a lifecycle is told when it is made.
+//! The configuration of a lifecycle.
 
 use super::commitment::Commitment;
 use alloc::vec::Vec;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct LifecycleConfig {
     /// What the agent is bound to from the start.
     pub commitments: Vec<Commitment>,
-    /// How often the agent is told what is missing and may try again, counted from the last message that somebody sent.
+    /// How many gap reports the agent gets, each with another try, counted from the last message to it.
     pub max_rounds: u32,
-    /// Whether an agent that fell short goes on by itself. Without, it rests, and whoever started it decides.
+    /// Whether an agent that fell short continues by itself. If not, it rests and the host decides.
     pub continues_after_failure: bool,
-    /// Whether a turn that ends without a signal claims that the work is done, as it does where nobody is there to answer.
+    /// Whether a turn that ends without a signal claims that the work is done, as in a run without a user.
     pub unsignalled_turn_claims: bool,
     /// Whether a message after the agent's end begins another life with the same commitments, as at a prompt. Without, its end is final.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -27,7 +27,7 @@ pub struct LifecycleConfig {
 }
 
 impl LifecycleConfig {
-    /// An agent that nobody sits in front of: it goes on by itself, and the end of a turn is a claim.
+    /// An agent without a user: it continues by itself, and the end of a turn is a claim.
     #[must_use]
     pub fn headless(commitments: Vec<Commitment>) -> Self {
         Self { commitments, continues_after_failure: true, unsignalled_turn_claims: true, ..Self::default() }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// changes nothing and is no error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// Somebody sent a message. Blank ones are refused.
+    /// A message to the agent. Blank ones are refused.
     InputReceived {
         /// The message.
         text: String,
@@ -19,12 +19,12 @@ pub enum Event {
         /// The commitment.
         commitment: Commitment,
     },
-    /// The agent works in another mode.
+    /// The agent's mode changed.
     ModeChanged {
         /// The mode.
         mode: TaskMode,
     },
-    /// The agent called the signal tool. The last signal of a turn counts.
+    /// The agent called the `signal` tool. The last signal of a turn counts.
     Signalled {
         /// What it signalled.
         signal: Signal,
@@ -40,7 +40,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_left_ms: Option<u64>,
     },
-    /// The session went on with work that had been left, without a message: a limit that had stopped it was raised.
+    /// The session resumed interrupted work without a message: the limit that had stopped it was raised.
     WorkResumed,
     /// A check ended.
     CheckCompleted {
@@ -48,10 +48,10 @@ pub enum Event {
         ticket: Ticket,
         /// Of which commitment.
         commitment: CommitmentId,
-        /// What it came to.
+        /// How it ended.
         report: CheckReport,
     },
-    /// Somebody asked to stop the turn or the checks.
+    /// The user or host asked to stop the turn or the checks.
     CancelRequested,
     /// The time of a timer is up.
     TimedOut {
@@ -62,7 +62,7 @@ pub enum Event {
     BudgetExceeded,
     /// The agent's session has ended, for whatever reason.
     SessionEnded,
-    /// The agent is not wanted any more.
+    /// The agent is no longer needed.
     Dismissed,
     /// Nothing that the agent started is left.
     CleanupCompleted {

@@ -29,11 +29,11 @@ impl Lifecycle {
             || self.state == State::Verifying && self.checks_time.is_some();
         let newest = self.timer.max(self.cleanup).max(open.map(|all| all.ticket));
         let faults = [
-            (open.is_some() != (self.state == State::Verifying), "with, or without, open checks"),
+            (open.is_some() != (self.state == State::Verifying), "with open checks missing or left over"),
             (open.is_some_and(|all| !all.covers(self.commitments.len())), "with checks of other commitments"),
-            (self.cleanup.is_some() != (self.state == State::Reaped), "with, or without, something to clean up"),
+            (self.cleanup.is_some() != (self.state == State::Reaped), "with a cleanup missing or left over"),
             (self.timer.is_some() && !is_timed, "with a timer"),
-            (newest.is_some_and(|newest| newest.0 > self.next_ticket), "with a ticket that was not given yet"),
+            (newest.is_some_and(|newest| newest.0 > self.next_ticket), "with a ticket that has not been issued"),
         ];
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
     }

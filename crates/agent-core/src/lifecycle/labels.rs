@@ -4,21 +4,21 @@ use crate::labels;
 use serde::{Deserialize, Serialize};
 
 labels! {
-    /// Where an agent stands.
+    /// The states of an agent.
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum State {
-        /// There is nothing to do; a message starts work.
+        /// Nothing to do; a message starts work.
         Idle,
         /// The agent's session is at work.
         Working,
-        /// The agent said that it cannot go on without an answer.
+        /// The agent said that it needs an answer to continue.
         Waiting,
-        /// The agent says that it is done, and its commitments are checked.
+        /// The agent claims to be done, and its commitments are being checked.
         Verifying,
         /// The work is done and every commitment was kept.
         Done,
-        /// The agent was given up; what it started is being cleaned up.
+        /// The agent was given up; cleaning up what it started.
         Reaped,
         /// Nothing of the agent is left.
         Ended,
@@ -26,53 +26,53 @@ labels! {
 }
 
 labels! {
-    /// What happened, with its guards already decided.
+    /// What happened, with the guards decided.
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum Trigger {
-        /// Somebody sent the agent a message.
+        /// The agent received a message.
         InputReceived,
         /// A commitment was added.
         CommitmentAdded,
-        /// The agent works in another mode.
+        /// The agent's mode changed.
         ModeChanged,
-        /// The agent called the signal tool.
+        /// The agent called the `signal` tool.
         Signalled,
-        /// The session went on with work that had been left.
+        /// The session resumed interrupted work.
         WorkResumed,
-        /// A turn of the session ended and nothing is claimed.
+        /// A turn of the session ended without a claim.
         TurnEnded,
         /// A turn of the session failed or was cancelled.
         TurnFailed,
         /// A limit of the session ended its turn.
         TurnOutOfBudget,
-        /// The turn ended after the signal that the agent waits.
+        /// The turn ended after the agent signalled that it waits.
         WaitingSignalled,
-        /// The agent says that it is done, and there are commitments.
+        /// The agent claims to be done, and has commitments.
         CompletionClaimed,
-        /// The agent says that it is done, and there are no commitments.
+        /// The agent claims to be done, and has no commitments.
         CompletionClaimedUnbound,
-        /// A check ended, others are to follow.
+        /// A check ended; more checks follow.
         CheckCompletedMoreLeft,
-        /// Every check ended and every commitment is kept.
+        /// Every check ended; all commitments are kept.
         ChecksPassed,
-        /// Every check ended, a commitment is not kept, and the agent may try again.
+        /// Every check ended; a commitment is not kept, and the agent may try again.
         ChecksFailed,
-        /// The same, and it is for others to decide how to go on.
+        /// The same, and the user or host decides what follows.
         ChecksFailedResting,
-        /// The same, and the agent had all the tries it gets.
+        /// The same, and the agent has no tries left.
         ChecksFailedForGood,
-        /// Not one check could be run.
+        /// No check could be run.
         ChecksImpossible,
-        /// Somebody asked to stop the turn or the checks.
+        /// The user or host asked to stop the turn or the checks.
         CancelRequested,
-        /// The agent was too long in one state.
+        /// The agent was in one state for too long.
         TimedOut,
         /// The agent's budget is spent.
         BudgetExceeded,
         /// The agent's session has ended.
         SessionEnded,
-        /// The agent is not wanted any more.
+        /// The agent is no longer needed.
         Dismissed,
         /// Nothing that the agent started is left.
         CleanupCompleted,
@@ -86,7 +86,7 @@ labels! {
     pub enum ActionKind {
         /// Give the message to the session.
         SendInput,
-        /// Give the session the report of what is missing.
+        /// Give the gap report to the session.
         SendGapReport,
         /// Check every commitment.
         RunChecks,
@@ -94,21 +94,21 @@ labels! {
         CancelChecks,
         /// Stop the session's turn.
         CancelTurn,
-        /// Report back when the agent was idle for too long.
+        /// Report back when the agent has been idle for too long.
         StartIdleTimer,
-        /// Report back when the agent was at work for too long.
+        /// Report back when the agent has worked for too long.
         StartWorkTimer,
-        /// Report back when the agent waited for too long.
+        /// Report back when the agent has waited for too long.
         StartWaitTimer,
-        /// Report back when the time that the message may take is up.
+        /// Report back when the message's time limit is reached.
         StartCheckTimer,
-        /// Forget the time.
+        /// Stop the timer.
         StopTimer,
-        /// Tell whoever started the agent what it came to.
+        /// Report the outcome to the host.
         ReportOutcome,
         /// End what the agent started, and report back.
         CleanUp,
-        /// Let go of the session.
+        /// Release the session.
         ReleaseSession,
     }
 }

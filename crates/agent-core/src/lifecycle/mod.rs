@@ -8,7 +8,7 @@
 //!   no                      -> Idle or Waiting
 //!   yes, no commitments     -> Done
 //!   yes                     -> Verifying: every commitment is checked -> all kept -> Done
-//!                                          not -> told what is missing, back to Working, a bounded number of times -> Reaped
+//!                                          not -> gap report, back to Working, a bounded number of times -> Reaped
 //! ```
 //!
 //! ```
@@ -25,7 +25,7 @@
 //!
 //! 1. An agent with commitments is `Done` only if the last verification checked every one of them and found every one kept.
 //! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed.
-//! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message that somebody sent.
+//! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message to it.
 //! 4. Late, repeated and unknown answers are refused, late timers change nothing, and a refusal leaves the machine as it was.
 //! 5. After a stop was asked for, the end of the turn is no claim.
 //! 6. After `Ended` there are no actions. `step` never panics.
@@ -82,7 +82,7 @@ pub struct Lifecycle {
     /// What was left of the message's time when the checks began, in milliseconds, and when that was. Nothing without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checks_time: Option<(u64, u64)>,
-    /// How often the agent was told what is missing since the last message.
+    /// How many gap reports there were since the last message.
     rounds: u32,
     /// The message that is about to be given to the session.
     input: String,
@@ -143,7 +143,7 @@ impl Lifecycle {
         Machine::step(self, at_ms, event)
     }
 
-    /// Where the agent stands.
+    /// The agent's state.
     #[must_use]
     pub const fn state(&self) -> State {
         self.state
@@ -173,13 +173,13 @@ impl Lifecycle {
         self.verification.as_ref()
     }
 
-    /// How often the agent was told what is missing since the last message.
+    /// How many gap reports there were since the last message.
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// What the agent came to when it last came to rest; nothing while it works.
+    /// The outcome of the agent when it last came to rest; `None` while it works.
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
@@ -198,7 +198,7 @@ impl Lifecycle {
         checks || self.timer.is_some() || self.cleanup.is_some()
     }
 
-    /// What the agent was told when it was made. Commitments that were added since are in [`commitments`](Self::commitments).
+    /// The agent's initial configuration. Commitments that were added later are in [`commitments`](Self::commitments).
     #[must_use]
     pub const fn config(&self) -> &LifecycleConfig {
         &self.config

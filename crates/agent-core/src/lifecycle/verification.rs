@@ -24,7 +24,7 @@ impl Verification {
         Self { ticket, is_open: true, reports: vec![None; commitments] }
     }
 
-    /// What a check came to; nothing while it has not ended.
+    /// How a check ended; `None` until it has.
     #[must_use]
     pub fn report(&self, commitment: CommitmentId) -> Option<&CheckReport> {
         self.reports.get(commitment.0)?.as_ref()
@@ -114,7 +114,7 @@ pub(super) fn checks(commitments: &[Commitment]) -> Vec<Check> {
 }
 
 fn never_run() -> CheckEnd {
-    CheckEnd::NotStarted { found: String::from("nothing is known of it") }
+    CheckEnd::NotStarted { found: String::from("there is no report of it") }
 }
 
 /// The last so many bytes, at a character's edge: how a command failed stands at its end.

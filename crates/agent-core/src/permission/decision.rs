@@ -40,9 +40,9 @@ pub enum Basis {
     Mode(PermissionMode),
     /// A person's answer, with what was said; may be empty.
     Person(String),
-    /// There is nobody to ask.
+    /// There is no one to ask.
     Nobody,
-    /// A person changed the arguments, and nobody found out what the call would do with them.
+    /// A person changed the arguments, and what the call would do with them was not checked.
     UncheckedArguments,
 }
 
@@ -94,26 +94,26 @@ impl fmt::Display for Basis {
             Self::Denied(rule) => write!(f, "the rule `{rule}`{} denies it", rule.source().phrase()),
             Self::Unchecked(rule) => write!(
                 f,
-                "the rule `{rule}`{} denies it, or cannot be checked: write the command as plain commands",
+                "the rule `{rule}`{} denies it or cannot be checked: write the command as plain commands",
                 rule.source().phrase()
             ),
             Self::Hook(said) => write!(f, "a hook denied it: {said}"),
             Self::HookAllowed(said) if said.trim().is_empty() => f.write_str("a hook allowed it"),
             Self::HookAllowed(said) => write!(f, "a hook allowed it: {said}"),
-            Self::Mode(PermissionMode::Plan) => f.write_str("plan mode: nothing that may change anything runs"),
+            Self::Mode(PermissionMode::Plan) => f.write_str("plan mode: only reads run"),
             Self::Mode(mode) => {
                 f.write_str("permission mode ")?;
                 mode.fmt(f)
             }
             Self::Person(said) if said.trim().is_empty() => f.write_str("denied by the user"),
             Self::Person(said) => f.write_str(said),
-            Self::Nobody => f.write_str("nobody could be asked"),
-            Self::UncheckedArguments => f.write_str("nobody checked the changed arguments"),
+            Self::Nobody => f.write_str("no one could be asked"),
+            Self::UncheckedArguments => f.write_str("the changed arguments were not checked"),
         }
     }
 }
 
-/// What was decided about a call, for the trace and for whoever watches.
+/// What was decided about a call, for the trace and for observers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ruling {

@@ -1,4 +1,4 @@
-//! What a session is told when it is made.
+//! The configuration of a session.
 
 use crate::budget::{Limits, Price};
 use crate::hook::HookPoint;
@@ -55,7 +55,7 @@ impl SessionConfig {
         self.models.get(index).or_else(|| self.models.last())
     }
 
-    /// Its id; empty when there is none.
+    /// Its id; empty if it has none.
     pub(crate) fn model_id(&self, index: usize) -> Arc<str> {
         self.model(index).map_or_else(|| Arc::from(""), |model| model.id.clone())
     }
@@ -103,7 +103,7 @@ pub struct ModelConfig {
 impl ModelConfig {
     pub(super) const DEFAULT_OUTPUT_TOKENS: u32 = 8_192;
 
-    /// A model of which only the id is known; answers of up to 8,192 tokens.
+    /// A model known only by its id; answers of up to 8,192 tokens.
     #[must_use]
     pub fn new(id: &str) -> Self {
         let max_output_tokens = Self::DEFAULT_OUTPUT_TOKENS;

@@ -83,7 +83,7 @@ pub enum Event {
         /// The text that had come until then.
         partial_text: String,
     },
-    /// The program that made the model call ended before the answer came, and another one goes on with the session. What the call used is
+    /// The program that made the model call ended before the answer came, and another one resumed the session. What the call used is
     /// estimated and charged, and the request is made again if the limits still allow it.
     LlmInterrupted {
         /// Of the model call.
@@ -107,7 +107,7 @@ pub enum Event {
         /// One entry a call.
         facts: Vec<CallFacts>,
     },
-    /// A person answered about one call, or nobody is there to.
+    /// A person answered about one call, or no one is there to answer.
     ApprovalAnswered {
         /// Of the question.
         ticket: Ticket,
@@ -135,7 +135,7 @@ pub enum Event {
         ticket: Ticket,
         /// The call.
         call: CallId,
-        /// What it came to.
+        /// Its result.
         outcome: ToolOutcome,
     },
 
@@ -167,14 +167,14 @@ pub enum Event {
         /// What they answered.
         report: Box<HookReport>,
     },
-    /// A hook failed, ran out of time or was stopped. The turn goes on.
+    /// A hook failed, timed out or was stopped. The turn continues.
     HookFailed {
         /// Of the hook.
         ticket: Ticket,
         /// What was attempted and found.
         message: String,
     },
-    /// A hook demands that the turn ends.
+    /// A hook ended the turn.
     HooksStoppedTurn {
         /// Of the hook.
         ticket: Ticket,

@@ -112,28 +112,31 @@ impl Session {
         };
         let has_batch = matches!(self.state, State::PreparingTools | State::AwaitingApproval | State::ExecutingTools);
         let faults = [
-            (self.asked.is_some() != waits_for_driver, "with, or without, something that the driver was asked"),
-            (self.has_ticket_of_the_future(), "with a ticket that was not given yet"),
-            (self.stopped_by_limit && !self.may_be_stopped(), "with work that a limit stopped and that is not there"),
-            (self.cancel.is_some() && self.asked.is_none(), "with a stop that nothing waits for"),
-            (self.hooks.is_running() != (self.state == State::RunningHooks), "with, or without, what the hooks run on"),
-            (self.hooks.vetted() > self.outbox.pending().len(), "with more messages looked at than there are"),
-            (self.reply.is_some(), "with an answer that nobody looked at"),
-            (batch.is_some() != has_batch, "with, or without, open calls"),
+            (self.asked.is_some() != waits_for_driver, "with a request to the driver missing or left over"),
+            (self.has_ticket_of_the_future(), "with a ticket that has not been issued"),
+            (self.stopped_by_limit && !self.may_be_stopped(), "with missing work that a limit stopped"),
+            (self.cancel.is_some() && self.asked.is_none(), "with a stop of nothing"),
+            (
+                self.hooks.is_running() != (self.state == State::RunningHooks),
+                "with the hooks' input missing or left over",
+            ),
+            (self.hooks.vetted() > self.outbox.pending().len(), "with more checked messages than there are"),
+            (self.reply.is_some(), "with an unread answer"),
+            (batch.is_some() != has_batch, "with open calls missing or left over"),
             (batch.is_some_and(|batch| !batch.is_of_its_answer()), "with open calls of another answer"),
-            (!self.has_calls_of_its_own(), "with a call that stands twice, or that is not remembered"),
-            (!self.has_something_to_send(), "with nothing to be sent"),
-            (!self.outbox.is_non_blank(), "with a message that says nothing"),
+            (!self.has_calls_of_its_own(), "with a call that occurs twice or is not on record"),
+            (!self.has_something_to_send(), "with nothing to send"),
+            (!self.outbox.is_non_blank(), "with a blank message"),
             (
                 self.state == State::AwaitingApproval && !batch.is_some_and(super::Batch::has_open_questions),
-                "with nobody to be asked",
+                "with no open question",
             ),
             (
                 self.state == State::ExecutingTools && batch.is_none_or(|batch| batch.running().is_empty()),
-                "with nothing that runs",
+                "with no running call",
             ),
-            (self.state == State::Compacting && !self.is_compacting(), "without a summary to be made"),
-            (self.is_answering() && self.is_compacting(), "with a summary to be made"),
+            (self.state == State::Compacting && !self.is_compacting(), "without a summary to make"),
+            (self.is_answering() && self.is_compacting(), "with a summary to make"),
             (self.state == State::Error && self.retry.is_none(), "without a wait"),
         ];
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)

@@ -4,51 +4,51 @@ use crate::labels;
 use serde::{Deserialize, Serialize};
 
 labels! {
-    /// Where a session stands.
+    /// The states of a session.
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum State {
-        /// Made, not started.
+        /// Created, not started.
         Ready,
         /// Idle, ready for the user's message.
         WaitingForUserInput,
-        /// Deciding what the next model call is, if there may be one.
+        /// Deciding whether to call the model, and with what.
         PreparingRequest,
         /// A model call is in flight.
         CallingLlm,
         /// A model call that carries tool results is in flight.
         SendingToolResults,
-        /// Looking at what the model answered.
+        /// Reading the model's answer.
         ProcessingLlmResponse,
         /// The model ended its turn.
         EndOfTurn,
         /// The model asked for tools.
         ToolUseRequested,
-        /// The driver finds out what the calls would do.
+        /// The driver is finding out what the calls would do.
         PreparingTools,
-        /// The last moment to stop before tools run.
+        /// Last chance to stop before tools run.
         CheckingForCancellation,
-        /// A person is asked whether calls may run.
+        /// The user is being asked whether calls may run.
         AwaitingApproval,
         /// A group of tool calls is running.
         ExecutingTools,
-        /// Looking for new commits and for work that hooks have to do.
+        /// Checking for new commits and for changes to format or commit.
         CheckingGitCommits,
-        /// Formatters run over what the agent changed.
+        /// Formatters are running on files that the agent changed.
         RunningAutoformatters,
         /// The agent's own changes are being committed.
         CommittingChanges,
-        /// The user's own hooks run.
+        /// The user's hooks are running.
         RunningHooks,
-        /// Deciding where to go on after the user's hooks.
+        /// Deciding what follows the user's hooks.
         SettlingHooks,
-        /// Deciding whether the limits allow to go on.
+        /// Deciding whether the limits allow another model call.
         CheckingBudget,
-        /// Taking in what the user typed meanwhile.
+        /// Taking in messages that arrived meanwhile.
         GatheringAdditionalMessages,
         /// A model call that summarises the conversation is in flight.
         Compacting,
-        /// A model call failed and will be repeated.
+        /// A model call failed and will be retried.
         Error,
         /// The turn was cancelled.
         Cancelled,
@@ -60,7 +60,7 @@ labels! {
 }
 
 labels! {
-    /// What happened, with its guards already decided.
+    /// What happened, with the guards decided.
     #[derive(Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum Trigger {
@@ -70,7 +70,7 @@ labels! {
         UserInput,
         /// Limits were raised.
         BudgetRaised,
-        /// Limits were raised, and work that a limit had stopped can go on.
+        /// Limits were raised, and work that a limit had stopped can continue.
         BudgetRaisedWorkDue,
         /// Model, tools, limits or permissions were changed.
         Reconfigured,
@@ -78,75 +78,75 @@ labels! {
         CompactionRequested,
         /// The user or a deadline asked to stop the turn.
         CancelRequested,
-        /// The host is about to leave, and hooks run at the session's end.
+        /// The host is about to leave; end-of-session hooks run first.
         LeaveRequested,
         /// The user asked to end the session.
         ShutdownRequested,
-        /// A piece of the answer came.
+        /// A piece of the answer arrived.
         LlmDelta,
         /// The model call succeeded.
         LlmCompleted,
-        /// The model call failed and may succeed later.
+        /// The model call failed; a retry may succeed.
         LlmFailedRetryable,
-        /// The model call failed and another model is there to take over.
+        /// The model call failed; another model takes over.
         LlmFailedFallback,
-        /// The model call failed and repeating it is no use.
+        /// The model call failed, and retrying is pointless.
         LlmFailedForGood,
-        /// The conversation is too long for the model, and something can be done about it.
+        /// The conversation is too long for the model and can be shortened.
         ContextOverflowed,
         /// The model call was stopped.
         LlmAborted,
-        /// The program that made the model call ended, and nobody waits for its answer any more.
+        /// The program that made the model call ended; its answer can no longer arrive.
         LlmInterrupted,
-        /// The waiting time before a repetition is over.
+        /// The wait before the retry is over.
         RetryTimeout,
         /// The driver knows what the calls would do.
         ToolsPrepared,
-        /// A person answered, others are still asked.
+        /// One question was answered; others are open.
         ApprovalPartial,
-        /// Everything is answered and at least one call may run.
+        /// Every question is answered, and at least one call may run.
         ApprovalsGranted,
-        /// Everything is answered and no call may run.
+        /// Every question is answered, and no call may run.
         ApprovalsAllDenied,
         /// A running tool reported something.
         ToolProgress,
-        /// A call ended, others of its group are running.
+        /// A call ended; others in its group are running.
         ToolCompletedMoreLeft,
-        /// A group ended, others are to follow.
+        /// A group ended; more groups follow.
         ToolGroupCompleted,
-        /// The last call ended and nothing can have been changed.
+        /// The last call ended, and nothing can have changed.
         ToolsAllCompleted,
-        /// The last call ended and something may have been changed.
+        /// The last call ended, and something may have changed.
         ToolsAllCompletedMutating,
-        /// The last call ended, and the user's hooks are to look at what ran.
+        /// The last call ended, and the user's hooks run on the calls.
         ToolsAllCompletedHooksDue,
-        /// The running group ended under a cancel with calls that will not run.
+        /// The running group ended after a cancel; the remaining calls will not run.
         ToolsStopped,
-        /// The repository was looked at; nothing is to be done.
+        /// Repository checked; nothing to do.
         GitChecked,
-        /// The repository was looked at; formatters are to run.
+        /// Repository checked; files to format.
         GitCheckedFormattingDue,
-        /// The repository was looked at; the agent's changes are to be committed.
+        /// Repository checked; changes to commit.
         GitCheckedCommitDue,
-        /// The formatters ended; nothing is to be committed.
+        /// The formatters ended; nothing to commit.
         FormattersFinished,
-        /// The formatters ended; the agent's changes are to be committed.
+        /// The formatters ended; changes to commit.
         FormattersFinishedCommitDue,
         /// The agent's changes were committed.
         ChangesCommitted,
         /// The user's hooks ran.
         HooksFinished,
-        /// A hook failed or ran out of time.
+        /// A hook failed or timed out.
         HookFailed,
-        /// A hook demands that the turn ends.
+        /// A hook ended the turn.
         HooksStoppedTurn,
-        /// The summary is there, and the turn goes on.
+        /// The summary is ready, and the turn continues.
         CompactionCompletedWorkDue,
-        /// The summary is there.
+        /// The summary is ready.
         CompactionCompleted,
         /// There will be no summary.
         CompactionFailedForGood,
-        /// There will be no summary, and work whose limit was raised meanwhile goes on.
+        /// There will be no summary; work whose limit was raised meanwhile continues.
         CompactionFailedWorkDue,
         /// A cancel is pending.
         AutoCancelled,
@@ -154,51 +154,51 @@ labels! {
         AutoBudgetSpent,
         /// The user's hooks run before the next request.
         AutoHooksDue,
-        /// The conversation has to be summarised first.
+        /// The conversation must be summarised first.
         AutoCompactionDue,
-        /// Tool results wait to be sent.
+        /// Tool results are waiting to be sent.
         AutoResultsDue,
-        /// A message waits to be sent.
+        /// A message is waiting to be sent.
         AutoMessageDue,
         /// The answer asks for tools.
         AutoToolCalls,
         /// The provider paused the answer.
         AutoResponsePaused,
-        /// The answer cannot be used, and another try may bring a better one.
+        /// The answer is unusable; a retry may help.
         AutoResponseUnusable,
-        /// The answer cannot be used, and another try is no use.
+        /// The answer is unusable, and retrying is pointless.
         AutoResponseUnusableForGood,
         /// The answer ends the turn.
         AutoNoToolCalls,
-        /// The user typed ahead.
+        /// A message arrived meanwhile.
         AutoQueuedInput,
         /// The user's hooks run before the turn ends.
         AutoStopHooksDue,
         /// Nothing is queued.
         AutoQueueEmpty,
-        /// Nothing is to be decided.
+        /// Always; there is nothing to decide.
         AutoAlways,
-        /// Tools ran, and something may have been changed.
+        /// Tools ran, and something may have changed.
         AutoGitCheckDue,
         /// Tools ran.
         AutoToolsAnswered,
-        /// Something waits to be sent.
+        /// Something is waiting to be sent.
         AutoWorkDue,
         /// The limit that stopped work was raised meanwhile.
         AutoRaisedWorkDue,
-        /// What was typed meanwhile goes out with the results.
+        /// Messages that arrived meanwhile are sent with the results.
         AutoInputGathered,
         /// Nothing is in flight any more.
         AutoCancelSettled,
-        /// A person has to be asked.
+        /// The user must be asked.
         AutoNeedsApproval,
         /// No call may run.
         AutoNothingToRun,
         /// Calls may run.
         AutoClear,
-        /// The model repeats itself without getting anywhere.
+        /// The model is repeating itself without progress.
         AutoLoopDetected,
-        /// The limits allow to go on.
+        /// The limits allow another model call.
         AutoBudgetLeft,
     }
 }
@@ -257,7 +257,7 @@ macro_rules! other_triggers {
     };
 }
 
-/// All triggers of events, as a pattern: for matches over the automatic ones that must not shrug.
+/// All triggers of events, as a pattern, so that matches over the automatic ones need no catch-all.
 macro_rules! event_triggers {
     () => {
         $crate::session::labels::answering_triggers!() | $crate::session::labels::other_triggers!()
@@ -283,7 +283,7 @@ labels! {
         CancelLlmRequest,
         /// Find out what calls would do.
         PrepareTools,
-        /// Ask a person.
+        /// Ask the user.
         RequestApproval,
         /// Stop asking.
         WithdrawApproval,
@@ -291,7 +291,7 @@ labels! {
         ExecuteTools,
         /// Stop the running calls.
         CancelTools,
-        /// Look at the repository.
+        /// Check the repository.
         CheckGitCommits,
         /// Run the formatters.
         RunAutoformatters,
@@ -301,9 +301,9 @@ labels! {
         RunHooks,
         /// Stop the running hook or preparation.
         CancelHooks,
-        /// Report back after a waiting time.
+        /// Report back after a wait.
         ScheduleRetry,
-        /// Forget the waiting time.
+        /// Cancel the wait.
         CancelRetry,
         /// Report back when the turn's time is up.
         StartDeadline,
@@ -315,13 +315,13 @@ labels! {
         DisplayMessage,
         /// Show an error.
         DisplayError,
-        /// Text that was shown in pieces does not count.
+        /// Discard the pieces of text shown so far.
         DiscardPartial,
-        /// The session waits for input.
+        /// Report that the session waits for input.
         PromptForInput,
         /// Give back input that was not sent.
         ReturnQueuedInput,
-        /// The session has ended.
+        /// Report that the session has ended.
         Shutdown,
     }
 }

@@ -31,7 +31,7 @@ impl Session {
         let limits = self.config.limits;
         let text = if let Some(limit) = limits.max_repetitions.filter(|limit| is_half(self.repetition.times, *limit)) {
             let times = self.repetition.times;
-            format!("[The same call brought the same result {times} times in a row. After {limit} times the turn ends.")
+            format!("[The same call gave the same result {times} times in a row. After {limit} times the turn ends.")
         } else if let Some(limit) =
             limits.max_failures_in_row.filter(|limit| is_half(self.ledger.failures_in_row, *limit))
         {
@@ -89,10 +89,10 @@ impl Most {
     /// Why no further call runs, in words for the model.
     pub(super) fn reached(&self, progress: &Progress) -> Option<&'static str> {
         if self.failures.is_some_and(|most| progress.failures_in_row >= most) {
-            return Some("too many calls before it failed");
+            return Some("too many earlier calls failed");
         }
         let times = progress.repetition.times;
-        self.repetitions.is_some_and(|most| times >= most).then_some("the same call came too often before it")
+        self.repetitions.is_some_and(|most| times >= most).then_some("the same call was repeated too often")
     }
 
     /// How many calls may run beside each other, and how many of the same: no more than may fail, or be repeated, before no further one runs.

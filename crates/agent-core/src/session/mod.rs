@@ -249,7 +249,7 @@ impl Session {
         self.batch.as_ref().map(|batch| batch.exclusions(call, &self.config.permissions)).unwrap_or_default()
     }
 
-    /// Where the session stands.
+    /// The session's state.
     #[must_use]
     pub const fn state(&self) -> State {
         self.state
@@ -295,7 +295,7 @@ impl Session {
         &self.ledger
     }
 
-    /// What the session was told.
+    /// The session's configuration.
     #[must_use]
     pub const fn config(&self) -> &SessionConfig {
         &self.config
@@ -313,7 +313,7 @@ impl Session {
         self.cancel.is_some()
     }
 
-    /// How the last run ended: from the input that started it to the prompt. Nothing while it is going on, or before the first.
+    /// How the last run ended: from the input that started it to the prompt. `None` while it is in progress, or before the first.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         self.run.as_ref().filter(|run| run.finished).map(Run::outcome)

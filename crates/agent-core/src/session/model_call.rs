@@ -198,7 +198,7 @@ impl Session {
         self.measured = None;
         let to = self.config.model_id(self.model_index);
         // The turn goes on: this is no error of the run.
-        let message = format!("{}; going on with model {to} instead of {from}", error.message);
+        let message = format!("{}; continuing with model {to} instead of {from}", error.message);
         self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
     }
 
@@ -244,7 +244,7 @@ impl Session {
                 self.gather_unless_cancelled();
             }
         } else if matches!(trigger, Trigger::CompactionFailedForGood | Trigger::CompactionFailedWorkDue) {
-            let why = summary.err().unwrap_or_else(|| "the summary is hardly shorter".to_string());
+            let why = summary.err().unwrap_or_else(|| "the summary is not much shorter".to_string());
             self.notify(format!("summarising the conversation failed: {why}"));
             self.run.get_or_insert_default().ending = Some(Ending::Unusable);
             if trigger == Trigger::CompactionFailedWorkDue {
@@ -339,7 +339,7 @@ impl Session {
                 error.message,
                 asked_ms.div_ceil(1_000),
                 longest_ms / 1_000,
-                if is_deadline { "left of the turn" } else { "allowed" }
+                if is_deadline { "left in the turn" } else { "allowed" }
             ),
             _ if error.kind.is_retryable() && attempts > 1 => {
                 format!("{}; gave up after {attempts} attempts", error.message)

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What it came to.
+    /// The kind of outcome.
     pub kind: OutcomeKind,
-    /// The model's last text; empty when there is none.
+    /// The model's last text; empty if there is none.
     pub text: String,
     /// The error that ended it, if one did.
     pub error: Option<String>,
@@ -22,14 +22,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A run that came to this, without text, error or denials: for a host that says itself what something came to.
+    /// An outcome of this kind without text, error or denials.
     #[must_use]
     pub const fn new(kind: OutcomeKind) -> Self {
         Self { kind, text: String::new(), error: None, denials: Vec::new() }
     }
 }
 
-/// What a run came to. The numbers are the exit codes of a headless run.
+/// The outcome of a run. The numbers are the exit codes of a headless run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -44,13 +44,13 @@ pub enum OutcomeKind {
     CallLimit,
     /// A limit on money, tokens or time ended it.
     Budget,
-    /// A call was denied because nobody could be asked.
+    /// A call was denied because no one could be asked.
     Permission,
     /// The provider gave up, or its answer could not be used.
     Provider,
     /// The model ended its turn, but a commitment was not kept.
     VerificationFailed,
-    /// The agent waits for an answer that nobody can give.
+    /// The agent waits for an answer, and no one is there to give it.
     Waiting,
     /// It was interrupted.
     Cancelled,

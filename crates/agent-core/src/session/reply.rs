@@ -60,7 +60,7 @@ pub(super) fn judge(
     if let StopReason::Other(reason) = &stop
         && (has_calls || reason.is_empty())
     {
-        notes.push(format!("the answer ended for an unknown reason `{reason}`"));
+        notes.push(format!("the answer ended for an unknown reason: `{reason}`"));
     }
     match &stop {
         StopReason::Refusal => {
@@ -74,16 +74,16 @@ pub(super) fn judge(
             cut(blocks, "the answer was cut by the limit on output tokens", "was cut by the limit on output tokens")
         }
         // A call in a form that no provider knows, or that was lost: the model waits for its result, whatever it said before.
-        StopReason::ToolUse if !has_calls => Reply::Unusable {
-            reason: String::from("the answer asks for a tool in a form that is not known, or for none"),
-        },
+        StopReason::ToolUse if !has_calls => {
+            Reply::Unusable { reason: String::from("the answer ends with a tool call, but has none in a known form") }
+        }
         StopReason::Other(reason) if !has_calls && blocks.iter().all(is_silent) => {
-            Reply::Unusable { reason: format!("the answer is empty and ends for an unknown reason `{reason}`") }
+            Reply::Unusable { reason: format!("the answer is empty and ended for an unknown reason: `{reason}`") }
         }
         // Whether the model was done, nobody knows. Where a server gives no reason at all, its adapter has taken another sign for the end.
         StopReason::Other(reason) if !has_calls && !reason.is_empty() => {
-            let why = format!("the answer ended for a reason that is not known: `{reason}`");
-            cut(blocks, &why, "ended for a reason that is not known")
+            let why = format!("the answer ended for an unknown reason: `{reason}`");
+            cut(blocks, &why, "ended for an unknown reason")
         }
         StopReason::EndTurn
         | StopReason::ToolUse
@@ -270,10 +270,7 @@ mod tests {
         let text = |text: &str| ResponseBlock::Text(text.into());
         for blocks in [vec![odd()], vec![text(" \n"), odd()], vec![text("Here."), odd()], vec![text("I look.")]] {
             let reply = judged(blocks, StopReason::ToolUse);
-            assert!(
-                matches!(&reply, Reply::Unusable { reason } if reason.contains("a form that is not known")),
-                "{reply:?}"
-            );
+            assert!(matches!(&reply, Reply::Unusable { reason } if reason.contains("a known form")), "{reply:?}");
         }
         // What a tool of the server's own made is an answer.
         assert!(matches!(judged(vec![odd()], StopReason::EndTurn), Reply::Done(_)));
@@ -284,10 +281,10 @@ mod tests {
         let text = || vec![ResponseBlock::Text("half".into())];
         let reply = judged(text(), StopReason::Other("foo".into()));
         let Reply::UnusableForGood { reason, keep: Some(kept), .. } = reply else { panic!("{reply:?}") };
-        assert_eq!(reason, "the answer ended for a reason that is not known: `foo`");
+        assert_eq!(reason, "the answer ended for an unknown reason: `foo`");
         assert_eq!(
             (kept.answer.text(), &*kept.note),
-            ("half".into(), "[Your last answer ended for a reason that is not known.]")
+            ("half".into(), "[Your last answer ended for an unknown reason.]")
         );
         let reply = judged(text(), StopReason::Other(String::new()));
         assert!(

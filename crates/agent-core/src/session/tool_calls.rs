@@ -202,7 +202,7 @@ impl Session {
             return;
         }
         if let Some(batch) = &mut self.batch {
-            batch.fail(&format!("it is not known what it would do: {message}"));
+            batch.fail(&format!("it is unknown what the call would do: {message}"));
             self.count_calls();
         }
         if !is_users {

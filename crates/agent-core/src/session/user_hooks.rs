@@ -1,4 +1,4 @@
-//! The user's own hooks: when they are due, what they are told, and what comes of their answers.
+//! The user's own hooks: when they run, what they receive, and what their answers cause.
 //!
 //! Where none is configured for a point, nothing here says so and the session goes on without a word to the driver.
 
@@ -233,7 +233,7 @@ impl Session {
             return true;
         };
         let returned_input = self.take_unvetted();
-        let message = format!("a hook does not let the message pass: {reason}");
+        let message = format!("a hook blocked the message: {reason}");
         if self.hooks.has_answered && self.conversation.has_results_due() {
             self.notice = Some(Box::new(Notice { message, returned_input }));
             return true;
@@ -253,7 +253,7 @@ impl Session {
         if self.end_summary(false) != Some(Cause::Requested) {
             return true;
         }
-        self.end_by_hook(format!("a hook does not want the conversation summarised: {reason}"), Vec::new());
+        self.end_by_hook(format!("a hook blocked the summary: {reason}"), Vec::new());
         false
     }
 

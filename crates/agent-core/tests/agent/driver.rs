@@ -6,6 +6,7 @@ mod journal;
 pub(crate) use choices::{CONFIGS, Choice, bound, config};
 pub(crate) use journal::Journal;
 
+use agent_check::session::stop;
 use agent_core::agent::{Agent, Event, Rejected, Step};
 use agent_core::conversation::Item;
 use agent_core::lifecycle::{self, CheckReport, CommitmentId, Lifecycle, LifecycleConfig, State, Trigger};
@@ -213,7 +214,7 @@ impl Driver {
         while before == State::Working && !agent.session().is_idle() {
             assert!(answers < STOP, "still {:?} after {answers} answers", agent.session().state());
             let open = agent.session().outstanding().remove(0);
-            let _ = agent.step(self.now_ms, choices::stop(&open.action).into()).unwrap();
+            let _ = agent.step(self.now_ms, stop(&open.action, agent.session()).into()).unwrap();
             answers += 1;
         }
         assert_eq!(state(&agent), Some(State::Ended), "a dismissed agent works again");

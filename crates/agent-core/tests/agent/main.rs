@@ -7,6 +7,3 @@ mod form;
 mod outcome;
 mod properties;
 mod scenario;
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "changes of tables are tried on each machine alone")]
-mod support;

@@ -101,7 +101,7 @@ fn a_denial_of_an_earlier_turn_is_not_forgotten() {
     let not_kept = lifecycle::Outcome::NotKept { gaps: vec![gap], commitments: 1, rounds: 3 };
     let whole = turns.outcome(Some(&not_kept)).unwrap();
     assert_eq!(whole.kind, OutcomeKind::Permission);
-    assert!(whole.error.unwrap().starts_with("1 of 1 commitments not kept after 3 reports: `it builds` "));
+    assert!(whole.error.unwrap().starts_with("1 of 1 commitments not kept after 3 gap reports: `it builds` "));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn of_several_tasks_the_gravest_turn_counts() {
     turns.add(&outcome(OutcomeKind::Success));
     assert_eq!(turns.gravest(), Some(OutcomeKind::Success));
     turns.add(&with_denial(OutcomeKind::Success));
-    assert_eq!(turns.gravest(), Some(OutcomeKind::Permission), "nobody could be asked");
+    assert_eq!(turns.gravest(), Some(OutcomeKind::Permission), "no one could be asked");
     turns.add(&outcome(OutcomeKind::Provider));
     turns.add(&outcome(OutcomeKind::Success));
     assert_eq!(turns.gravest(), Some(OutcomeKind::Provider), "one that failed is not made good by the next");
@@ -128,7 +128,7 @@ fn what_is_missing_is_named() {
     };
     let list = "`it builds` ended with exit code 2; `it runs` was not done in time";
     let not_kept = lifecycle::Outcome::NotKept { gaps: gaps.clone(), commitments: 3, rounds: 1 };
-    assert_eq!(said(not_kept), format!("2 of 3 commitments not kept after 1 reports: {list}"));
+    assert_eq!(said(not_kept), format!("2 of 3 commitments not kept after 1 gap reports: {list}"));
     assert_eq!(said(lifecycle::Outcome::Uncheckable { gaps }), format!("no commitment could be checked: {list}"));
 }
 

@@ -1,5 +1,6 @@
 //! Scenarios in text: what is reported to an agent, and what its two machines do. `config` and `bind` name commitments, what the lifecycle is
-//! told, and limits of the session; what else can be said of commitments stands in `event`, of the session in its `script`.
+//! told, and limits of the session; what else can be said of commitments stands in `agent_check::lifecycle`, of the session in
+//! `agent_check::session`.
 //!
 //! ```text
 //! > input fix it
@@ -15,22 +16,13 @@
 //! `=` is the run's outcome where it is another than before. Whatever happens, a refusal must leave both machines as they were, and the journal
 //! has to make the same agent.
 
-#[path = "../session/scenario/hook_words.rs"]
-mod hook_words;
-#[path = "../session/scenario/script.rs"]
-#[expect(dead_code, reason = "an agent needs less than the session's own scenarios")]
-mod script;
-#[path = "../session/scenario/show.rs"]
-mod show;
-#[path = "../lifecycle/scenario/words.rs"]
-mod words;
-
 use crate::driver::Journal;
-use crate::support::scenarios::{self, Story};
+use agent_check::lifecycle::{self as words, Tickets};
+use agent_check::scenarios::{self, Story};
+use agent_check::session::{Command, Script, show};
 use agent_core::agent::{Agent, Event, Rejected, Step};
-use agent_core::lifecycle::{self, Action, Commitment, CommitmentId, Signal, TaskMode, Ticket, TurnEnd};
+use agent_core::lifecycle::{self, Action, Ticket};
 use agent_core::session;
-use script::{Command, Script};
 use std::fmt::Write;
 
 #[test]
@@ -43,9 +35,7 @@ struct Told {
     agent: Agent,
     script: Script,
     journal: Journal,
-    checks: Ticket,
-    timer: Ticket,
-    cleanup: Ticket,
+    tickets: Tickets,
 }
 
 impl Told {
@@ -55,14 +45,13 @@ impl Told {
         let mut script = Script::default();
         let Command::Nothing = script.read(&format!("config {}", of_session.join(" "))) else { panic!("{line}") };
         let config = script.session.config().clone();
-        let none = Ticket(99);
-        let journal = Journal::new(config.clone());
-        let mut told = Self { agent: Agent::new(config), script, journal, checks: none, timer: none, cleanup: none };
+        let (journal, tickets) = (Journal::new(config.clone()), Tickets::all(Ticket(99)));
+        let mut told = Self { agent: Agent::new(config), script, journal, tickets };
         if !bound.contains(&"not-started") {
             let _ = told.take(session::Event::Started.into()).unwrap();
         }
         if !bound.is_empty() {
-            let config = words::config(&bound.join(" ").replace("not-started", "").replace("bound", ""));
+            let config = words::config(&bound.join(" ").replace("not-started", "").replace("bound", "")).unwrap();
             let _ = told.take(Event::Bound(Box::new(config))).unwrap();
         }
         told
@@ -79,50 +68,31 @@ impl Told {
                 self.script.note(&step.session.actions);
                 // The timer of the first wait begins without a step.
                 let first = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
-                step.down.actions.iter().chain(&step.up.actions).chain(&first).for_each(|action| self.note(action));
+                step.down
+                    .actions
+                    .iter()
+                    .chain(&step.up.actions)
+                    .chain(&first)
+                    .for_each(|action| self.tickets.note(action));
             }
             Err(_) => assert!(self.agent == before, "a refusal changed the agent"),
         }
         taken
     }
 
-    fn note(&mut self, action: &Action) {
-        match action {
-            Action::RunChecks { ticket, .. } => self.checks = *ticket,
-            Action::StartTimer { ticket, .. } => self.timer = *ticket,
-            Action::CleanUp { ticket } => self.cleanup = *ticket,
-            _ => {}
-        }
-    }
-
     /// `check 1 exit 1 @2`: answers carry the newest ticket, or an older one.
-    fn event(&mut self, line: &str) -> Option<Event> {
-        let (line, older) = match line.rsplit_once(" @") {
-            Some((line, older)) => (line, older.parse().ok().map(Ticket)),
-            None => (line, None),
-        };
+    fn event(&self, line: &str) -> Option<Event> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let event = match verb {
-            "bind" => return Some(Event::Bound(Box::new(words::config(&rest.replace("bound", ""))))),
-            "release" => return Some(Event::Released),
-            "resumed" => return Some(Event::Resumed),
-            "commit" => lifecycle::Event::CommitmentAdded { commitment: Commitment::of_command(rest, 1_000) },
-            "plan" => lifecycle::Event::ModeChanged { mode: TaskMode::Plan },
-            "check" => {
-                let (number, said) = rest.split_once(' ').unwrap();
-                let commitment = CommitmentId(number.parse::<usize>().unwrap() - 1);
-                let ticket = older.unwrap_or(self.checks);
-                lifecycle::Event::CheckCompleted { ticket, commitment, report: words::report(said) }
-            }
-            "timeout" => lifecycle::Event::TimedOut { ticket: older.unwrap_or(self.timer) },
-            "budget" => lifecycle::Event::BudgetExceeded,
-            "stop" => lifecycle::Event::CancelRequested,
-            "dismiss" => lifecycle::Event::Dismissed,
-            "cleaned-up" => lifecycle::Event::CleanupCompleted { ticket: older.unwrap_or(self.cleanup) },
-            "derived" => derived(rest),
-            _ => return None,
-        };
-        Some(event.into())
+        let of_lifecycle = |line: &str| Some(words::event(line, &self.tickets).unwrap().into());
+        match verb {
+            "bind" => Some(Event::Bound(Box::new(words::config(&rest.replace("bound", "")).unwrap()))),
+            "release" => Some(Event::Released),
+            "resumed" => Some(Event::Resumed),
+            "commit" | "plan" | "check" | "timeout" | "budget" | "dismiss" | "cleaned-up" => of_lifecycle(line),
+            "stop" => of_lifecycle("cancel"),
+            "derived" => of_lifecycle(derived(rest)),
+            _ => None,
+        }
     }
 
     fn told(&mut self, event: Event) -> String {
@@ -145,7 +115,7 @@ impl Told {
         let mut out = format!("{over}, {state}\n");
         let lines = |out: &mut String, mark, actions: &[Action]| {
             for action in actions {
-                let _ = writeln!(out, "{mark} {}", words::shown(action));
+                let _ = writeln!(out, "{mark} {}", words::show::action(action));
             }
         };
         lines(&mut out, 'v', &step.down.actions);
@@ -171,7 +141,7 @@ impl Story for Told {
         if let Some(words) = line.strip_prefix("config ") {
             *self = Self::of(words);
             let first: Vec<Action> = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
-            return first.iter().fold(String::new(), |out, action| format!("{out}^ {}\n", words::shown(action)));
+            return first.iter().fold(String::new(), |out, action| format!("{out}^ {}\n", words::show::action(action)));
         }
         if let Some(event) = self.event(line) {
             return self.told(event);
@@ -192,13 +162,13 @@ fn is_bound(word: &str) -> bool {
 }
 
 /// What follows from the session, as if it had come from outside.
-fn derived(what: &str) -> lifecycle::Event {
+fn derived(what: &str) -> &'static str {
     match what {
-        "input" => lifecycle::Event::InputReceived { text: "hello".into() },
-        "signal" => lifecycle::Event::Signalled { signal: Signal::Done, summary: String::new() },
-        "turn" => lifecycle::Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: None },
-        "work" => lifecycle::Event::WorkResumed,
-        "session-ended" => lifecycle::Event::SessionEnded,
+        "input" => "input hello",
+        "signal" => "done",
+        "turn" => "turn completed",
+        "work" => "work-resumed",
+        "session-ended" => "session-ended",
         other => panic!("nothing follows that is called {other}"),
     }
 }

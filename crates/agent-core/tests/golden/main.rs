@@ -102,7 +102,7 @@ fn a_kept_journal_tells_of_the_agent_over_its_session() {
         assert_eq!((outcome.kind.exit_code(), agent.lifecycle().unwrap().rounds()), (63, 1), "version {version}");
         assert_eq!(
             outcome.error.unwrap(),
-            "1 of 2 commitments not kept after 1 reports: `cargo test` ended with exit code 101"
+            "1 of 2 commitments not kept after 1 gap reports: `cargo test` ended with exit code 101"
         );
     }
 }

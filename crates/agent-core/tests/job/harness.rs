@@ -1,12 +1,12 @@
 //! A job with a driver that remembers what it was asked, and answers as it is told.
 
 use crate::stage::table;
-use agent_core::budget::Price;
+pub(crate) use agent_check::job::spent;
+use agent_check::job::{Asked, event};
 use agent_core::job::{
-    Action, AgentConfig, AuditRecord, Event, FailureKind, Job, JobConfig, ModelTier, Rejected, RetryConfig, Spent,
-    State, Step, TierModels, Verdict,
+    Action, AgentConfig, AuditRecord, Event, FailureKind, Job, JobConfig, Rejected, RetryConfig, Spent, State, Step,
+    Verdict,
 };
-use agent_core::llm::Usage;
 use agent_core::session::Ticket;
 
 #[derive(Clone)]
@@ -103,21 +103,23 @@ impl Harness {
         }
     }
 
-    pub(crate) fn start(&mut self) -> State {
-        self.go(Event::Started);
+    /// A line that has to fit; where it leads.
+    pub(crate) fn tell(&mut self, line: &str) -> State {
+        let asked = Asked { attempts: self.attempts, ..Asked::of(self.ticket) };
+        self.go(event(line, &asked).unwrap());
         self.job.state()
+    }
+
+    pub(crate) fn start(&mut self) -> State {
+        self.tell("start")
     }
 
     pub(crate) fn validate(&mut self) -> State {
-        let ticket = self.ticket;
-        self.go(Event::ValidationPassed { ticket, tiers: TierModels::all("m") });
-        self.job.state()
+        self.tell("valid m")
     }
 
     pub(crate) fn define(&mut self) -> State {
-        let ticket = self.ticket;
-        self.go(Event::AgentDefined { ticket, agent: agent(), spent: Spent::default() });
-        self.job.state()
+        self.tell("as-suggested")
     }
 
     pub(crate) fn end_attempt(&mut self, verdict: Verdict) -> State {
@@ -127,16 +129,12 @@ impl Harness {
     }
 
     pub(crate) fn wait(&mut self) -> State {
-        let ticket = self.ticket;
         self.now_ms += self.delays_ms.last().unwrap();
-        self.go(Event::RetryTimeout { ticket });
-        self.job.state()
+        self.tell("timer")
     }
 
     pub(crate) fn write(&mut self) -> State {
-        let ticket = self.ticket;
-        self.go(Event::RecordWritten { ticket });
-        self.job.state()
+        self.tell("written")
     }
 
     /// Up to the first attempt.
@@ -150,12 +148,7 @@ impl Harness {
 }
 
 pub(crate) fn agent() -> AgentConfig {
-    AgentConfig { skill: None, tier: ModelTier::Sonnet, model: "m".to_owned() }
-}
-
-pub(crate) fn spent(output_tokens: u64) -> Spent {
-    let price = Price { input_nano_usd: 3, output_nano_usd: 15, cache_read_nano_usd: 1, cache_write_nano_usd: 4 };
-    Spent::of_call(Usage { output_tokens, ..Usage::default() }, Some(&price))
+    agent_check::job::agent("m")
 }
 
 pub(crate) fn spent_of(event: &Event) -> Spent {
@@ -185,24 +178,24 @@ pub(crate) fn for_good() -> Verdict {
 
 /// One of every event, and of every guard that tells two of a kind apart.
 pub(crate) fn events(ticket: Ticket) -> Vec<Event> {
-    let failure = || FailureKind::Business("no".to_owned());
-    let ended = |verdict| Event::AttemptEnded { ticket, verdict, spent: spent(7), session_id: "s".to_owned() };
-    let no_model = AgentConfig { model: " ".to_owned(), ..agent() };
-    vec![
-        Event::Started,
-        Event::CancelRequested,
-        Event::ValidationPassed { ticket, tiers: TierModels::all("m") },
-        Event::ValidationFailed { ticket, failure: failure() },
-        Event::AgentDefined { ticket, agent: agent(), spent: spent(1) },
-        Event::AgentDefined { ticket, agent: no_model, spent: spent(2) },
-        Event::RoutingFailed { ticket, failure: failure(), spent: spent(3) },
-        ended(success()),
-        ended(business()),
-        ended(system()),
-        ended(for_good()),
-        ended(Verdict::Stopped),
-        Event::RetryTimeout { ticket },
-        Event::RecordWritten { ticket },
-        Event::RecordFailed { ticket, message: "disk full".to_owned() },
-    ]
+    let asked = Asked { spent: Some(spent(7)), ..Asked::of(ticket) };
+    EVENTS.iter().map(|line| event(line, &asked).unwrap()).collect()
 }
+
+const EVENTS: &[&str] = &[
+    "start",
+    "cancel",
+    "valid m",
+    "invalid no",
+    "chosen m",
+    "chosen  ",
+    "not-routed no",
+    "done done",
+    "wrong wrong output",
+    "failed rate limit",
+    "failed-for-good refused key",
+    "stopped",
+    "timer",
+    "written",
+    "not-written disk full",
+];

@@ -12,5 +12,3 @@ mod rules;
 mod scenario;
 mod serialised;
 mod stage;
-#[path = "../support/mod.rs"]
-mod support;

@@ -5,9 +5,10 @@ use crate::pairs::every_event_in;
 use crate::rules::RULES;
 use crate::scenario::play;
 use crate::stage::on;
-use crate::support::mutants::mutants;
-use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
-use crate::support::{quiet, scenarios, score};
+use agent_check::action_name;
+use agent_check::mutation::mutants;
+use agent_check::witness::{Done, Driver, Witnesses};
+use agent_check::{mutation, quiet, scenarios};
 use agent_core::job::table::{PROVED, TABLE};
 use agent_core::job::{Event, Job, JobConfig, JobTable, State, Transition};
 use agent_core::table::Label;
@@ -20,7 +21,7 @@ fn every_change_of_the_table_is_noticed() {
     let from = |cell: &str| {
         State::ALL.iter().copied().filter(|state| cell.starts_with(&format!("{state:?} "))).collect::<Vec<_>>()
     };
-    score::check(
+    mutation::check(
         &TABLE,
         PROVED.claims(),
         &[

@@ -129,7 +129,7 @@ fn a_stop_that_contradicts_the_job_is_refused() {
     let works = Harness::processing(1);
     for place in ["/is_cancelled", "/asked/is_stopped"] {
         let error = refused(&works.job, place, true);
-        assert_eq!(error, "no job is ever in Process with, or without, a stop of what the driver was asked");
+        assert_eq!(error, "no job is ever in Process with a wrong stop of a request to the driver");
     }
     let mut waits = works.clone();
     waits.end_attempt(system());

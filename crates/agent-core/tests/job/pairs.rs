@@ -2,7 +2,7 @@
 
 use crate::harness::{Harness, business, events, success};
 use crate::stage::table;
-use crate::support::witnesses::action_name;
+use agent_check::action_name;
 use agent_core::job::table::TABLE;
 use agent_core::job::{Event, JobConfig, Objection, Reason, RetryConfig, State, Trigger};
 use agent_core::session::Ticket;

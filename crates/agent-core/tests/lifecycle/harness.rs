@@ -1,10 +1,11 @@
 //! A driver that keeps what was asked, and the invariants that hold after every event.
 
 use crate::stage::{is_changed, table};
-use crate::support::witnesses::action_name;
+use agent_check::action_name;
+use agent_check::lifecycle::{self as words, Tickets, event};
 use agent_core::lifecycle::{
     Action, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Lifecycle, LifecycleConfig, Outcome, Reason,
-    Rejected, Signal, State, Step, TaskMode, Ticket, Trigger, TurnEnd,
+    Rejected, Signal, State, Step, Ticket, Trigger, TurnEnd,
 };
 
 pub(crate) fn commitment(command: &str) -> Commitment {
@@ -13,12 +14,7 @@ pub(crate) fn commitment(command: &str) -> Commitment {
 
 /// Two commitments and a limit on everything.
 pub(crate) fn config() -> LifecycleConfig {
-    LifecycleConfig {
-        max_idle_ms: Some(1_000),
-        max_work_ms: Some(2_000),
-        max_wait_ms: Some(3_000),
-        ..LifecycleConfig::headless(vec![commitment("first"), commitment("second")])
-    }
+    words::config("commitments=first,second idle-ms=1000 work-ms=2000 wait-ms=3000").unwrap()
 }
 
 pub(crate) fn exited(code: i32) -> CheckReport {
@@ -330,42 +326,32 @@ pub(crate) fn choose(harness: &Harness, (kind, a, b): Choice) -> Event {
         let newest = tickets.last().copied().unwrap_or(Ticket(99));
         if b < 200 { newest } else { tickets.first().copied().unwrap_or(Ticket(98)) }
     };
-    let ends = [TurnEnd::Failed, TurnEnd::Cancelled, TurnEnd::OutOfBudget];
-    match kind % 29 {
-        0..3 => Event::InputReceived { text: String::from(if a < 10 { " " } else { "go on" }) },
-        3 => Event::CommitmentAdded { commitment: commitment(if a < 20 { "" } else { "another" }) },
-        4 => {
-            let modes = [TaskMode::Delegate, TaskMode::Plan, TaskMode::BreakUp, TaskMode::Unify];
-            Event::ModeChanged { mode: modes[usize::from(a) % modes.len()] }
-        }
-        5 => {
-            let signal = if a < 160 { Signal::Done } else { Signal::Waiting };
-            Event::Signalled { signal, summary: String::from("as I said") }
-        }
+    let (checks, timer) = (pick(&harness.checks), pick(&harness.timers));
+    let tickets = Tickets { checks, timer, cleanup: harness.cleanup.unwrap_or(Ticket(97)) };
+    let line = match kind % 29 {
+        0..3 => if a < 10 { "input  " } else { "input go on" }.to_owned(),
+        3 => if a < 20 { "commit " } else { "commit another" }.to_owned(),
+        4 => format!("mode {}", ["delegate", "plan", "break-up", "unify"][usize::from(a) % 4]),
+        5 => if a < 160 { "done as I said" } else { "waiting as I said" }.to_owned(),
         6..12 => {
-            let end = if a < 220 { TurnEnd::Completed } else { ends[usize::from(b) % ends.len()] };
-            Event::TurnEnded { end, time_left_ms: (b > 150).then(|| u64::from(b) * 3) }
+            let ends = ["failed", "cancelled", "out-of-budget"];
+            let end = if a < 220 { "completed" } else { ends[usize::from(b) % ends.len()] };
+            let left = if b > 150 { format!(" left {}", u64::from(b) * 3) } else { String::new() };
+            format!("turn {end}{left}")
         }
         12..22 => {
-            let ends = [
-                CheckEnd::Exited { code: 1 },
-                CheckEnd::Killed { signal: 9 },
-                CheckEnd::TimedOut,
-                CheckEnd::Broke { found: String::from("thrown") },
-                CheckEnd::NotStarted { found: String::from("no such program") },
-            ];
-            let end = if a < 150 { CheckEnd::Exited { code: 0 } } else { ends[usize::from(a) % ends.len()].clone() };
-            let report = CheckReport { end, output: String::new() };
-            let commitment = CommitmentId(usize::from(b) % (harness.machine.commitments().len() + 1));
-            Event::CheckCompleted { ticket: pick(&harness.checks), commitment, report }
+            let ends = ["exit 1", "signal 9", "too slow", "throws thrown", "not found"];
+            let end = if a < 150 { "kept" } else { ends[usize::from(a) % ends.len()] };
+            format!("check {} {end}", 1 + usize::from(b) % (harness.machine.commitments().len() + 1))
         }
-        22 => Event::CancelRequested,
-        23 => Event::TimedOut { ticket: pick(&harness.timers) },
-        24 if a < 60 => Event::BudgetExceeded,
-        25 if a < 40 => Event::SessionEnded,
-        26 if a < 60 => Event::Dismissed,
-        28 => Event::WorkResumed,
-        27 => Event::CleanupCompleted { ticket: harness.cleanup.unwrap_or(Ticket(97)) },
-        _ => Event::InputReceived { text: String::from("more") },
-    }
+        22 => "cancel".to_owned(),
+        23 => "timeout".to_owned(),
+        24 if a < 60 => "budget".to_owned(),
+        25 if a < 40 => "session-ended".to_owned(),
+        26 if a < 60 => "dismiss".to_owned(),
+        28 => "work-resumed".to_owned(),
+        27 => "cleaned-up".to_owned(),
+        _ => "input more".to_owned(),
+    };
+    event(&line, &tickets).unwrap()
 }

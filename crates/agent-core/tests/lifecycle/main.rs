@@ -11,5 +11,3 @@ mod properties;
 mod scenario;
 mod stage;
 mod stories;
-#[path = "../support/mod.rs"]
-mod support;

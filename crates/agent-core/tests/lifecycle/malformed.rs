@@ -85,7 +85,7 @@ fn an_agent_that_waits_for_a_ticket_of_the_future_is_refused() {
     };
     assert!(with_last(|open| open).is_ok() && with_last(|open| open + 1).is_ok());
     let told = with_last(|open| open - 1).unwrap_err();
-    assert_eq!(told, "no agent is ever Verifying with a ticket that was not given yet");
+    assert_eq!(told, "no agent is ever Verifying with a ticket that has not been issued");
 }
 
 #[test]

@@ -6,9 +6,10 @@ use crate::pairs::every_event_in;
 use crate::scenario::play;
 use crate::stage::on;
 use crate::stories::STORIES;
-use crate::support::mutants::mutants;
-use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
-use crate::support::{quiet, scenarios, score};
+use agent_check::action_name;
+use agent_check::mutation::mutants;
+use agent_check::witness::{Done, Driver, Witnesses};
+use agent_check::{mutation, quiet, scenarios};
 use agent_core::lifecycle::table::{PROVED, TABLE};
 use agent_core::lifecycle::{Event, Lifecycle, LifecycleTable, Transition};
 use serde_json::Value;
@@ -18,7 +19,7 @@ fn every_change_of_the_table_is_noticed() {
     let witnesses = Witnesses::of("lifecycle");
     let breaks = |table, test: &dyn Fn()| on(table, || quiet::caught(test).is_err());
     let from = |cell: &'_ str| cell.split(' ').next().unwrap_or_default().to_owned();
-    score::check(
+    mutation::check(
         &TABLE,
         PROVED.claims(),
         &[

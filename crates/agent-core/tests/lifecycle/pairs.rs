@@ -1,11 +1,11 @@
 //! Every state with every event, every guard both ways: what follows stands here once more, independent of the table, and whatever does not
 //! stand here is refused and changes nothing.
 
-use crate::harness::{Harness, commitment, config, exited};
+use crate::harness::{Harness, config, exited};
+use agent_check::lifecycle::{Tickets, event};
 use agent_core::lifecycle::table::TABLE;
 use agent_core::lifecycle::{
-    Action, CheckEnd, CheckReport, CommitmentId, Event, LifecycleConfig, Objection, Reason, Signal, State, TaskMode,
-    Ticket, Trigger, TurnEnd,
+    Action, CheckEnd, CheckReport, Event, LifecycleConfig, Objection, Reason, Signal, State, Ticket, Trigger, TurnEnd,
 };
 use std::collections::BTreeSet;
 
@@ -125,48 +125,49 @@ const TURNS: &[Line] = &[
 ];
 
 fn events(harness: &Harness) -> Vec<(&'static str, Event)> {
-    let turn = |end, time_left_ms| Event::TurnEnded { end, time_left_ms };
-    let checks = harness.checks.last().copied().unwrap_or(Ticket(90));
-    let timer = harness.timers.last().copied().unwrap_or(Ticket(91));
+    let (checks, timer) = (harness.checks.last(), harness.timers.last());
+    let (checks, timer) = (checks.copied().unwrap_or(Ticket(90)), timer.copied().unwrap_or(Ticket(91)));
+    let tickets = Tickets { checks, timer, cleanup: harness.cleanup.unwrap_or(Ticket(92)) };
     // That of the first wait; a new agent has no earlier one.
-    let earlier = if harness.timers.len() > 1 { Ticket(0) } else { Ticket(94) };
-    let check = |ticket, id, report| Event::CheckCompleted { ticket, commitment: CommitmentId(id), report };
-    let signal = |signal| Event::Signalled { signal, summary: String::from("so") };
-    let not_started = CheckReport { end: CheckEnd::NotStarted { found: String::from("gone") }, output: String::new() };
-    let timed_out = CheckReport { end: CheckEnd::TimedOut, output: String::new() };
-    vec![
-        ("input", Event::InputReceived { text: String::from("more") }),
-        ("blank input", Event::InputReceived { text: String::from(" \n") }),
-        ("commitment", Event::CommitmentAdded { commitment: commitment("third") }),
-        ("blank commitment", Event::CommitmentAdded { commitment: commitment(" ") }),
-        ("mode", Event::ModeChanged { mode: TaskMode::Plan }),
-        ("signal done", signal(Signal::Done)),
-        ("signal waiting", signal(Signal::Waiting)),
-        ("turn completed", turn(TurnEnd::Completed, None)),
-        ("turn failed", turn(TurnEnd::Failed, None)),
-        ("turn cancelled", turn(TurnEnd::Cancelled, None)),
-        ("turn out of budget", turn(TurnEnd::OutOfBudget, None)),
-        ("turn completed in time", turn(TurnEnd::Completed, Some(700))),
-        ("work resumed", Event::WorkResumed),
-        ("first kept", check(checks, 0, exited(0))),
-        ("second kept", check(checks, 1, exited(0))),
-        ("second not kept", check(checks, 1, exited(1))),
-        ("second too slow", check(checks, 1, timed_out)),
-        ("second not started", check(checks, 1, not_started)),
-        ("unknown check", check(checks, 2, exited(0))),
-        ("stale check", check(Ticket(0), 1, exited(0))),
-        ("cancel", Event::CancelRequested),
-        ("timeout", Event::TimedOut { ticket: timer }),
-        ("late timeout", Event::TimedOut { ticket: earlier }),
-        ("checks as timeout", Event::TimedOut { ticket: checks }),
-        ("unknown timeout", Event::TimedOut { ticket: Ticket(93) }),
-        ("budget", Event::BudgetExceeded),
-        ("session ended", Event::SessionEnded),
-        ("dismissed", Event::Dismissed),
-        ("cleanup", Event::CleanupCompleted { ticket: harness.cleanup.unwrap_or(Ticket(92)) }),
-        ("stale cleanup", Event::CleanupCompleted { ticket: Ticket(0) }),
-    ]
+    let earlier = if harness.timers.len() > 1 { 0 } else { 94 };
+    let spelt =
+        |line: &str| line.replace("EARLIER", &format!("@{earlier}")).replace("CHECKS", &format!("@{}", checks.0));
+    EVENTS.iter().map(|(name, line)| (*name, event(&spelt(line), &tickets).unwrap())).collect()
 }
+
+/// Each with a name. `EARLIER` and `CHECKS` stand for tickets.
+const EVENTS: &[(&str, &str)] = &[
+    ("input", "input more"),
+    ("blank input", "input  \n"),
+    ("commitment", "commit third"),
+    ("blank commitment", "commit  "),
+    ("mode", "plan"),
+    ("signal done", "done so"),
+    ("signal waiting", "waiting so"),
+    ("turn completed", "turn completed"),
+    ("turn failed", "turn failed"),
+    ("turn cancelled", "turn cancelled"),
+    ("turn out of budget", "turn out-of-budget"),
+    ("turn completed in time", "turn completed left 700"),
+    ("work resumed", "work-resumed"),
+    ("first kept", "check 1 kept"),
+    ("second kept", "check 2 kept"),
+    ("second not kept", "check 2 exit 1 1"),
+    ("second too slow", "check 2 too slow"),
+    ("second not started", "check 2 not found"),
+    ("unknown check", "check 3 kept"),
+    ("stale check", "check 2 kept @0"),
+    ("cancel", "cancel"),
+    ("timeout", "timeout"),
+    ("late timeout", "timeout EARLIER"),
+    ("checks as timeout", "timeout CHECKS"),
+    ("unknown timeout", "timeout @93"),
+    ("budget", "budget"),
+    ("session ended", "session-ended"),
+    ("dismissed", "dismiss"),
+    ("cleanup", "cleaned-up"),
+    ("stale cleanup", "cleaned-up @0"),
+];
 
 /// From (the beginning of the place's name), events, to, actions. The first line that fits counts.
 type Line = (&'static str, &'static [&'static str], State, &'static [&'static str]);

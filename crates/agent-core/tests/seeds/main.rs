@@ -13,7 +13,6 @@ mod edges;
 mod held;
 mod holders;
 mod page;
-mod scenario;
 mod seed;
 mod walks;
 mod words;

@@ -6,7 +6,7 @@ mod lifecycle;
 pub(crate) use job::job;
 pub(crate) use lifecycle::lifecycle;
 
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::llm::Delta;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, ActionKind, Event, State, Step, Ticket, Trigger};
@@ -16,18 +16,10 @@ use agent_core::table::Row;
 pub(crate) fn told(words: &str) -> (Script, Step) {
     let (mut script, mut last) = (Script::default(), None);
     for line in words.split("; ") {
-        last = tell(&mut script, line).or(last);
+        last = script.tell(line).or(last);
     }
     let last = last.unwrap_or_else(|| panic!("{words}: nothing happened"));
     (script, last)
-}
-
-/// One more line. Nothing where it is no event.
-pub(crate) fn tell(script: &mut Script, line: &str) -> Option<Step> {
-    let Command::Take(event) = script.read(line) else { return None };
-    let step = script.session.step(script.now_ms, event).unwrap_or_else(|no| panic!("{line}: {no}"));
-    script.note(&step.actions);
-    Some(step)
 }
 
 /// The words of the session's scenarios. Pieces of text and progress leave no transition, nothing else does; their row is told all the same, if
@@ -37,10 +29,10 @@ pub(crate) fn session(words: &str) -> Vec<(State, Trigger, State)> {
     for line in words.split("; ") {
         let from = script.session.state();
         let Command::Take(event) = script.clone().read(line) else {
-            assert!(tell(&mut script, line).is_none(), "{line}");
+            assert!(script.tell(line).is_none(), "{line}");
             continue;
         };
-        let step = tell(&mut script, line).unwrap();
+        let step = script.tell(line).unwrap();
         out.extend(step.transitions.iter().map(|done| (done.from, done.on, done.to)));
         if step.transitions.is_empty() {
             let row = row_of_transient(from, &event, &step.actions);

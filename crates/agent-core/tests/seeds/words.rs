@@ -2,7 +2,7 @@
 //! kept witness of the session.
 
 use crate::data::{SEED_000, SEED_001, SEED_002, SEED_003, SEED_004};
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::session::{Action, Event, Session, SessionConfig, Trigger};
 use agent_core::table::Label;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What a journal knows of the effects that were outstanding when it ended.
 
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::conversation::CallId;
 use agent_core::journal::{ActionStarted, Begun, Entry, Header, Rebuilt, Record, Replayer};
 use agent_core::session::{Action, Ticket};

@@ -1,6 +1,6 @@
 //! What a step costs does not grow with what was said before: items are shared and never copied, and a request has few pointers of its own.
 
-use crate::scenario::script::Script;
+use agent_check::session::Script;
 use agent_core::conversation::{Conversation, Item};
 use agent_core::session::Action;
 use std::sync::Arc;

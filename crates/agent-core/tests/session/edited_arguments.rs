@@ -1,111 +1,91 @@
-//! What a person allows runs as the policy stands when they answer, and other arguments only if somebody looked at them.
+//! What a person allows runs as the policy stands when they answer, and other arguments only if they were looked at.
 
-use crate::harness::config;
-use crate::scenario::script::Script;
-use agent_core::conversation::{Arguments, CallId, Item};
-use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
-use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode, Permissions};
-use agent_core::session::{Action, Event, Session, State, Step, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject};
-
-const KEY: &str = "{\"path\":\"secret/key\"}";
+use agent_check::session::{Command, Script};
+use agent_core::conversation::{CallId, Item};
+use agent_core::permission::RuleSource;
+use agent_core::session::{Action, Event, State, Step};
 
 #[test]
 fn changed_arguments_run_as_they_were_looked_at() {
-    let mut session = asked(&[]);
-    assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", Some(edits("b")))), ["{\"path\":\"b\"}"]);
+    assert_eq!(ran(&asked("").tell(ALLOW_B).unwrap()), ["{\"path\":\"b\"}"]);
 }
 
 #[test]
 fn changed_arguments_that_nobody_looked_at_do_not_run() {
-    for changed in [None, Some(CallFacts { call: CallId::new("another"), ..edits("b") })] {
-        let mut session = asked(&[]);
-        assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", changed)), [""; 0]);
-        assert!(result(&session).contains("nobody checked the changed arguments"), "{}", result(&session));
+    for looks_at_another in [false, true] {
+        let mut script = asked("");
+        let Command::Take(mut event) = script.read(ALLOW_B) else { panic!() };
+        let Event::ApprovalAnswered { changed, .. } = &mut event else { panic!("{event:?}") };
+        match changed {
+            Some(facts) if looks_at_another => facts.call = CallId::new("another"),
+            _ => *changed = None,
+        }
+        let step = script.session.step(0, event).unwrap();
+        assert_eq!(ran(&step), [""; 0]);
+        assert!(result(&script).contains("the changed arguments were not checked"), "{}", result(&script));
     }
 }
 
 #[test]
 fn changed_arguments_do_not_run_past_a_deny_rule_a_hook_or_the_schema() {
-    let denied = CallFacts { verdict: HookVerdict::Deny { reason: "mine".into() }, ..edits("b") };
-    let invalid =
-        CallFacts { finding: Finding::InvalidArguments { message: "not run: `path` is missing".into() }, ..edits("b") };
     let cases = [
-        (edits("secret/key"), "the rule `change(secret/**)` denies it"),
-        (denied, "a hook denied it: mine"),
-        (invalid, "`path` is missing"),
+        ("looks=change:secret/key", "the rule `change(secret/**)` denies it"),
+        ("\"looks=deny:b mine\"", "a hook denied it: mine"),
+        ("\"looks=invalid not run: `path` is missing\"", "`path` is missing"),
     ];
-    for (changed, expected) in cases {
-        let mut session = asked(&["change(secret/**)"]);
-        assert_eq!(ran(&approve_with(&mut session, KEY, Some(changed))), [""; 0]);
-        assert!(result(&session).contains(expected), "{}", result(&session));
+    for (looks, expected) in cases {
+        let mut script = asked("deny=change(secret/**)");
+        let step = script.tell(&format!("allow 1 edit={{\"path\":\"secret/key\"}} {looks}")).unwrap();
+        assert_eq!(ran(&step), [""; 0]);
+        assert!(result(&script).contains(expected), "{}", result(&script));
     }
     // The rule is about some calls of the tool: others run.
-    let mut session = asked(&["change(secret/**)"]);
-    assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", Some(edits("b")))).len(), 1);
+    assert_eq!(ran(&asked("deny=change(secret/**)").tell(ALLOW_B).unwrap()).len(), 1);
 }
 
 #[test]
 fn a_question_of_a_hook_about_the_changed_arguments_is_answered_already() {
-    let mut session = asked(&[]);
-    let changed = CallFacts { verdict: HookVerdict::Ask { reason: "sure?".into() }, ..edits("b") };
-    assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", Some(changed))).len(), 1);
+    let step = asked("").tell("allow 1 edit={\"path\":\"b\"} looks=ask:b").unwrap();
+    assert_eq!(ran(&step).len(), 1);
 }
 
 /// Reading calls may be asked about by a hook; what a person makes of one may change something.
 #[test]
 fn plan_mode_holds_for_what_a_person_makes_of_a_reading_call() {
-    let mut session =
-        prepared(Permissions { mode: PermissionMode::Plan, ..Permissions::default() }, |call| CallFacts {
-            verdict: HookVerdict::Ask { reason: "sure?".into() },
-            ..CallFacts::new(call, Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None }))
-        });
-    assert_eq!(session.state(), State::AwaitingApproval);
-    assert_eq!(ran(&approve_with(&mut session, "{\"path\":\"b\"}", Some(edits("b")))), [""; 0]);
-    assert!(result(&session).contains("plan mode"), "{}", result(&session));
+    let mut script = Script::after(&["config mode=plan", "input do it", CALL, "prepared 1=ask"]);
+    assert_eq!(script.session.state(), State::AwaitingApproval);
+    assert_eq!(ran(&script.tell(ALLOW_B).unwrap()), [""; 0]);
+    assert!(result(&script).contains("plan mode"), "{}", result(&script));
 }
 
 #[test]
 fn an_answer_cannot_allow_what_has_been_forbidden_since_the_question() {
-    let stricter: [fn(&mut Permissions); 2] =
-        [|p| p.deny.push("change(a)".parse().unwrap()), |p| p.mode = PermissionMode::Plan];
-    for tighten in stricter {
-        let mut session = asked(&[]);
-        let mut config = session.config().clone();
-        tighten(&mut config.permissions);
-        let _ = session.step(4, Event::Reconfigured { config: Box::new(config) }).unwrap();
-        let step = approve(&mut session, ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments: None }, None);
-        assert_eq!((ran(&step).len(), session.state()), (0, State::SendingToolResults));
-        assert!(result(&session).contains("denied"), "{}", result(&session));
+    for tighten in ["reconfigure mode=default deny=change(a)", "reconfigure mode=plan"] {
+        let mut script = asked("");
+        script.play(&[tighten]);
+        let step = script.tell("allow 1").unwrap();
+        assert_eq!((ran(&step).len(), script.session.state()), (0, State::SendingToolResults));
+        assert!(result(&script).contains("denied"), "{}", result(&script));
     }
 }
 
 #[test]
 fn a_call_that_waits_for_its_turn_does_not_run_once_it_is_forbidden() {
-    let mut config = config(5);
-    config.permissions = Permissions { mode: PermissionMode::Bypass, ..Permissions::default() };
-    let mut session = with_calls(config, &["a", "b"]);
-    let Action::PrepareTools { ticket, calls } = session.outstanding().remove(0).action else { panic!() };
-    let facts = calls.iter().map(|call| CallFacts { call: call.id.clone(), ..edits(call.id.as_str()) }).collect();
-    let step = session.step(3, Event::ToolsPrepared { ticket, facts }).unwrap();
-    assert_eq!(ran(&step).len(), 1, "one at a time");
-    let mut config = session.config().clone();
-    config.permissions.deny.push("change(b)".parse().unwrap());
-    let _ = session.step(4, Event::Reconfigured { config: Box::new(config) }).unwrap();
-    let Action::ExecuteTools { ticket, calls } = session.outstanding().remove(0).action else { panic!() };
-    let outcome = agent_core::tool::ToolOutcome::ok("done").with_changed_paths(vec!["a".into()]);
-    let step = session.step(5, Event::ToolCompleted { ticket, call: calls[0].id.clone(), outcome }).unwrap();
-    assert_eq!((ran(&step).len(), session.state()), (0, State::CheckingGitCommits));
-    let last = session.conversation().last().unwrap();
+    let calls = "answer calls change#a{\"path\":\"a\"} change#b{\"path\":\"a\"}";
+    let mut script = Script::after(&["input do it", calls]);
+    assert_eq!(ran(&script.tell("prepared 1=change:a 2=change:b").unwrap()).len(), 1, "one at a time");
+    script.play(&["reconfigure deny=change(b)"]);
+    let step = script.tell("tool 1 ok done changed=a").unwrap();
+    assert_eq!((ran(&step).len(), script.session.state()), (0, State::CheckingGitCommits));
+    let last = script.session.conversation().last().unwrap();
     let Item::Round(round) = last.as_ref() else { panic!("{last:?}") };
     assert_eq!(round.results()[1].content(), "not run: denied: the rule `change(b)` denies it");
 }
 
 #[test]
 fn a_call_that_is_forbidden_before_its_turn_is_among_the_denials_of_the_run() {
-    let mut script = Script::default();
     let lines = ["input go", "answer calls change{} change{}", "prepared", "reconfigure deny=change(a.rs)"];
-    let _ = script.play(&[&lines[..], &["tool 1 ok x", "git", "answer done"]].concat());
+    let script = Script::after(&[&lines[..], &["tool 1 ok x", "git", "answer done"]].concat());
     let denials = script.session.outcome().unwrap().denials;
     let told: Vec<_> = denials.iter().map(|denial| (denial.call.id.as_str(), denial.reason.as_str())).collect();
     assert_eq!(told, [("c1-2", "the rule `change(a.rs)` denies it")]);
@@ -113,72 +93,22 @@ fn a_call_that_is_forbidden_before_its_turn_is_among_the_denials_of_the_run() {
 
 #[test]
 fn every_decision_is_told_with_its_reason_and_noted() {
-    let mut session = asked(&[]);
-    let rule = "change(a)".parse().unwrap();
-    let answer = ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None };
-    let step = approve(&mut session, answer, None);
+    let mut script = asked("");
+    let step = script.tell("allow 1 always=change(a)").unwrap();
     let said: Vec<String> = step.notes.rulings.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["run change call_1: the user allowed it: `change(a)` in this session"]);
-    let notes: Vec<&str> = session.trace().notes().map(|note| note.text.as_str()).collect();
+    let notes: Vec<&str> = script.session.trace().notes().map(|note| note.text.as_str()).collect();
     assert_eq!(notes, ["ask change call_1: `change` may change something", &said[0]]);
-    assert_eq!(session.config().permissions.allow[0].source(), agent_core::permission::RuleSource::Session);
+    assert_eq!(script.session.config().permissions.allow[0].source(), RuleSource::Session);
 }
 
-/// What editing `path` would do.
-fn edits(path: &str) -> CallFacts {
-    let inspection = Inspection { effect: Effect::Changes, subject: Subject::Paths(vec![path.into()]) };
-    CallFacts::new(CallId::new("call_1"), Finding::Runnable(inspection))
-}
+const CALL: &str = "answer calls change#call_1{\"path\":\"a\"}";
+/// What is allowed was looked at: it edits `b`.
+const ALLOW_B: &str = "allow 1 edit={\"path\":\"b\"} looks=change:b";
 
 /// A session that asks about one call, which edits `a`.
-fn asked(deny: &[&str]) -> Session {
-    let deny = deny.iter().map(|rule| rule.parse().unwrap()).collect();
-    prepared(Permissions { deny, ..Permissions::default() }, |call| CallFacts { call, ..edits("a") })
-}
-
-fn prepared(permissions: Permissions, facts: impl Fn(CallId) -> CallFacts) -> Session {
-    let mut config = config(5);
-    config.permissions = permissions;
-    let mut session = with_calls(config, &["call_1"]);
-    let Action::PrepareTools { ticket, calls } = session.outstanding().remove(0).action else { panic!() };
-    let facts = calls.into_iter().map(|call| facts(call.id)).collect();
-    let _ = session.step(3, Event::ToolsPrepared { ticket, facts }).unwrap();
-    session
-}
-
-/// A session whose model asked for these calls.
-fn with_calls(config: agent_core::session::SessionConfig, ids: &[&str]) -> Session {
-    let mut session = Session::new(config);
-    let _ = session.step(0, Event::Started).unwrap();
-    let _ = session.step(1, Event::UserInput { text: "do it".into() }).unwrap();
-    let call = |id: &&str| {
-        let (id, name, arguments) = ((*id).into(), "change".into(), "{\"path\":\"a\"}".into());
-        ResponseBlock::Call(RawCall { id, name, arguments, complete: true })
-    };
-    let response = LlmResponse {
-        blocks: ids.iter().map(call).collect(),
-        stop: StopReason::ToolUse,
-        usage: None,
-        model: String::new(),
-    };
-    let Action::SendLlmRequest { ticket, .. } = session.outstanding().remove(0).action else { panic!() };
-    let _ = session.step(2, Event::LlmCompleted { ticket, response }).unwrap();
-    session
-}
-
-fn approve_with(session: &mut Session, arguments: &str, changed: Option<CallFacts>) -> Step {
-    let arguments = Some(Arguments::parse(arguments).unwrap());
-    approve(session, ApprovalAnswer::Allow { scope: ApprovalScope::Once, arguments }, changed)
-}
-
-fn approve(session: &mut Session, answer: ApprovalAnswer, changed: Option<CallFacts>) -> Step {
-    let (ticket, call) = question(session);
-    session.step(5, Event::ApprovalAnswered { ticket, call, answer, changed: changed.map(Box::new) }).unwrap()
-}
-
-fn question(session: &Session) -> (Ticket, CallId) {
-    let Action::RequestApproval { ticket, questions } = session.outstanding().remove(0).action else { panic!() };
-    (ticket, questions[0].call.id.clone())
+fn asked(deny: &str) -> Script {
+    Script::after(&[&format!("config mode=default {deny}"), "input do it", CALL, "prepared 1=change:a"])
 }
 
 /// The arguments of what is run.
@@ -191,8 +121,8 @@ fn ran(step: &Step) -> Vec<String> {
 }
 
 /// What the model is told of the only call.
-fn result(session: &Session) -> String {
-    let last = session.conversation().last().unwrap();
+fn result(script: &Script) -> String {
+    let last = script.session.conversation().last().unwrap();
     let Item::Round(round) = last.as_ref() else { panic!("{last:?}") };
     round.results()[0].content().to_owned()
 }

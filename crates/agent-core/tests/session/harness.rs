@@ -7,9 +7,13 @@ mod generator;
 mod invariants;
 mod request;
 
-pub(crate) use generator::{CONFIGS, Choice, answer, config, stop};
+pub(crate) use generator::{CONFIGS, Choice, config};
 pub(crate) use request::check_request;
 
+use agent_check::invariants::Tally;
+use agent_check::observed::{Edge, Observed};
+use agent_check::request::FORMATS;
+use agent_check::session::stop;
 use agent_core::agent;
 use agent_core::journal::{Entry, Header, Record, replay};
 use agent_core::session::{Event, Rejected, Session, SessionConfig, State, Step};
@@ -24,6 +28,7 @@ pub(crate) struct Harness {
     /// The session that the journal makes: it is told nothing but the lines.
     rebuilt: Session,
     seen: Seen,
+    observed: Observed,
     now_ms: u64,
     inputs: u64,
 }
@@ -34,7 +39,16 @@ impl Harness {
         let header = Header::new("s", "test", "/", config.clone());
         let record = Record { seq: 0, at_ms: 0, entry: Entry::Header(Box::new(header)) };
         let journal = vec![serde_json::to_string(&record).unwrap()];
-        Self { rebuilt: session.clone(), session, config, journal, seen: Seen::default(), now_ms: 0, inputs: 0 }
+        Self {
+            rebuilt: session.clone(),
+            session,
+            config,
+            journal,
+            seen: Seen::default(),
+            observed: Observed::default(),
+            now_ms: 0,
+            inputs: 0,
+        }
     }
 
     /// Takes one event, and checks nothing.
@@ -55,8 +69,17 @@ impl Harness {
         let result = self.session.step(self.now_ms, event.clone());
         match &result {
             Err(rejected) => self.seen.check_refusal(&before, &self.session, &event, rejected),
-            Ok(step) => self.seen.check_step(&before, &self.session, &event, step),
+            Ok(step) => {
+                self.seen.check_step(&before, &self.session, &event, step);
+                if !step.transitions.is_empty() {
+                    let (event, after) = (&event, &self.session);
+                    let edge = Edge { before: &before, event, step, after, formats: FORMATS };
+                    let next = self.observed.next(&edge, &mut Tally::default());
+                    self.observed = next.unwrap_or_else(|fault| panic!("{fault:?} after {event:?}"));
+                }
+            }
         }
+        self.observed.agrees_with(&self.session).unwrap_or_else(|fault| panic!("{fault:?} after {event:?}"));
         self.seen.check_session(&self.session);
         self.write(event);
         self.check_rebuilt();
@@ -66,13 +89,13 @@ impl Harness {
 
     pub(crate) fn input(&mut self) -> Event {
         self.inputs += 1;
-        Event::UserInput { text: format!("input-{}.", self.inputs) }
+        Event::UserInput { text: format!("input-{}", self.inputs) }
     }
 
     /// A message of the agent's own, in what is left of the time of the one before it.
     pub(crate) fn follow_up(&mut self, used_ms: u64) -> Event {
         self.inputs += 1;
-        Event::FollowUp { text: format!("input-{}.", self.inputs), used_ms }
+        Event::FollowUp { text: format!("input-{}", self.inputs), used_ms }
     }
 
     /// The journal, line by line.
@@ -127,7 +150,7 @@ fn check_ways_out(session: &Session, now_ms: u64) {
     let mut answers = 0;
     while session.state() != State::WaitingForUserInput {
         let action = session.outstanding().remove(0).action;
-        let _ = session.step(now_ms, stop(&action)).unwrap();
+        let _ = session.step(now_ms, stop(&action, &session)).unwrap();
         answers += 1;
         assert!(answers <= WAY_OUT, "still in {:?} after {answers} answers", session.state());
     }

@@ -1,6 +1,6 @@
 //! What went wrong in other agents, by what happens, and the scenarios that hold what happens here.
 
-use crate::support::scenarios::paths;
+use agent_check::scenarios::paths;
 use agent_core::session::State;
 use agent_core::session::table::TABLE;
 use agent_core::table::Label;

@@ -1,6 +1,6 @@
 //! When a host that leaves has hooks to wait for.
 
-use crate::scenario::script::Script;
+use agent_check::session::Script;
 
 #[test]
 fn hooks_run_once_when_the_host_leaves_between_turns() {

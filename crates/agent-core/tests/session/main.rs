@@ -21,6 +21,4 @@ mod properties;
 mod scenario;
 mod stage;
 mod summaries;
-#[path = "../support/mod.rs"]
-mod support;
 mod trace;

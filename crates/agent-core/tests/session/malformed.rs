@@ -3,8 +3,9 @@
 #[path = "../common/mangle.rs"]
 mod mangle;
 
-use crate::harness::{answer, check_request, stop};
-use crate::scenario::script::{Command, Script};
+use crate::harness::check_request;
+use agent_check::session::alphabet::Question;
+use agent_check::session::{Script, answer, chosen, stop};
 use agent_core::conversation::Item;
 use agent_core::journal::{FORMAT_VERSION, Record, ReplayError, replay};
 use agent_core::session::table::TABLE;
@@ -53,7 +54,7 @@ fn a_session_with_more_messages_looked_at_than_wait_is_an_error() {
     assert_eq!(kept["hooks"]["vetted"], 1);
     kept["hooks"]["vetted"] = 2.into();
     let error = serde_json::from_value::<Session>(kept).unwrap_err().to_string();
-    assert!(error.contains("more messages looked at than there are"), "{error}");
+    assert!(error.contains("more checked messages than there are"), "{error}");
 }
 
 type Spoil<'a> = &'a dyn Fn(&mut Value);
@@ -82,29 +83,29 @@ fn a_session_whose_parts_contradict_each_other_is_an_error() {
         *all = vec![all[0].clone(); 101];
     };
     let cases: &[(&str, &str, Spoil<'_>, &str)] = &[
-        ("input go; answer hi", "/stopped_by_limit", &set, "work that a limit stopped and that is not there"),
-        ("input go", "/stopped_by_limit", &set, "work that a limit stopped and that is not there"),
-        ("input go; answer hi; input more; fail network", "/pending", &emptied, "nothing to be sent"),
-        ("config wall-ms=9; input go", "/deadline", &tomorrow, "a ticket that was not given yet"),
+        ("input go; answer hi", "/stopped_by_limit", &set, "missing work that a limit stopped"),
+        ("input go", "/stopped_by_limit", &set, "missing work that a limit stopped"),
+        ("input go; answer hi; input more; fail network", "/pending", &emptied, "nothing to send"),
+        ("config wall-ms=9; input go", "/deadline", &tomorrow, "a ticket that has not been issued"),
         ("input go", "/trace/recent", &long, "a trace keeps at most 100 entries, and here are 101"),
         (batch, "/batch/calls", &without_last, "open calls of another answer"),
-        (batch, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
-        (done, "/used_ids", &emptied, "a call that stands twice, or that is not remembered"),
-        (done, "/conversation", &twice, "a call that stands twice, or that is not remembered"),
-        (done, "/conversation", &emptied, "nothing to be sent"),
-        (batch, "/conversation", &emptied, "nothing to be sent"),
-        ("input go", "/pending", &emptied, "nothing to be sent"),
-        ("input go", "/pending", &blank, "a message that says nothing"),
-        ("input go; input more", "/queue", &blank, "a message that says nothing"),
-        ("input go", "/compaction/due", &requested, "a summary to be made"),
-        ("input go; fail network", "/pending", &emptied, "nothing to be sent"),
-        ("config hooks=UserPromptSubmit; input go", "/pending", &emptied, "nothing to be sent"),
-        ("config hooks=SessionStart; input go", "", &goes_on, "nothing to be sent"),
+        (batch, "/used_ids", &emptied, "a call that occurs twice or is not on record"),
+        (done, "/used_ids", &emptied, "a call that occurs twice or is not on record"),
+        (done, "/conversation", &twice, "a call that occurs twice or is not on record"),
+        (done, "/conversation", &emptied, "nothing to send"),
+        (batch, "/conversation", &emptied, "nothing to send"),
+        ("input go", "/pending", &emptied, "nothing to send"),
+        ("input go", "/pending", &blank, "a blank message"),
+        ("input go; input more", "/queue", &blank, "a blank message"),
+        ("input go", "/compaction/due", &requested, "a summary to make"),
+        ("input go; fail network", "/pending", &emptied, "nothing to send"),
+        ("config hooks=UserPromptSubmit; input go", "/pending", &emptied, "nothing to send"),
+        ("config hooks=SessionStart; input go", "", &goes_on, "nothing to send"),
         (
             "input go; answer calls change{}; prepared; tool 1 ok x; git commit",
             "/conversation",
             &emptied,
-            "nothing to be sent",
+            "nothing to send",
         ),
     ];
     for (words, at, spoil, told) in cases {
@@ -195,14 +196,15 @@ fn live(session: &Session) {
         _ => true,
     };
     for asked in outstanding.iter().map(|o| &o.action).filter(|action| has_calls(action)) {
-        events.extend([(7, 2), (12, 4), (13, 0), (0, 1), (3, 5), (5, 1), (2, 7)].map(|(a, b)| answer(asked, a, b)));
+        let choices = [(7, 2), (12, 4), (13, 0), (0, 1), (3, 5), (5, 1), (2, 7), (0, 25), (0, 30), (0, 36)];
+        events.extend(choices.map(|(a, b)| chosen(asked, session, a, b)));
     }
     for event in events {
         let mut session = session.clone();
         take(&mut session, event);
         for _ in 0..4 {
             let Some(asked) = session.outstanding().into_iter().map(|o| o.action).find(has_calls) else { break };
-            let event = if session.is_cancel_pending() { stopped(&asked) } else { answer(&asked, 12, 4) };
+            let event = if session.is_cancel_pending() { stopped(&asked, &session) } else { next(&asked, &session) };
             take(&mut session, event);
         }
     }
@@ -228,13 +230,23 @@ fn take(session: &mut Session, event: Event) {
     }
 }
 
-fn stopped(asked: &Action) -> Event {
+fn stopped(asked: &Action, session: &Session) -> Event {
     match asked {
-        Action::RequestApproval { .. } | Action::ScheduleRetry { .. } | Action::StartDeadline { .. } => {
-            answer(asked, 0, 0)
-        }
-        other => stop(other),
+        Action::RequestApproval { .. } => answer("deny 1 no", asked, session).unwrap(),
+        Action::ScheduleRetry { .. } | Action::StartDeadline { .. } => next(asked, session),
+        other => stop(other, session),
     }
+}
+
+/// An answer that goes on.
+fn next(asked: &Action, session: &Session) -> Event {
+    let line = match Question::of(asked).unwrap() {
+        Question::Model => "answer calls change#e{} change#f{} read#g{}",
+        Question::Tools => "tool 1 ok",
+        Question::Approval => "allow 1",
+        other => other.answers()[0],
+    };
+    answer(line, asked, session).unwrap()
 }
 
 /// The ticket that was given last may be open or answered; none can be open that is given only later.
@@ -249,7 +261,7 @@ fn a_session_that_waits_for_a_ticket_of_the_future_is_refused() {
     };
     assert!(with_last(open).is_ok() && with_last(open + 1).is_ok());
     let told = with_last(open - 1).unwrap_err().to_string();
-    assert_eq!(told, "no session is ever in CallingLlm with a ticket that was not given yet");
+    assert_eq!(told, "no session is ever in CallingLlm with a ticket that has not been issued");
 }
 
 /// The text says another state than its data: refused, unless the two cannot be told apart.
@@ -290,7 +302,7 @@ fn a_session_that_waits_for_nothing_is_refused() {
         let mut value = serde_json::to_value(&session).unwrap();
         value.as_object_mut().unwrap().remove("asked");
         let told = serde_json::from_value::<Session>(value).unwrap_err().to_string();
-        assert!(told.contains("something that the driver was asked"), "{words}: {told}");
+        assert!(told.contains("a request to the driver"), "{words}: {told}");
     }
 }
 
@@ -333,12 +345,7 @@ fn a_journal_that_is_spoilt_is_an_error() {
 
 fn session(words: &str) -> Session {
     let mut script = Script::default();
-    for line in words.split("; ") {
-        if let Command::Take(event) = script.read(line) {
-            let step = script.session.step(script.now_ms, event).unwrap_or_else(|no| panic!("{words}: {line}: {no}"));
-            script.note(&step.actions);
-        }
-    }
+    script.play(&words.split("; ").collect::<Vec<_>>());
     script.session
 }
 

@@ -1,12 +1,8 @@
 //! An answer with very many calls: what fails is not worked off whole, and no step costs more than the calls it is about.
 
-use crate::scenario::script::Script;
-use agent_core::budget::Limits;
-use agent_core::conversation::{Item, ToolCall};
-use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
-use agent_core::permission::PermissionMode;
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
+use agent_check::session::{Command, Script};
+use agent_core::conversation::Item;
+use agent_core::session::{Action, Event, State};
 
 /// What becomes of the calls of every answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +14,7 @@ enum Fate {
 }
 
 struct Run {
-    session: Session,
+    script: Script,
     fate: Fate,
     /// Calls that were run.
     run: usize,
@@ -27,85 +23,61 @@ struct Run {
 
 impl Run {
     /// A session whose model answers everything with so many calls, until it rests.
-    fn of(calls: usize, fate: Fate, limits: Limits) -> Self {
-        let mut config = SessionConfig::new(ModelConfig::new("m"));
-        (config.limits, config.permissions.mode) = (limits, PermissionMode::Bypass);
-        let mut run = Self { session: Session::new(config), fate, run: 0, requests: 0 };
-        let mut events = vec![Event::UserInput { text: "go".into() }, Event::Started];
-        while let Some(event) = events.pop() {
-            let step = run.session.step(0, event).unwrap();
-            for action in step.actions {
-                run.answer(action, calls, &mut events);
+    fn of(calls: usize, fate: Fate, limits: &str) -> Self {
+        let script = Script::after(&[&format!("config {limits}"), "input go"]);
+        let mut run = Self { script, fate, run: 0, requests: 0 };
+        while let Some(open) = run.script.session.outstanding().into_iter().next() {
+            for line in run.lines(&open.action, calls) {
+                drop(run.script.tell(&line));
             }
         }
         run
     }
 
-    fn answer(&mut self, action: Action, calls: usize, events: &mut Vec<Event>) {
+    fn lines(&mut self, action: &Action, calls: usize) -> Vec<String> {
         match action {
-            Action::SendLlmRequest { ticket, .. } => {
+            Action::SendLlmRequest { .. } => {
                 self.requests += 1;
-                events.push(Event::LlmCompleted { ticket, response: self.response(calls) });
+                vec![answer(calls, self.fate)]
             }
-            Action::PrepareTools { ticket, calls } => events.push(self.prepared(ticket, &calls)),
-            Action::ExecuteTools { ticket, calls } => {
+            Action::PrepareTools { .. } => vec!["prepared".into()],
+            Action::ExecuteTools { calls, .. } => {
                 self.run += calls.len();
-                let ended = calls.into_iter().rev().map(|call| {
-                    let outcome =
-                        if self.fate == Fate::Fails { ToolOutcome::failed("no") } else { ToolOutcome::ok("") };
-                    Event::ToolCompleted { ticket, call: call.id, outcome }
-                });
-                events.extend(ended);
+                let end = if self.fate == Fate::Fails { "failed no" } else { "ok" };
+                calls.iter().map(|call| format!("tool id:{} {end}", call.id)).collect()
             }
-            Action::CheckGitCommits { ticket, .. } => {
-                events.push(Event::HookFailed { ticket, message: "no git".into() });
-            }
-            _ => {}
+            _ => vec!["hook-failed \"no git\"".into()],
         }
-    }
-
-    fn response(&self, calls: usize) -> LlmResponse {
-        let arguments = if self.fate == Fate::NoObject { "[1]" } else { "{}" };
-        let call = |_| RawCall { id: String::new(), name: "t".into(), arguments: arguments.into(), complete: true };
-        let blocks = (0..calls).map(call).map(ResponseBlock::Call).collect();
-        LlmResponse { blocks, stop: StopReason::ToolUse, usage: None, model: String::new() }
-    }
-
-    fn prepared(&self, ticket: Ticket, calls: &[ToolCall]) -> Event {
-        let finding = || match self.fate {
-            Fate::Unknown => {
-                Finding::UnknownTool { message: "there is no tool `t`, and here are all that there are".into() }
-            }
-            Fate::Changes => {
-                let subject = Subject::Paths(vec!["a".into()]);
-                Finding::Runnable(Inspection { effect: Effect::Changes, subject })
-            }
-            Fate::Fails | Fate::NoObject => {
-                Finding::Runnable(Inspection { effect: Effect::Reads, subject: Subject::None })
-            }
-        };
-        let facts = calls.iter().map(|call| CallFacts::new(call.id.clone(), finding())).collect();
-        Event::ToolsPrepared { ticket, facts }
     }
 
     /// Results of the last round that say what was wrong with the call itself.
     fn explained(&self) -> usize {
-        let last = self.session.conversation().last().unwrap();
+        let last = self.script.session.conversation().last().unwrap();
         let Item::Round(round) = last.as_ref() else { panic!() };
-        round.results().iter().filter(|result| !result.content().contains("too many calls")).count()
+        round.results().iter().filter(|result| !result.content().contains("too many earlier calls")).count()
     }
+}
+
+/// An answer with so many calls, whose names say what is found out about them.
+fn answer(calls: usize, fate: Fate) -> String {
+    let call = match fate {
+        Fate::Fails => " read#{}",
+        Fate::Unknown => " t#{}",
+        Fate::NoObject => " read#[1]",
+        Fate::Changes => " change#{}",
+    };
+    format!("answer calls{}", call.repeat(calls))
 }
 
 #[test]
 fn an_answer_with_thirty_calls_that_fail_leads_to_a_warning_and_then_to_the_end() {
     for fate in [Fate::Fails, Fate::Unknown, Fate::NoObject] {
-        let limits = Limits { max_failures_in_row: Some(10), ..Limits::default() };
-        let run = Run::of(30, fate, limits);
-        assert_eq!(run.session.state(), State::WaitingForUserInput);
+        let run = Run::of(30, fate, "failures=10");
+        assert_eq!(run.script.session.state(), State::WaitingForUserInput);
         assert_eq!(run.requests, 2, "{fate:?}: one request with the warning");
         assert_eq!(run.run, if fate == Fate::Fails { 10 } else { 0 }, "{fate:?}: no more than the limit");
         assert_eq!(run.explained(), 5, "{fate:?}: those behind are not looked at");
-        assert_eq!(run.session.ledger().failures_in_row, 10, "{fate:?}");
+        assert_eq!(run.script.session.ledger().failures_in_row, 10, "{fate:?}");
     }
 }
 
@@ -113,30 +85,22 @@ fn an_answer_with_thirty_calls_that_fail_leads_to_a_warning_and_then_to_the_end(
 #[test]
 fn very_many_calls_of_an_answer_end() {
     for fate in [Fate::Fails, Fate::Unknown, Fate::NoObject] {
-        let limits = Limits { max_failures_in_row: Some(30), ..Limits::default() };
-        let run = Run::of(50_000, fate, limits);
+        let run = Run::of(50_000, fate, "failures=30");
         assert_eq!((run.requests, run.explained()), (2, 15), "{fate:?}");
     }
     for fate in [Fate::Fails, Fate::Changes] {
         let calls = 10_000;
-        let limits = Limits { max_model_calls: Some(1), ..Limits::default() };
-        let run = Run::of(calls, fate, limits);
+        let run = Run::of(calls, fate, "model-calls=1");
         assert_eq!((run.requests, run.run), (1, calls), "{fate:?}: without a limit all of them run");
     }
 }
 
 #[test]
 fn facts_of_very_many_calls_may_come_in_any_order() {
-    let mut script = Script::default();
-    script.play(&["input go"]);
-    let run = Run::of(1, Fate::Unknown, Limits { max_failures_in_row: Some(1), ..Limits::default() });
-    let Some(Action::SendLlmRequest { ticket, .. }) = script.session.outstanding().pop().map(|open| open.action) else {
-        panic!()
-    };
-    let step = script.session.step(0, Event::LlmCompleted { ticket, response: run.response(50_000) }).unwrap();
-    let Some(Action::PrepareTools { ticket, calls }) = step.actions.last() else { panic!() };
-    let Event::ToolsPrepared { mut facts, .. } = run.prepared(*ticket, calls) else { panic!() };
+    let mut script = Script::after(&["input go", &answer(50_000, Fate::Unknown)]);
+    let Command::Take(mut event) = script.read("prepared") else { panic!() };
+    let Event::ToolsPrepared { facts, .. } = &mut event else { panic!() };
     facts.reverse();
-    drop(script.session.step(0, Event::ToolsPrepared { ticket: *ticket, facts }).unwrap());
+    drop(script.session.step(0, event).unwrap());
     assert_eq!(script.session.state(), State::SendingToolResults);
 }

@@ -4,9 +4,10 @@
 use crate::pairs::Pairs;
 use crate::scenario::Scenarios;
 use crate::stage::on;
-use crate::support::mutants::mutants;
-use crate::support::score;
-use crate::support::witnesses::{Done, Driver, Witnesses, action_name};
+use agent_check::action_name;
+use agent_check::mutation;
+use agent_check::mutation::mutants;
+use agent_check::witness::{Done, Driver, Witnesses};
 use agent_core::session::table::{PROVED, TABLE};
 use agent_core::session::{Event, ModelConfig, Session, SessionConfig, SessionTable, Transition, Trigger};
 use serde_json::Value;
@@ -14,7 +15,7 @@ use serde_json::Value;
 #[test]
 fn every_change_of_the_table_is_noticed() {
     let (witnesses, pairs, scenarios) = (Witnesses::of("session"), Pairs::tried(), Scenarios::read());
-    score::check(
+    mutation::check(
         &TABLE,
         PROVED.claims(),
         &[

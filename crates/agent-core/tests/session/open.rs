@@ -1,6 +1,6 @@
 //! What is open, and what of it may begin again: a call that may cost money, a question that somebody has to answer, hooks.
 
-use crate::scenario::script::{Command, Script};
+use agent_check::session::{Command, Script};
 use agent_core::budget::{LimitKind, Price};
 use agent_core::conversation::Item;
 use agent_core::hook::HookPoint;
@@ -65,8 +65,7 @@ fn at_rest_only_what_stands_in_the_way_of_another_turn_is_a_limit_that_was_reach
     for (lines, reached) in
         [(&failed[..], None), (&refused[..], None), (&spent[..], Some(LimitKind::ModelCalls)), (&unpriced[..], None)]
     {
-        let mut script = Script::default();
-        script.play(lines);
+        let script = Script::after(lines);
         assert_eq!(script.session.state(), State::WaitingForUserInput, "{lines:?}");
         assert_eq!(script.session.limit_reached().map(|reached| reached.kind), reached, "{lines:?}");
     }
@@ -74,8 +73,7 @@ fn at_rest_only_what_stands_in_the_way_of_another_turn_is_a_limit_that_was_reach
 
 #[test]
 fn rulings_are_told_in_call_order_whatever_the_order_of_the_facts() {
-    let mut script = Script::default();
-    script.play(&["config deny=change", "input go", "answer calls read{} change{} read{} change{}"]);
+    let mut script = Script::after(&["config deny=change", "input go", "answer calls read{} change{} read{} change{}"]);
     let Command::Take(Event::ToolsPrepared { ticket, mut facts }) = script.read("prepared") else { panic!() };
     facts.reverse();
     let step = script.session.step(0, Event::ToolsPrepared { ticket, facts }).unwrap();
@@ -93,12 +91,7 @@ fn hooks_on_what_was_done_do_not_run_again() {
 /// There is no empty line behind the words.
 #[test]
 fn an_interrupted_call_that_said_nothing_has_one_line() {
-    let mut script = Script::default();
-    for line in ["config", "input go", "answer calls read{}", "prepared", "tool 1 interrupted \"\""] {
-        let Command::Take(event) = script.read(line) else { continue };
-        let step = script.session.step(0, event).unwrap();
-        script.note(&step.actions);
-    }
+    let script = Script::after(&["input go", "answer calls read{}", "prepared", "tool 1 interrupted \"\""]);
     let last = script.session.conversation().last().unwrap();
     let Item::Round(round) = last.as_ref() else { panic!("{last:?}") };
     assert_eq!(round.results()[0].content(), "interrupted, outcome unknown");

@@ -1,19 +1,18 @@
 //! Every waiting state with every event and every guard: what happens is what the rules of the [`oracle`] say, or the event is refused and
 //! the session stays as it was, to the byte. What all pairs come to stands in the snapshot, to be read.
 
-mod alphabet;
 mod layer;
 mod oracle;
 mod places;
 mod products;
 
-use crate::scenario::script::{Command, Script};
 use crate::stage::table;
-use crate::support::quiet;
+use agent_check::quiet;
+use agent_check::session::alphabet::{COMMANDS, all_answers};
+use agent_check::session::{Command, Script};
 use agent_core::session::table::TABLE;
 use agent_core::session::{Action, Reason, Session, State, Step, Ticket, Trigger};
 use agent_core::table::Label;
-use alphabet::{ANSWERS, COMMANDS};
 pub(crate) use layer::Pairs;
 use oracle::Said;
 use places::{PLACES, Place};
@@ -149,10 +148,10 @@ impl There {
             match until {
                 Some(point) => {
                     while hooks_run(&script.session).is_some_and(|name| name != point) {
-                        take(&mut script, "hooks", lines);
+                        script.play(&["hooks"]);
                     }
                 }
-                None => take(&mut script, line, lines),
+                None => drop(script.tell(line)),
             }
         }
         let session = &script.session;
@@ -164,8 +163,8 @@ impl There {
             "{lines}"
         );
         let open: Vec<Ticket> = (0..100).map(Ticket).filter(|ticket| session.is_open(*ticket)).collect();
-        let asked = open.iter().copied().find(|ticket| *ticket != script.deadline);
-        let clock = open.iter().copied().find(|ticket| *ticket == script.deadline);
+        let asked = open.iter().copied().find(|ticket| *ticket != script.deadline());
+        let clock = open.iter().copied().find(|ticket| *ticket == script.deadline());
         if asked.is_none() {
             words.push("idle");
         }
@@ -184,13 +183,13 @@ impl There {
 
     /// Every event: commands, and every answer with every kind of ticket.
     fn events(&self) -> Vec<(&'static str, Ticket, &'static str)> {
-        let mut given = (1..=self.script.newest.0).map(Ticket);
+        let mut given = (1..=self.script.newest().0).map(Ticket);
         let late = given.find(|ticket| !self.script.session.is_open(*ticket));
         let tickets = [(self.asked, "open"), (self.clock, "clock"), (late, "late"), (Some(Ticket(9_999)), "unknown")];
         let mut out: Vec<_> = COMMANDS.iter().map(|line| (*line, Ticket(0), "")).collect();
         for (ticket, kind) in tickets {
             let Some(ticket) = ticket else { continue };
-            out.extend(ANSWERS.iter().map(|line| (*line, ticket, kind)));
+            out.extend(all_answers().map(|line| (line, ticket, kind)));
         }
         out
     }
@@ -281,13 +280,6 @@ fn calls(script: &Script) -> [String; 3] {
         }
     }
     ids
-}
-
-fn take(script: &mut Script, line: &str, lines: &str) {
-    if let Command::Take(event) = script.read(line) {
-        let step = script.session.step(script.now_ms, event).unwrap_or_else(|no| panic!("{lines}: {line}: {no}"));
-        script.note(&step.actions);
-    }
 }
 
 /// The point of the hooks that run.

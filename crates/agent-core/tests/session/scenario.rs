@@ -8,21 +8,17 @@
 //!     - send #1 to first: user "hello"
 //! ```
 //!
-//! Lines that begin with `>` are read (see `script`), indented lines are what came of them (see `show`). Whatever a scenario does, a
+//! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario does, a
 //! refusal must leave the session as it was, and at the end the history must be sendable.
 
-mod hook_words;
-pub(crate) mod script;
-mod show;
-
-use crate::harness::{check_request, stop};
 use crate::stage::table;
-use crate::support::quiet;
-use crate::support::scenarios::{self, Story};
+use agent_check::quiet;
+use agent_check::request;
+use agent_check::scenarios::{self, Story};
+use agent_check::session::{Command, Script, show, stop};
 use agent_core::budget::Limits;
 use agent_core::journal::{self, Entry, Format, Header, Record};
 use agent_core::session::{Action, Event, Session, State};
-use script::{Command, Script};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -170,7 +166,7 @@ fn perform(script: &mut Script, line: &str, fired: &mut BTreeSet<String>) -> Str
                     script.note(&step.actions);
                     for action in &step.actions {
                         if let Action::SendLlmRequest { request, .. } = action {
-                            check_request(&request.conversation);
+                            request::check(&request.conversation).unwrap();
                         }
                     }
                     show::step(&script.session, &step)
@@ -196,7 +192,7 @@ fn check_sendable(session: &Session) {
             break;
         }
         let action = session.outstanding().remove(0).action;
-        let _ = session.step(0, stop(&action)).unwrap();
+        let _ = session.step(0, stop(&action, &session)).unwrap();
     }
     assert_eq!(session.state(), State::WaitingForUserInput);
     let _ = session.step(0, Event::BudgetRaised { limits: Limits::default() }).unwrap();
@@ -205,13 +201,13 @@ fn check_sendable(session: &Session) {
     }
     // Hooks that fail let everything pass.
     while let Some(action @ Action::RunHooks { .. }) = session.outstanding().first().map(|open| open.action.clone()) {
-        let _ = session.step(0, stop(&action)).unwrap();
+        let _ = session.step(0, stop(&action, &session)).unwrap();
     }
     let sent = session.outstanding().into_iter().find_map(|outstanding| match outstanding.action {
         Action::SendLlmRequest { request, .. } => Some(request),
         _ => None,
     });
-    check_request(&sent.unwrap().conversation);
+    request::check(&sent.unwrap().conversation).unwrap();
 }
 
 /// Answers of a driver that stops everything, before the session has come to rest.

@@ -1,6 +1,6 @@
 //! What is sent to be summarised: without thinking, and with results clipped to the model's window.
 
-use crate::scenario::script::Script;
+use agent_check::session::Script;
 use agent_core::conversation::{Block, Item};
 use agent_core::llm::{LlmResponse, Purpose, ResponseBlock};
 use agent_core::session::{Action, Event};

@@ -140,12 +140,12 @@ pub(super) fn set_id_file(at: &Surroundings) -> io::Result<()> {
 
 pub(super) fn read_hidden(at: &Surroundings) -> io::Result<()> {
     let found = [fs::read(at.hidden("key")), fs::read(at.outside.with_file_name("hidden-file"))];
-    must_fail(found.iter().any(|read| read.as_ref().is_ok_and(|text| !text.is_empty())), "nothing is there")
+    must_fail(found.iter().any(|read| read.as_ref().is_ok_and(|text| !text.is_empty())), "it is empty or missing")
 }
 
 pub(super) fn lock_hidden(at: &Surroundings) -> io::Result<()> {
     let lock = File::open(at.hidden("lock"))?;
-    must_fail(lock.try_lock().is_ok(), "it is locked by another")
+    must_fail(lock.try_lock().is_ok(), "another process has locked it")
 }
 
 pub(super) fn symbolic_link(at: &Surroundings) -> io::Result<()> {
@@ -278,7 +278,7 @@ pub(super) fn signal(at: &Surroundings) -> io::Result<()> {
 }
 
 pub(super) fn inherit_environment(_: &Surroundings) -> io::Result<()> {
-    must_fail(std::env::var_os(CANARY).is_some(), "it is not there")
+    must_fail(std::env::var_os(CANARY).is_some(), "it is missing")
 }
 
 pub(super) fn inherit_descriptor(at: &Surroundings) -> io::Result<()> {

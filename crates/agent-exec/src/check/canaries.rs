@@ -149,21 +149,21 @@ impl Canaries {
         let mut traces: Vec<PathBuf> = traces.iter().map(|trace| self.root.join(trace)).collect();
         traces.push(shared("left", &self.name));
         if let Some(trace) = traces.into_iter().find(|trace| trace.exists()) {
-            return Some(format!("{} is there", self.shown(&trace)));
+            return Some(format!("{} exists", self.shown(&trace)));
         }
         if self.tcp.accept().is_ok() || self.unix.accept().is_ok() || self.in_abstract.accept().is_ok() {
-            return Some("a connection came".to_owned());
+            return Some("a connection arrived".to_owned());
         }
         if self.udp.recv(&mut [0; 8]).is_ok() || self.datagrams.recv(&mut [0; 8]).is_ok() {
-            return Some("a datagram came".to_owned());
+            return Some("a datagram arrived".to_owned());
         }
         if matches!(self.pipe.read(&mut [0; 8]), Ok(1..)) {
             return Some("a named pipe was written".to_owned());
         }
         if fs::metadata(self.root.join("work/set-id")).is_ok_and(|file| file.permissions().mode() & SET_ID != 0) {
-            return Some("a file is there that gives the rights of its owner".to_owned());
+            return Some("a set-user-id file exists".to_owned());
         }
-        matches!(self.victim.try_wait(), Ok(Some(_))).then(|| "another process was ended".to_owned())
+        matches!(self.victim.try_wait(), Ok(Some(_))).then(|| "another process was killed".to_owned())
     }
 
     fn shown(&self, path: &Path) -> String {

@@ -176,7 +176,7 @@ impl Checker {
             (true, true, false) | (false, _, true) => Held::No,
         };
         let detail = match held {
-            Held::Unknown => format!("not without a sandbox either: {}", outside.said),
+            Held::Unknown => format!("does not work without a sandbox either: {}", outside.said),
             Held::Yes | Held::No | Held::Known => inside.said,
         };
         Ok(Finding { id: probe.id, what: probe.what, is_allowed, held, detail })
@@ -209,7 +209,7 @@ impl Checker {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let said = match touched {
             Some(what) => what,
-            None if said.is_empty() => if claimed { "it works" } else { "without effect" }.to_owned(),
+            None if said.is_empty() => if claimed { "it works" } else { "no effect" }.to_owned(),
             None => said,
         };
         // What is allowed may touch what it is allowed to touch.

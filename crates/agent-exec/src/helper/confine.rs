@@ -111,9 +111,7 @@ fn check(mounts: &[OsString]) -> Result<(), String> {
         let made = Made::read(word, path, place).ok_or("the helper was called wrongly")?;
         if !is_as_decided(&made) {
             let path = Path::new(path).display();
-            return Err(format!(
-                "{path} was changed while the sandbox was made, by another command for one: try again"
-            ));
+            return Err(format!("{path} changed while the sandbox was set up, perhaps by another command: try again"));
         }
     }
     Ok(())

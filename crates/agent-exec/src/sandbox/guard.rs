@@ -169,8 +169,8 @@ fn told(mut new: Vec<String>) -> Option<String> {
     new.truncate(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(format!(
-        "new or changed while commands ran: {}{more}. Other programs act on such files by themselves: look at them first \
-         unless you asked for them",
+        "new or changed while commands ran: {}{more}. Other programs act on such files automatically: inspect them first unless you \
+         asked for them",
         new.join(", ")
     ))
 }

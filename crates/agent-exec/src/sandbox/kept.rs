@@ -129,7 +129,10 @@ impl Kept {
             }
             // What could not be looked at may have been there, and what cannot be now has not come.
             if *before == Was::Unknown || now == Was::Unknown {
-                remarks.push(format!("`{}` could not be looked at all the time: look at it first", path.display()));
+                remarks.push(format!(
+                    "`{}` could not be watched all the time: inspect it before you use it",
+                    path.display()
+                ));
                 continue;
             }
             if now != Was::Nothing {
@@ -138,7 +141,7 @@ impl Kept {
             if let Was::Link(target) = before
                 && self.link_again(path, target).is_ok()
             {
-                remarks.push(format!("the link `{}` was replaced, and was made again", path.display()));
+                remarks.push(format!("the link `{}` was replaced and has been restored", path.display()));
             }
         }
         remarks
@@ -149,13 +152,13 @@ impl Kept {
         let shown = path.display();
         match self.rename(path) {
             Ok(name) => format!(
-                "`{shown}` was made or replaced while commands ran, which in the sandbox they may not: it is now `{}`. \
-                 To have it there, make it outside of the sandbox",
+                "`{shown}` was created or replaced while commands ran, which the sandbox forbids: it is now `{}`. If you want it there, \
+                 create it outside the sandbox",
                 path.with_file_name(name).display()
             ),
             Err(error) => format!(
-                "`{shown}` was made or replaced while commands ran, which in the sandbox they may not, and could not be set aside \
-                 ({error}): other programs act on it by themselves, so remove it first"
+                "`{shown}` was created or replaced while commands ran, which the sandbox forbids, and could not be renamed ({error}): \
+                 other programs act on it automatically, so remove it first"
             ),
         }
     }
@@ -373,6 +376,6 @@ mod tests {
         // One that comes later is nobody's way either.
         symlink(outside.path(), path.join("sub")).unwrap();
         let (message, there) = (kept.set_aside(Path::new("sub/.git")), outside.path().join(".git"));
-        assert!(message.contains("could not be set aside") && there.exists(), "{message}");
+        assert!(message.contains("could not be renamed") && there.exists(), "{message}");
     }
 }

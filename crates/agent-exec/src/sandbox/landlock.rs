@@ -60,7 +60,7 @@ pub(crate) fn confine(reach: &Reach<'_>) -> Result<(), String> {
     };
     match restricted {
         Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) => Ok(()),
-        Ok(RulesetStatus::NotEnforced) => Err("Landlock is there and does not act".to_owned()),
+        Ok(RulesetStatus::NotEnforced) => Err("Landlock is present but has no effect".to_owned()),
         Err(error) => Err(format!("Landlock: {error}")),
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn fence(writable: &[OsString]) -> Result<(), String> {
     };
     match restrict().map(|status| status.ruleset) {
         Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) => Ok(()),
-        Ok(RulesetStatus::NotEnforced) => Err("Landlock is there and does not act".to_owned()),
+        Ok(RulesetStatus::NotEnforced) => Err("Landlock is present but has no effect".to_owned()),
         Err(error) => Err(format!("Landlock: {error}")),
     }
 }

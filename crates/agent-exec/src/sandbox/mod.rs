@@ -99,7 +99,7 @@ pub enum Access {
 pub enum Mechanism {
     /// Namespaces made by `bwrap`, and a filter of system calls.
     Bubblewrap,
-    /// Landlock and a filter of system calls: weaker.
+    /// Landlock and a system call filter: weaker.
     Landlock,
 }
 
@@ -166,7 +166,7 @@ impl Sandbox {
             Ok(sandbox) => return Ok(sandbox),
             Err(Refusal::NotHere(why)) => why,
             Err(Refusal::TooMuch(bubblewrap)) => {
-                let landlock = "Landlock alone would hold less, and was not tried".to_owned();
+                let landlock = "Landlock alone would be weaker, and was not tried".to_owned();
                 return Err(Unavailable { bubblewrap, landlock, is_for_size: true });
             }
         };
@@ -204,7 +204,7 @@ impl Sandbox {
             }
         };
         if cfg!(not(target_os = "linux")) {
-            return Err(format!("{} is a part of Linux", mechanism.name()).into());
+            return Err(format!("{} exists only on Linux", mechanism.name()).into());
         }
         let taken: Vec<PathBuf> = fixed.writable.iter().map(|place| place.path.clone()).collect();
         let scratch = Scratch::beside(&taken).map_err(|error| format!("make a temporary directory: {error}"))?;
@@ -282,7 +282,7 @@ impl Sandbox {
         match mechanism {
             Mechanism::Bubblewrap if *has_landlock => {}
             Mechanism::Bubblewrap => {
-                found.push("commands can write to named pipes outside: this kernel has no Landlock");
+                found.push("commands can write to named pipes outside the workspace: this kernel has no Landlock");
             }
             Mechanism::Landlock => {
                 found.extend(WITHOUT_NAMESPACES);
@@ -290,7 +290,9 @@ impl Sandbox {
                     (!keeps_signals)
                         .then_some("commands can end your other processes: this kernel is older than Linux 6.12"),
                 );
-                found.extend((!self.not_hidden().is_empty()).then_some("what is hidden in the workspace can be read"));
+                found.extend(
+                    (!self.not_hidden().is_empty()).then_some("commands can read hidden files in the workspace"),
+                );
             }
         }
         found
@@ -351,15 +353,20 @@ impl fmt::Debug for Sandbox {
 /// What is in force, in one line.
 impl fmt::Display for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writes = match self.0.policy.access {
-            Access::WorkspaceWrite => "commands write in the workspace and a temporary directory only",
-            Access::ReadOnly => "commands write in a temporary directory only",
+        let workspace = match self.0.policy.access {
+            Access::WorkspaceWrite => "the workspace and ",
+            Access::ReadOnly => "",
+        };
+        let others = match self.0.policy.writable.len() {
+            0 => String::new(),
+            1 => " and 1 other directory".to_owned(),
+            count => format!(" and {count} other directories"),
         };
         let name = self.0.mechanism.name();
-        write!(f, "{writes}, and have no network ({name})")?;
+        write!(f, "commands can write only to {workspace}a temporary directory{others}, and have no network ({name})")?;
         match self.weaknesses().as_slice() {
             [] => Ok(()),
-            weaknesses => write!(f, "; it is weaker than it can be: {}", weaknesses.join("; ")),
+            weaknesses => write!(f, "; weaker than it could be: {}", weaknesses.join("; ")),
         }
     }
 }
@@ -367,8 +374,8 @@ impl fmt::Display for Sandbox {
 /// What Landlock and a filter leave open.
 const WITHOUT_NAMESPACES: [&str; 5] = [
     "commands can write .git and the configuration in the workspace",
-    "commands can change permissions, times and attributes of files outside",
+    "commands can change the permissions, times and attributes of files outside the workspace",
     "commands can list the names of files everywhere",
     "commands can see other processes",
-    "what a command detaches may outlive an agent that is killed",
+    "detached processes of a command may outlive an agent that is killed",
 ];

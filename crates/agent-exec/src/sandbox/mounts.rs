@@ -42,9 +42,8 @@ enum Kind {
 /// More mounts are needed than can be made for every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{needed} mounts would be needed for what is hidden and protected and for the directories on the way to it, and {MOST_MOUNTS} are the \
-     most: work in a directory further down, or remove what is not needed of files that other programs run, of repositories, and of what is to \
-     be hidden"
+    "hidden and protected files and the directories that lead to them need {needed} mounts, but the limit is {MOST_MOUNTS}: work in a \
+     subdirectory, or remove files that other programs run, repositories or hidden files that you do not need"
 )]
 pub(crate) struct TooMany {
     needed: usize,
@@ -298,7 +297,7 @@ mod tests {
             assert!(line.iter().any(|word| word == held), "{held}");
         }
         assert_eq!(build(400).unwrap_err(), TooMany { needed: 1_204 });
-        assert!(build(400).unwrap_err().to_string().contains("1204 mounts would be needed"));
+        assert!(build(400).unwrap_err().to_string().contains("need 1204 mounts"));
     }
 
     #[test]

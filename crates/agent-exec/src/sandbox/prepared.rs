@@ -41,7 +41,7 @@ impl Sandbox {
         status: Option<&StatusFile>,
         input: Input,
     ) -> Result<Command, Refusal> {
-        let mounts = MountTable::now().map_err(|error| format!("read the table of mounts: {error}"))?;
+        let mounts = MountTable::now().map_err(|error| format!("read the mount table: {error}"))?;
         let Parts { policy, fixed, helper, bubblewrap, scratch, hidden, has_landlock, .. } = &*self.0;
         let preparation = match bubblewrap {
             Some(bubblewrap) => {
@@ -119,7 +119,7 @@ impl Sandbox {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
+        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gives no reason");
         Err(format!("{name} does not work here: {line}").into())
     }
 }

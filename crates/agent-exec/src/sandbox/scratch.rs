@@ -43,7 +43,7 @@ impl Scratch {
         let others = ["/tmp", "/var/tmp", "/dev/shm"].iter().filter_map(|parent| Path::new(parent).canonicalize().ok());
         let Some(parent) = std::iter::once(wanted).chain(others).find(is_free) else {
             return Err(io::Error::other(
-                "every temporary directory lies in what commands may write: set TMPDIR to another one",
+                "every temporary directory is in a place where commands may write: set TMPDIR to another one",
             ));
         };
         BEGUN.call_once(|| {

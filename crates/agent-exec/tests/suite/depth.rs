@@ -349,7 +349,7 @@ async fn what_is_hidden_in_the_workspace_cannot_be_moved_to_be_read() {
         if mechanism != Mechanism::Bubblewrap {
             let said = sandboxed.sandbox().unwrap().to_string();
             assert!(
-                not_hidden.contains(&place.path("home/.ssh")) && said.contains("hidden in the workspace"),
+                not_hidden.contains(&place.path("home/.ssh")) && said.contains("hidden files in the workspace"),
                 "{said}"
             );
             continue;

@@ -100,7 +100,7 @@ async fn mounts_that_were_made_elsewhere_are_noticed() {
                 Err(why) => {
                     refused += 1;
                     assert!(
-                        why.to_string().contains("changed while the sandbox was made")
+                        why.to_string().contains("changed while the sandbox was set up")
                             || why.to_string().contains("bwrap"),
                         "{why}"
                     );

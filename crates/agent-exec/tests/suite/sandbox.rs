@@ -259,7 +259,7 @@ async fn what_is_replaced_is_put_right() {
         let finished = run(&sandboxed, &place.command("rm .git && mkdir .git && echo new > .git/config")).await;
         assert_eq!(finished.exit, Exit::Code(0), "{mechanism:?}: it is an attempt: {finished:?}");
         assert_eq!(fs::read_to_string(work.join(".git/config")).unwrap(), "[core]\n", "{mechanism:?}: {finished:?}");
-        assert!(finished.remarks.iter().any(|remark| remark.contains("was made again")), "{finished:?}");
+        assert!(finished.remarks.iter().any(|remark| remark.contains("has been restored")), "{finished:?}");
     }
 }
 

@@ -119,8 +119,7 @@ impl Turn {
                 if let Some(why) = self.unkept.get(path) {
                     stream::unkept(&mut entries, path, why);
                     if self.told.insert(path.to_owned()) {
-                        self.lost
-                            .push(format!("{path} cannot be taken back by undo: how it was before is not kept: {why}"));
+                        self.lost.push(format!("undo cannot restore {path}: its old content is not kept: {why}"));
                     }
                 }
                 *seen = Seen::Left(now.digest());
@@ -209,7 +208,7 @@ pub(crate) enum ImportError {
     #[error("the record of the turn: {0}")]
     Io(#[from] io::Error),
     /// It says more than how files were, or what is in it is not what the agent wrote.
-    #[error("it is not a record of the agent's, or a command changed it")]
+    #[error("the agent did not write it, or a command changed it")]
     Foreign,
 }
 

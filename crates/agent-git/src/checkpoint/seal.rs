@@ -88,13 +88,13 @@ fn keyed_digest(key: &[u8], text: &[u8]) -> [u8; 32] {
 fn read(file: &Path) -> io::Result<Key> {
     let opened = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(file)?;
     if !opened.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     opened.take(BYTES as u64 + 1).read_to_end(&mut bytes)?;
     let found = bytes.len();
     let key =
-        bytes.try_into().map_err(|_| io::Error::other(format!("it has {found} bytes and not {BYTES}; remove it")))?;
+        bytes.try_into().map_err(|_| io::Error::other(format!("it has {found} bytes, not {BYTES}; remove it")))?;
     Ok(Key(key))
 }
 
@@ -139,7 +139,7 @@ mod tests {
         assert_ne!(first.0, Key::load(&folder.path().join("other")).unwrap().0);
         fs::write(&file, "short").unwrap();
         let why = Key::load(&file).err().unwrap().to_string();
-        assert!(why.contains("it has 5 bytes and not 32"), "{why}");
+        assert!(why.contains("it has 5 bytes, not 32"), "{why}");
     }
 
     #[test]

@@ -214,7 +214,7 @@ pub(super) async fn forget_oldest(
     for name in &old {
         left += usize::from(delete(git, std::slice::from_ref(name)).await.is_err());
     }
-    (left > 0).then(|| format!("{left} old turns that undo could take back cannot be forgotten: {failed}"))
+    (left > 0).then(|| format!("{left} old records of turns cannot be removed: {failed}"))
 }
 
 /// What is to be forgotten of the turns, once that is worth a process.
@@ -250,7 +250,7 @@ fn on_disk(repository: &Repository) -> Option<Vec<String>> {
 }
 
 fn missing() -> GitError {
-    GitError::Failed { subcommand: String::from("cat-file"), found: String::from("a file of it is missing") }
+    GitError::Failed { subcommand: String::from("cat-file"), found: String::from("one of its files is missing") }
 }
 
 const MS_PER_DAY: u64 = 24 * 60 * 60 * 1000;

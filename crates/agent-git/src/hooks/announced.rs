@@ -31,7 +31,7 @@ impl Announced {
         for (_, image) in &mut call.images {
             let bytes = size(image);
             if self.kept_bytes + bytes > TOTAL_LIMIT_BYTES {
-                *image = Image::Opaque("too many files were to be changed at once to remember them");
+                *image = Image::Opaque("too many files were about to change at once to record them");
             } else {
                 self.kept_bytes += bytes;
             }
@@ -99,7 +99,7 @@ impl RepositoryHooks {
         let Ok(repository) = repository else { return };
         for (path, was) in announced.images {
             if let Err(error) = memory.turn.before(repository, &path, &was) {
-                memory.unkept.push(format!("{path} cannot be taken back by undo: {error}"));
+                memory.unkept.push(format!("undo cannot restore {path}: {error}"));
             }
         }
     }

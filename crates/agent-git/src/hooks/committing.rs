@@ -48,7 +48,7 @@ impl RepositoryHooks {
             }
             Err(error) if may_pass(&error) => {
                 let message = format!(
-                    "commit the agent's changes: {error}; it is tried again with the next changes, or when the session ends"
+                    "commit the agent's changes: {error}; this is retried with the next changes or when the session ends"
                 );
                 return Err(HookError::Failed { message });
             }
@@ -61,7 +61,7 @@ impl RepositoryHooks {
             memory.watch.committed(repository, parent.as_deref(), &commit.id);
             report.commit = Some(commit);
             if repository.is_detached() {
-                report.notes.push("HEAD is detached: the commit is on no branch".to_owned());
+                report.notes.push("HEAD is detached, so the commit is on no branch".to_owned());
             }
         }
         Ok(())

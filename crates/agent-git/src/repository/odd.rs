@@ -44,7 +44,7 @@ fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> 
     let bytes = stat.as_ref().map_or(0, |found| u64::try_from(found.st_size).unwrap_or(u64::MAX));
     let found = match stat.map(|found| FileType::from_raw_mode(found.st_mode)) {
         Ok(FileType::RegularFile) if expected == FileType::RegularFile && bytes > most_bytes(path) => {
-            return Some(refused(tree, path, &format!("has {bytes} bytes, more than any that git writes")));
+            return Some(refused(tree, path, &format!("has {bytes} bytes, more than git ever writes")));
         }
         Ok(kind) if kind == expected => return None,
         Ok(FileType::Symlink) => "is a symbolic link",
@@ -52,9 +52,9 @@ fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> 
         Ok(_) if expected == FileType::Directory => "is not a directory",
         Ok(_) => "is not a regular file",
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) if is_loop(&error) => "lies behind a symbolic link",
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => "lies behind something that is not a directory",
-        Err(_) => "cannot be looked at",
+        Err(error) if is_loop(&error) => "is reached through a symbolic link",
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => "is below something that is not a directory",
+        Err(_) => "cannot be examined",
     };
     Some(refused(tree, path, found))
 }

@@ -67,7 +67,7 @@ fn files_that_were_the_users_are_left_out() {
         ("a.rs", "it had uncommitted changes before", |repo| {
             repo.write("a.rs", "dirty\n");
         }),
-        ("new.rs", "it was there before the agent", |repo| {
+        ("new.rs", "it existed before the agent", |repo| {
             repo.write("new.rs", "untracked\n");
         }),
         ("a.rs", "another version of it is staged", |repo| {
@@ -90,7 +90,7 @@ fn files_that_were_the_users_are_left_out() {
         ("a.rs", "specially marked", |repo| {
             drop(repo.git(&["update-index", "--skip-worktree", "a.rs"]));
         }),
-        ("x.log", "told to ignore it", |repo| {
+        ("x.log", "git ignores it", |repo| {
             repo.write(".gitignore", "*.log\n");
         }),
         (".env", "suggests a secret", |_| {}),
@@ -131,7 +131,7 @@ fn a_change_that_nobody_announced_is_left_out() {
     repo.write("a.rs", "by a command?\n");
     let report = agent.finish(&["a.rs"]);
     assert_eq!(report.commit, None);
-    assert!(report.notes[0].contains("not known how it was"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("its content before"), "{:?}", report.notes);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn what_is_ignored_from_elsewhere_is_not_committed() {
         agent.change("x.rs", Some("x\n"));
         let report = agent.finish(&["x.log", "x.rs"]);
         assert_eq!(repo.last_commit(), "fix: fix it\nA\tx.rs\n", "{place}: {report:?}");
-        assert!(report.notes[0].contains("x.log was not committed: git is told to ignore it"), "{place}: {report:?}");
+        assert!(report.notes[0].contains("x.log was not committed: git ignores it"), "{place}: {report:?}");
     }
 }
 
@@ -499,7 +499,11 @@ fn names_are_as_on_the_disk_and_none_that_git_would_not_check_out() {
         agent.change(path, Some("agent\n"));
         let report = agent.finish(&[path]);
         assert_eq!(report.commit, None, "{path}");
-        assert!(report.notes.iter().any(|note| note.contains("git refuses such a name")), "{path}: {:?}", report.notes);
+        assert!(
+            report.notes.iter().any(|note| note.contains("git does not allow this name")),
+            "{path}: {:?}",
+            report.notes
+        );
     }
     assert_eq!(repo.git(&["fsck", "--strict"]), "");
 }

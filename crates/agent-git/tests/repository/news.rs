@@ -62,7 +62,7 @@ fn a_repository_that_appears_is_none_of_the_session() {
     commit(&repo, "one");
     let report = agent.check(&["a.rs"]);
     assert!(report.commits.is_empty() && !report.commit_due, "{report:?}");
-    assert!(report.notes[0].contains("made after the session began"), "{report:?}");
+    assert!(report.notes[0].contains("created after the session began"), "{report:?}");
     // The next session works in it.
     let next = repo.agent();
     commit(&repo, "two");

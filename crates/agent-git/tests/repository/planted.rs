@@ -58,7 +58,7 @@ fn a_repository_that_a_command_made_is_not_written() {
         assert_eq!(commits(&repo), if existed { 2 } else { 1 });
         assert_eq!(fs::read_to_string(outside.join("bashrc")).unwrap(), "# mine\n");
         assert_eq!(fs::read_dir(outside.join("folder")).unwrap().count(), 0);
-        assert!(existed || notes[0].contains("made after the session began"), "{notes:?}");
+        assert!(existed || notes[0].contains("created after the session began"), "{notes:?}");
     }
 }
 
@@ -310,7 +310,7 @@ fn a_record_that_the_agent_did_not_write_is_not_taken_back() {
         assert_eq!(repo.read("a.rs"), if is_taken_back { "one\n" } else { "two\n" }, "{what}");
         assert_eq!(repo.read("b.rs"), "mine\n", "{what}");
         if let Err(error) = undone {
-            assert!(error.to_string().contains("not a record of the agent's"), "{what}: {error}");
+            assert!(error.to_string().contains("the agent did not write it"), "{what}: {error}");
         }
     }
 }

@@ -223,7 +223,7 @@ fn what_git_ignores_is_ignored() {
         agent.change(path, Some("x\n"));
         let report = agent.finish(&[path]);
         let notes = report.notes.join(" ");
-        assert_eq!(notes.contains("told to ignore"), is_ignored, "{path}: {report:?}");
+        assert_eq!(notes.contains("git ignores"), is_ignored, "{path}: {report:?}");
         assert_eq!(report.commit.is_none(), is_ignored, "{path}: {report:?}");
         assert!(!since(&agent, 0).contains(&"check-ignore".to_owned()), "{path}");
         ignored_by_git += u32::from(is_ignored);
@@ -289,7 +289,7 @@ fn what_changed_after_the_kill_is_not_the_agents() {
     fs::write(copy.join("a.rs"), "the user's\n").unwrap();
     let agent = Agent::new(HooksConfig { workspace: copy, ..repo.config() });
     let report = agent.try_commit(&["a.rs"]).unwrap();
-    assert!(report.commit.is_none() && report.notes[0].contains("not known how it was"), "{report:?}");
+    assert!(report.commit.is_none() && report.notes[0].contains("its content before"), "{report:?}");
 }
 
 /// Nobody's lock but that of an agent that does not live any more is removed.

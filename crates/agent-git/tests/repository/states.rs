@@ -267,7 +267,7 @@ fn another_working_tree_in_the_configuration_is_refused() {
     agent.change("a.rs", Some("a2\n"));
     repo.git(&["config", "core.worktree", repo.home().to_str().unwrap()]);
     let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
-    assert!(error.contains("git takes"), "{error}");
+    assert!(error.contains("git uses"), "{error}");
 }
 
 /// The runner's environment should be clean. Where it is not, the commit does not go to the other repository.
@@ -282,7 +282,7 @@ fn another_repository_in_the_environment_is_refused() {
     let agent = Agent::with_runner(repo.config(), runner);
     agent.change("a.rs", Some("a2\n"));
     let error = agent.try_commit(&["a.rs"]).unwrap_err().to_string();
-    assert!(error.contains("git takes"), "{error}");
+    assert!(error.contains("git uses"), "{error}");
     assert_eq!(other.git(&["rev-parse", "HEAD"]), head);
 }
 

@@ -339,7 +339,7 @@ fn a_turn_that_cannot_be_read_is_passed_over_and_said() {
             fs::write(lost, "damaged\n").unwrap();
         }
         let undone = take_back(&repo, 2).unwrap();
-        assert!(undone.notes.iter().any(|note| note.contains("passed over")), "{damage}: {undone:?}");
+        assert!(undone.notes.iter().any(|note| note.contains("skipped the turn")), "{damage}: {undone:?}");
         // What is known of the file before it does not go with what is there now.
         assert_eq!((undone.restored, undone.left.len()), (vec!["a.rs".to_owned()], 1), "{damage}");
         assert_eq!(repo.read("b.rs"), "b2\n");
@@ -356,7 +356,7 @@ fn what_was_too_large_to_be_kept_is_said() {
     let undone = take_back(&repo, 1).unwrap();
     assert_eq!(undone.restored, ["a.rs"]);
     let expected =
-        ("large.bin".to_owned(), "how it was before is not kept: it is too large (more than 8 MiB)".to_owned());
+        ("large.bin".to_owned(), "its old content is not kept: it is too large (more than 8 MiB)".to_owned());
     assert_eq!(undone.left, std::slice::from_ref(&expected));
     assert_eq!(repo.read("large.bin"), "small\n");
     // A call that did not run changed nothing of which anything would have to be said.

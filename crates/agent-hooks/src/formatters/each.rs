@@ -144,7 +144,7 @@ impl<'a> Open<'a> {
 
     fn put(&self, text: &[u8]) -> Result<Made, FormatError> {
         if agent_types::protected::reason(&self.file.root_path.to_string_lossy()).is_some() {
-            return Err(FormatError::Unfit("it is protected: no tool writes it"));
+            return Err(FormatError::Unfit("it is protected: no tool may write it"));
         }
         if self.files.replace(&self.file.root_path, &self.image, text)? == Replaced::No {
             return Err(FormatError::Unfit("it changed meanwhile"));

@@ -20,7 +20,7 @@ pub(crate) enum FormatError {
     #[error("it was not formatted before the agent changed it")]
     NotFormattedBefore,
     /// Nobody remembers how it was.
-    #[error("it is not known how it was before the agent changed it")]
+    #[error("its content before the agent changed it is unknown")]
     Unknown,
     /// It is not a file to format.
     #[error("{0}")]
@@ -176,7 +176,7 @@ impl Formatter<'_> {
     /// Refuses results that cannot be a formatted text.
     fn checked(&self, result: Vec<u8>, text: &[u8]) -> Result<Vec<u8>, FormatError> {
         if result.is_empty() {
-            return Err(self.failed("left nothing of the file"));
+            return Err(self.failed("left an empty file"));
         }
         if str::from_utf8(text).is_ok() && str::from_utf8(&result).is_err() {
             return Err(self.failed("wrote something that is not text"));

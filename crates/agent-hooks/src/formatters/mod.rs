@@ -1,4 +1,4 @@
-//! Formatters: which one handles a file, and what they are known to have left formatted.
+//! Formatters: which one handles a file, and which texts they left formatted.
 
 mod config;
 mod copies;
@@ -35,13 +35,13 @@ impl std::fmt::Debug for Formatters {
 }
 
 impl Formatters {
-    /// Of the formatters that handle a file, the first that the repository configures is used, else the first.
+    /// Of the formatters that handle a file, uses the first that the repository configures, else the first.
     #[must_use]
     pub fn new(formatters: Vec<FormatterConfig>, runner: Arc<dyn CommandRunner>) -> Self {
         Self { formatters, runner, scratch: None, known: Mutex::default() }
     }
 
-    /// Makes copies in this directory: one that a runner with a sandbox can write, and that has the same path there.
+    /// Makes copies in this directory. A runner with a sandbox has to be able to write it, under the same path.
     #[must_use]
     pub fn with_scratch(mut self, scratch: PathBuf) -> Self {
         self.scratch = Some(scratch);
@@ -91,7 +91,7 @@ impl Formatting for Formatters {
         self.formatters.iter().any(|formatter| formatter.handles(path))
     }
 
-    /// A formatter after the other, each over all files that it is for.
+    /// Runs one formatter after the other, each over all of its files.
     async fn format(&self, files: &ChangedFiles<'_>, cancel: &dyn CancelSignal) -> Vec<Formatted> {
         let mut groups: BTreeMap<usize, Vec<(usize, Changed<'_>)>> = BTreeMap::new();
         for (number, file) in files.files.iter().enumerate() {

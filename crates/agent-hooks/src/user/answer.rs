@@ -60,12 +60,12 @@ pub(super) fn read(
         Exit::Code(0) => passed(&text(&output.stdout), is_cut(output), point),
         Exit::Code(2) => {
             let stderr = text(&output.stderr);
-            let reason = if stderr.is_empty() { "it objects and does not say why" } else { &stderr };
+            let reason = if stderr.is_empty() { "it objects without a reason" } else { &stderr };
             Ok(Said::objection(point, &cut(reason)))
         }
         Exit::Code(code) => Err(with_stderr(&format!("it ended with code {code}"), output)),
-        Exit::Signal(signal) => Err(with_stderr(&format!("it was ended by signal {signal}"), output)),
-        Exit::TimedOut => Err(format!("it was not done after {timeout_ms} ms")),
+        Exit::Signal(signal) => Err(with_stderr(&format!("it was killed by signal {signal}"), output)),
+        Exit::TimedOut => Err(format!("it did not finish within {timeout_ms} ms")),
         Exit::Cancelled => Err(String::from("it was stopped")),
     }
 }
@@ -79,7 +79,7 @@ fn is_cut(output: &CommandOutput) -> bool {
 fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> {
     if !stdout.starts_with('{') {
         if let Some(what) = before_answer(stdout) {
-            return Err(format!("its answer cannot be read: {what} stands before it"));
+            return Err(format!("its answer cannot be read: there is {what} before it"));
         }
         let is_context = matches!(point, HookPoint::UserPromptSubmit | HookPoint::SessionStart) && !stdout.is_empty();
         return Ok(Said { context: is_context.then(|| cut(stdout)), ..Said::default() });
@@ -104,7 +104,7 @@ fn before_answer(stdout: &str) -> Option<&'static str> {
         matches!(read, Some(Ok(fields)) if FIELDS.iter().any(|name| fields.contains_key(*name)))
     };
     let (at, _) = starts.take(MOST_STARTS).find(|(at, _)| text.get(*at..).is_some_and(is_answer))?;
-    Some(if at == 0 { "a byte order mark" } else { "something else" })
+    Some(if at == 0 { "a byte order mark" } else { "other text" })
 }
 
 /// The JSON answer. Fields that are not known are left to others.
@@ -136,9 +136,9 @@ impl Answer {
             Some("approve") if point == HookPoint::PreToolUse => {
                 Said { verdict: HookVerdict::Allow { reason }, ..Said::default() }
             }
-            Some("block") if reason.is_empty() => Said::objection(point, "it objects and does not say why"),
+            Some("block") if reason.is_empty() => Said::objection(point, "it objects without a reason"),
             Some("block") => Said::objection(point, &reason),
-            Some(other) => return Err(format!("its answer cannot be read: `{other}` is no decision at {point}")),
+            Some(other) => return Err(format!("its answer cannot be read: `{other}` is not a decision at {point}")),
         };
         if let Some(decision) = self.hook_specific_output.permission_decision {
             let reason = cut(&self.hook_specific_output.permission_decision_reason.unwrap_or_default());
@@ -157,13 +157,13 @@ impl Answer {
         }
         if let Some(context) = self.hook_specific_output.additional_context.filter(|text| !text.trim().is_empty()) {
             if point == HookPoint::SessionEnd {
-                return Err(String::from("its answer cannot be used: nobody reads a context at SessionEnd"));
+                return Err(String::from("its answer cannot be used: SessionEnd takes no context"));
             }
             said.context = Some(cut(&context));
         }
         if self.r#continue == Some(false) && point != HookPoint::SessionEnd {
             let reason = self.stop_reason.filter(|reason| !reason.trim().is_empty());
-            let reason = cut(&reason.unwrap_or_else(|| String::from("it does not say why")));
+            let reason = cut(&reason.unwrap_or_else(|| String::from("it gives no reason")));
             (said.end, said.message) = (HookEnd::Blocked, reason.clone());
             said.stop = Some(reason);
         }
@@ -177,15 +177,15 @@ impl Answer {
 
 fn verdict(decision: &str, reason: String, point: HookPoint) -> Result<HookVerdict, String> {
     if point != HookPoint::PreToolUse {
-        return Err(format!("its answer cannot be used: there is no permission to decide about at {point}"));
+        return Err(format!("its answer cannot be used: there is no permission decision at {point}"));
     }
     let or = |reason: String, plain: &str| if reason.trim().is_empty() { plain.to_owned() } else { reason };
     Ok(match decision {
         "allow" => HookVerdict::Allow { reason },
-        "ask" => HookVerdict::Ask { reason: or(reason, "a hook wants you to be asked") },
-        "deny" => HookVerdict::Deny { reason: or(reason, "it does not say why") },
+        "ask" => HookVerdict::Ask { reason: or(reason, "a hook asks for your approval") },
+        "deny" => HookVerdict::Deny { reason: or(reason, "it gives no reason") },
         "defer" => HookVerdict::None,
-        other => return Err(format!("its answer cannot be read: `{other}` is no permission decision")),
+        other => return Err(format!("its answer cannot be read: `{other}` is not a permission decision")),
     })
 }
 
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!(no(SessionStart).message, "not so", "the user reads it");
         let failed = |exit, stderr| read(&ended(exit, "", stderr), 100, Stop).unwrap_err();
         assert_eq!(failed(Exit::Code(1), "oh"), "it ended with code 1: oh");
-        assert_eq!(failed(Exit::Signal(9), ""), "it was ended by signal 9");
-        assert_eq!(failed(Exit::TimedOut, "x"), "it was not done after 100 ms");
+        assert_eq!(failed(Exit::Signal(9), ""), "it was killed by signal 9");
+        assert_eq!(failed(Exit::TimedOut, "x"), "it did not finish within 100 ms");
         assert_eq!(failed(Exit::Cancelled, "x"), "it was stopped");
         let missing = Err(CommandError { program: "/bin/sh".into(), found: "gone".into() });
         assert_eq!(read(&missing, 100, Stop).unwrap_err(), "start `/bin/sh`: gone");
@@ -274,13 +274,13 @@ mod tests {
         let block = "{\"decision\":\"block\",\n\"reason\":\"no\"}";
         for (before, what) in [
             ("\u{feff}", "a byte order mark"),
-            ("checking …\n", "something else"),
-            ("[checking]\n{\"a\":1}\n", "something else"),
-            ("\u{feff}\nok\n", "something else"),
+            ("checking …\n", "other text"),
+            ("[checking]\n{\"a\":1}\n", "other text"),
+            ("\u{feff}\nok\n", "other text"),
         ] {
             for point in [HookPoint::PreToolUse, HookPoint::UserPromptSubmit] {
                 let said = at(point, &format!("{before}{block}"));
-                assert_eq!(said.unwrap_err(), format!("its answer cannot be read: {what} stands before it"));
+                assert_eq!(said.unwrap_err(), format!("its answer cannot be read: there is {what} before it"));
             }
         }
         // Words that are none.

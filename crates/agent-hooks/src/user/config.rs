@@ -174,7 +174,7 @@ pub enum HookConfigError {
         point: HookPoint,
     },
     /// It waits for what never comes.
-    #[error("the hook at {point} waits for `{name}`, which never comes there: there is {}", input::subjects(*point).join(", "))]
+    #[error("the hook at {point} matches `{name}`, which does not occur there; expected {}", input::subjects(*point).join(", "))]
     NoSuchSubject {
         /// Where.
         point: HookPoint,
@@ -182,7 +182,7 @@ pub enum HookConfigError {
         name: String,
     },
     /// It has no time, or too much.
-    #[error("the hook at {point} may take 1 to {MAX_TIMEOUT_MS} ms, not {timeout_ms}")]
+    #[error("the time limit of the hook at {point} must be 1 to {MAX_TIMEOUT_MS} ms, not {timeout_ms}")]
     Timeout {
         /// Where.
         point: HookPoint,
@@ -224,13 +224,16 @@ mod tests {
         );
         assert_eq!(said(UserHook::new("Stop", "  ")), "the hook at Stop needs a command");
         assert_eq!(said(hook("Stop").matching("bash")), "a hook at Stop takes no matcher");
-        assert_eq!(said(hook("Stop").within_ms(0)), "the hook at Stop may take 1 to 3600000 ms, not 0");
+        assert_eq!(
+            said(hook("Stop").within_ms(0)),
+            "the time limit of the hook at Stop must be 1 to 3600000 ms, not 0"
+        );
         assert_eq!(said(hook("SessionEnd").blocking_on_failure()), "a hook at SessionEnd has nothing to block");
         assert!(said(hook("PreToolUse").matching("mcp__.+")).starts_with("the matcher of the hook at PreToolUse: "));
         for (event, pattern, says) in [
-            ("SessionStart", "clear", "waits for `clear`, which never comes there: there is startup, resume"),
-            ("SessionStart", "startup|compact", "waits for `compact`"),
-            ("PreCompact", "man", "there is manual, auto"),
+            ("SessionStart", "clear", "matches `clear`, which does not occur there; expected startup, resume"),
+            ("SessionStart", "startup|compact", "matches `compact`"),
+            ("PreCompact", "man", "expected manual, auto"),
         ] {
             assert!(said(hook(event).matching(pattern)).contains(says), "{event} {pattern}");
         }

@@ -68,7 +68,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 /// Why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is no list of names with `|` between them and `*` for any letters")]
+#[error("`{pattern}` is not a list of names separated by `|`, with `*` for any characters")]
 pub struct MatcherError {
     /// What was said.
     pub pattern: String,

@@ -115,7 +115,7 @@ impl UserHooks {
     async fn run_one(&self, hook: &UserHook, about: About<'_>, cancel: &dyn CancelSignal) -> (HookRun, Said) {
         let began = Instant::now();
         let (answer, was_stopped) = match self.start(hook, about, cancel).await {
-            Err(fault) => (Err(format!("it was not run: {fault}")), false),
+            Err(fault) => (Err(format!("it did not run: {fault}")), false),
             Ok(result) => {
                 let was_stopped = matches!(&result, Ok(output) if output.exit == Exit::Cancelled);
                 (answer::read(&result, hook.timeout_ms, about.point()).map(|said| of_hook(hook, said)), was_stopped)
@@ -181,7 +181,7 @@ fn of_hook(hook: &UserHook, mut said: Said) -> Said {
     if !hook.may_allow && matches!(said.verdict, HookVerdict::Allow { .. }) {
         said.verdict = HookVerdict::None;
         let before = if said.message.is_empty() { String::new() } else { format!("{}; ", said.message) };
-        said.message = format!("{before}its `allow` does not count: commands of the model could change what it runs");
+        said.message = format!("{before}its `allow` is ignored: the model's commands could change what it runs");
     }
     said
 }

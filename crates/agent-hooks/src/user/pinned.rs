@@ -72,9 +72,9 @@ impl PinnedScript {
             (None, first)
         } else {
             let interpreter = Interpreter::named(&first, None)?;
-            let path = words.next().ok_or_else(|| format!("`{first}` is given no script"))?;
+            let path = words.next().ok_or_else(|| format!("`{first}` has no script as its argument"))?;
             if path.starts_with('-') {
-                return Err(format!("`{first}` is given the option `{path}`"));
+                return Err(format!("`{first}` has the option `{path}`"));
             }
             (Some(interpreter), path)
         };
@@ -157,10 +157,10 @@ impl Grounds {
             true => Some(PathBuf::from(program)).filter(|program| program.is_file()),
             false => self.search().map(|entry| entry.join(program)).find(|file| self.is_outside(file) && may_run(file)),
         };
-        let found = found.ok_or_else(|| format!("there is no `{program}` outside of the workspace"))?;
+        let found = found.ok_or_else(|| format!("there is no `{program}` outside the workspace"))?;
         match self.is_outside(&found) {
             true => Ok(found),
-            false => Err(format!("`{program}` lies where commands may write")),
+            false => Err(format!("`{program}` is in a place where commands may write")),
         }
     }
 
@@ -196,16 +196,20 @@ impl Grounds {
 impl Interpreter {
     fn named(program: &str, options: Option<&str>) -> Result<Self, String> {
         if !is_interpreter(program) || (program.contains('/') && !program.starts_with('/')) {
-            return Err(format!("`{program}` is no script of the workspace, and none of {}", INTERPRETERS.join(", ")));
+            return Err(format!(
+                "`{program}` is neither a script in the workspace nor one of {}",
+                INTERPRETERS.join(", ")
+            ));
         }
         Ok(Self { program: program.to_owned(), options: options.map(str::to_owned) })
     }
 
     /// What a script's first line says.
     fn of_script(bytes: &[u8]) -> Result<Self, String> {
-        let line = FirstLine::of(bytes)?.ok_or("its first line does not say what reads it (`#!/bin/sh`)")?;
-        Self::named(line.interpreter, line.options)
-            .map_err(|_| format!("its first line names `{}`, none of {}", line.interpreter, INTERPRETERS.join(", ")))
+        let line = FirstLine::of(bytes)?.ok_or("its first line names no interpreter (such as `#!/bin/sh`)")?;
+        Self::named(line.interpreter, line.options).map_err(|_| {
+            format!("its first line names `{}`, which is not one of {}", line.interpreter, INTERPRETERS.join(", "))
+        })
     }
 }
 
@@ -226,7 +230,7 @@ fn plain(word: &str, directory: &Path) -> Result<String, String> {
     let rest = below.unwrap_or(unquoted);
     let is_understood = |byte: u8| byte.is_ascii_alphanumeric() || b"_./@%+=:,-".contains(&byte);
     if rest.is_empty() || !rest.bytes().all(is_understood) {
-        return Err(format!("`{word}` means something to a shell"));
+        return Err(format!("`{word}` is special to a shell"));
     }
     match below {
         Some(below) => text(&directory.join(below)),
@@ -250,7 +254,7 @@ fn name_of(program: &str) -> &str {
 }
 
 fn text(path: &Path) -> Result<String, String> {
-    path.to_str().map(str::to_owned).ok_or_else(|| format!("{} is no text", path.display()))
+    path.to_str().map(str::to_owned).ok_or_else(|| format!("{} is not valid UTF-8", path.display()))
 }
 
 /// All bytes of a regular file, read once. A pipe in its place does not hold the reader.

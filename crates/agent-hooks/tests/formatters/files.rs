@@ -72,12 +72,12 @@ fn a_formatter_that_misbehaves_leaves_the_file_and_a_note() {
     for (script, input, reason) in [
         ("exit 3", FormatterInput::Stdin, "status 3"),
         ("echo oops >&2; exit 1", FormatterInput::Stdin, "oops"),
-        ("cat > /dev/null", FormatterInput::Stdin, "left nothing"),
+        ("cat > /dev/null", FormatterInput::Stdin, "left an empty file"),
         ("printf '\\377\\376'", FormatterInput::Stdin, "not text"),
         ("sleep 60", FormatterInput::Stdin, "too long"),
         ("kill -9 $$", FormatterInput::Stdin, "killed"),
-        ("rm \"$1\"", FormatterInput::File, "left nothing"),
-        (": > \"$1\"", FormatterInput::File, "left nothing"),
+        ("rm \"$1\"", FormatterInput::File, "left an empty file"),
+        (": > \"$1\"", FormatterInput::File, "left an empty file"),
         ("printf X >> \"$1\"; exit 1", FormatterInput::File, "status 1"),
     ] {
         let Some(repo) = Repo::new() else { return };
@@ -145,10 +145,10 @@ fn many_files_are_one_process() {
 #[test]
 fn a_formatter_of_many_that_misbehaves_leaves_the_files_and_notes() {
     for (script, reason, processes) in [
-        ("for f; do : > \"$f\"; done", "left nothing", 1),
-        ("rm \"$@\"", "left nothing", 1),
-        ("for f; do ln -sf /etc/passwd \"$f\"; done", "left nothing", 1),
-        ("for f; do rm \"$f\" && mkfifo \"$f\"; done", "left nothing", 1),
+        ("for f; do : > \"$f\"; done", "left an empty file", 1),
+        ("rm \"$@\"", "left an empty file", 1),
+        ("for f; do ln -sf /etc/passwd \"$f\"; done", "left an empty file", 1),
+        ("for f; do rm \"$f\" && mkfifo \"$f\"; done", "left an empty file", 1),
         ("for f; do printf '\\377' > \"$f\"; done", "not text", 1),
         // Each is tried alone, for the sake of those without a fault.
         ("for f; do echo X > \"$f\"; done; exit 1", "status 1", 3),

@@ -147,13 +147,13 @@ async fn a_hook_that_does_not_do_its_work_warns_or_blocks() {
     let plain = plain.display().to_string();
     for (command, said) in [
         ("echo broken >&2; exit 1", "it ended with code 1: broken"),
-        ("kill -9 $$", "it was ended by signal 9"),
+        ("kill -9 $$", "it was killed by signal 9"),
         (plain.as_str(), "it ended with code 126"),
         ("/nowhere/to/be/found", "it ended with code 127"),
         ("echo '{\"decision\": '", "its answer cannot be read"),
         ("echo '{\"decision\": \"perhaps\"}'", "its answer cannot be read"),
-        ("sleep 4713.1", "it was not done after 300 ms"),
-        ("sleep 4713.2 & sleep 4713.3", "it was not done after 300 ms"),
+        ("sleep 4713.1", "it did not finish within 300 ms"),
+        ("sleep 4713.2 & sleep 4713.3", "it did not finish within 300 ms"),
     ] {
         let hook = |event| UserHook::new(event, command).unwrap().within_ms(300).unwrap();
         let warned = Place::new().and(hook("PreToolUse")).run(&before()).await;

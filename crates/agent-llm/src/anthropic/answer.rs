@@ -226,7 +226,7 @@ impl Assembly {
         let raw = required(event.delta, "content_block_delta without a delta")?;
         let delta: PieceIn<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
         let Some(block) = self.find(count(event.index)) else {
-            return Err(Broken::Malformed("a piece of a content block that was never started".to_owned()));
+            return Err(Broken::Malformed("a piece of a content block that has not started".to_owned()));
         };
         let OpenBlock { content, seam, .. } = block;
         let mut piece = |raw| seam.piece(raw).map_err(Broken::Malformed);
@@ -434,7 +434,7 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` passes")]
 fn malformed(error: serde_json::Error) -> Broken {
-    Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
+    Broken::Malformed(format!("an event is not valid JSON of the expected form ({error})"))
 }
 
 #[cfg(test)]

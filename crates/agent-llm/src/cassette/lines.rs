@@ -121,7 +121,7 @@ impl<'a> Content<'a> {
                     u8::from_str_radix(pair, 16).ok()
                 });
                 let bytes: Option<Vec<u8>> = pairs.collect();
-                bytes.map(Bytes::from).ok_or_else(|| "a piece whose `hex` is none".to_owned())
+                bytes.map(Bytes::from).ok_or_else(|| "a piece whose `hex` is not hexadecimal".to_owned())
             }
         }
     }

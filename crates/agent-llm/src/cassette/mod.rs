@@ -156,14 +156,14 @@ impl Cassette {
         let head = match lines.next().map(|(line, _)| serde_json::from_slice::<Line<'_>>(line)) {
             Some(Ok(Line::Cassette(head))) => head,
             Some(Ok(_)) => return Err(no_cassette("its first line is another record".to_owned())),
-            Some(Err(error)) => return Err(no_cassette(format!("its first line is no record ({error})"))),
-            None => return Err(no_cassette("it has no whole line".to_owned())),
+            Some(Err(error)) => return Err(no_cassette(format!("its first line is not a record ({error})"))),
+            None => return Err(no_cassette("it has no complete line".to_owned())),
         };
         if head.version != VERSION {
             return Err(CassetteError::Version { path: path(), version: head.version });
         }
         let Some(format) = Format::of_dialect(&head.dialect) else {
-            return Err(no_cassette(format!("its format is `{}`", head.dialect)));
+            return Err(no_cassette(format!("its format `{}` is unknown", head.dialect)));
         };
         let mut cassette = Self { head, format, calls: Vec::new(), is_cut: !cut.is_empty() };
         for (line, number) in lines {
@@ -176,11 +176,11 @@ impl Cassette {
 
     fn take(&mut self, record: Line<'_>) -> Result<(), String> {
         match record {
-            Line::Cassette(_) => return Err("a second beginning".to_owned()),
+            Line::Cassette(_) => return Err("a second first record".to_owned()),
             Line::Request(Request { call, url, body }) => {
                 let next = self.calls.len() as u64 + 1;
                 if call != next {
-                    return Err(format!("the request of call {call} where call {next} comes next"));
+                    return Err(format!("the request of call {call}, but call {next} comes next"));
                 }
                 let body = serde_json::from_str(body.get()).map_err(|error| error.to_string())?;
                 self.calls.push(Call { url: url.into_owned(), body, answer: None, pieces: Vec::new(), end: None });
@@ -209,8 +209,8 @@ impl Cassette {
     fn open(&mut self, number: u64) -> Result<&mut Call, String> {
         let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         let call = index.and_then(|index| self.calls.get_mut(index));
-        let call = call.ok_or_else(|| format!("call {number} was never begun"))?;
-        if call.end.is_some() { Err(format!("call {number} has ended already")) } else { Ok(call) }
+        let call = call.ok_or_else(|| format!("call {number} has not started"))?;
+        if call.end.is_some() { Err(format!("call {number} has already ended")) } else { Ok(call) }
     }
 }
 

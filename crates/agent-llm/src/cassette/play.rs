@@ -48,7 +48,9 @@ impl Player {
         let mut open = was_played.iter_mut().zip(&self.views).enumerate().filter(|(_, (was, _))| !**was);
         let Some((next, (was_next_played, view))) = open.next() else {
             let calls = self.cassette.calls.len();
-            return Err(wrong(format!("all {calls} calls of the recording were played, and one more was asked for")));
+            return Err(wrong(format!(
+                "all {calls} calls of the recording have been played, and one more was requested"
+            )));
         };
         let Some(found) = difference(view, &now) else {
             *was_next_played = true;
@@ -59,10 +61,10 @@ impl Player {
             return Ok(self.playback(index));
         }
         let hint = match self.matching {
-            Matching::Exact => "; lenient matching compares only what was said and called",
+            Matching::Exact => "; lenient matching compares only messages and calls",
             Matching::Lenient => "",
         };
-        Err(wrong(format!("it is not call {} of the recording: {found}{hint}", next + 1)))
+        Err(wrong(format!("the request differs from call {} of the recording: {found}{hint}", next + 1)))
     }
 
     fn playback(&self, index: usize) -> Playback {

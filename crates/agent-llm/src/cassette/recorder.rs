@@ -43,7 +43,7 @@ impl Recorder {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|error| {
             let found = if error.kind() == io::ErrorKind::AlreadyExists {
-                "there is such a file already, and a recording replaces none".to_owned()
+                "the file exists already, and a recording never replaces one".to_owned()
             } else {
                 error.to_string()
             };
@@ -62,7 +62,7 @@ impl Recorder {
         let wrong = |tape: &Tape, found: String| CassetteError::File { path: tape.path.display().to_string(), found };
         match &tape.head {
             Some(same) if *same == head => Ok(()),
-            Some(_) => Err(wrong(&tape, "it is being recorded by another provider already".to_owned())),
+            Some(_) => Err(wrong(&tape, "another provider is already recording to it".to_owned())),
             None => {
                 let written = tape.write(&Line::Cassette(head.clone()));
                 written.map_err(|error| wrong(&tape, error.to_string()))?;

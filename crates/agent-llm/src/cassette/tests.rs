@@ -63,15 +63,15 @@ fn damage_is_told_with_its_line() {
     let later = REQUEST.replace(":1,", ":3,");
     for (lines, line, says) in [
         (vec![HEAD, "{", REQUEST], 2, "EOF"),
-        (vec![HEAD, HEAD], 2, "a second beginning"),
-        (vec![HEAD, ANSWER], 2, "call 1 was never begun"),
-        (vec![HEAD, &later], 2, "the request of call 3 where call 1 comes next"),
-        (vec![HEAD, REQUEST, REQUEST], 3, "the request of call 1 where call 2 comes next"),
+        (vec![HEAD, HEAD], 2, "a second first record"),
+        (vec![HEAD, ANSWER], 2, "call 1 has not started"),
+        (vec![HEAD, &later], 2, "the request of call 3, but call 1 comes next"),
+        (vec![HEAD, REQUEST, REQUEST], 3, "the request of call 1, but call 2 comes next"),
         (vec![HEAD, REQUEST, TEXT], 3, "before the answer"),
         (vec![HEAD, REQUEST, ANSWER, ANSWER], 4, "a second answer"),
-        (vec![HEAD, REQUEST, ANSWER, &odd], 4, "whose `hex` is none"),
+        (vec![HEAD, REQUEST, ANSWER, &odd], 4, "whose `hex` is not hexadecimal"),
         (vec![HEAD, REQUEST, ANSWER, &no_text], 4, "no variant"),
-        (vec![HEAD, REQUEST, END, ANSWER], 4, "call 1 has ended already"),
+        (vec![HEAD, REQUEST, END, ANSWER], 4, "call 1 has already ended"),
         (vec![HEAD, REQUEST, "\u{0}"], 3, "expected"),
         (vec![HEAD, REQUEST, ""], 3, "EOF"),
     ] {

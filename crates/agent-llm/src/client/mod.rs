@@ -300,8 +300,7 @@ impl Answered {
             Some(encoding) if !encoding.is_empty() && encoding.as_bytes() != b"identity" => {
                 let encoding = String::from_utf8_lossy(encoding.as_bytes());
                 let found = format!(
-                    "the answer is compressed ({encoding}) though none was asked for; switch compression off at the server or the proxy \
-                     before it"
+                    "the answer is compressed ({encoding}), which was not requested; switch compression off at the server or its proxy"
                 );
                 Err(self.reporter.error(LlmErrorKind::InvalidRequest, &self.attempted, &found))
             }

@@ -63,9 +63,9 @@ impl Reporter {
     pub(crate) fn in_answer(&self, attempted: &str, detail: &Detail) -> LlmError {
         let kind = classify(None, detail);
         let found = if detail.message.is_empty() {
-            format!("the server broke off with an error `{}`", detail.kind)
+            format!("the server ended the answer with an error `{}`", detail.kind)
         } else {
-            format!("the server broke off: {}", detail.message)
+            format!("the server ended the answer with an error: {}", detail.message)
         };
         let mut error = self.error(kind, attempted, &found);
         error.status = detail.status;
@@ -75,14 +75,15 @@ impl Reporter {
     /// The request did not reach the server, or the connection broke.
     pub(crate) fn transport(&self, attempted: &str, error: &reqwest::Error) -> LlmError {
         if error.is_timeout() {
-            let error = self.error(LlmErrorKind::Timeout, attempted, "the connection was not made in time");
+            let error = self.error(LlmErrorKind::Timeout, attempted, "the connection timed out");
             return with_facts(error, LlmErrorFacts { wait: Some(Wait::Connect), ..LlmErrorFacts::default() });
         }
         #[cfg(feature = "tls")]
         if let Some(found) = certificate::found(error) {
             // The server will show the same certificate again.
             let found = format!(
-                "the server's certificate is not accepted ({found}); if it is right for {}, add its authority to the system's store",
+                "the server's certificate is not trusted ({found}); if it is right for {}, add its authority to the system's \
+                 certificate store",
                 self.base_url
             );
             return self.error(LlmErrorKind::InvalidRequest, attempted, &found);
@@ -95,7 +96,7 @@ impl Reporter {
             cause = inner.source();
         }
         if causes.iter().any(|cause| cause.starts_with(NOT_HTTP)) {
-            let found = format!("what answers at {} does not speak HTTP ({})", self.base_url, causes.join(": "));
+            let found = format!("the server at {} does not speak HTTP ({})", self.base_url, causes.join(": "));
             return self.error(LlmErrorKind::InvalidRequest, attempted, &found);
         }
         let what = if error.is_connect() {
@@ -130,8 +131,8 @@ impl Reporter {
         let limit_ms = limit.as_millis();
         let found = match wait {
             Wait::Total => format!("the answer was not complete after {limit_ms} ms"),
-            _ if has_signs_of_life => format!("nothing but signs of life came for {limit_ms} ms"),
-            _ => format!("nothing came for {limit_ms} ms"),
+            _ if has_signs_of_life => format!("the server sent only keep-alives for {limit_ms} ms"),
+            _ => format!("the server sent nothing for {limit_ms} ms"),
         };
         let mut error = self.error(LlmErrorKind::Timeout, attempted, &found);
         let setting = match wait {
@@ -140,7 +141,7 @@ impl Reporter {
             _ => "",
         };
         if !setting.is_empty() {
-            error.message.push_str(&format!("; wait longer with {setting}"));
+            error.message.push_str(&format!("; to wait longer, use {setting}"));
         }
         with_facts(error, LlmErrorFacts { wait: Some(wait), ..LlmErrorFacts::default() })
     }
@@ -167,10 +168,10 @@ impl Reporter {
                 format!("; no key was given: set {}", self.key_variable)
             }
             LlmErrorKind::Permission if self.has_key => {
-                format!("; check what the key in {} may do", self.key_variable)
+                format!("; check the permissions of the key in {}", self.key_variable)
             }
             LlmErrorKind::Permission => {
-                format!("; no key was sent: set {} if the server wants one", self.key_variable)
+                format!("; no key was sent: set {} if the server needs one", self.key_variable)
             }
             LlmErrorKind::Billing => "; check the account's credit and limits".to_owned(),
             LlmErrorKind::NotFound => {

@@ -35,8 +35,8 @@ fn nothing_is_said_of_a_key_that_was_not_sent() {
         let error = reporter.status("POST x", code, &HeaderMap::new(), br#"{"error":{"message":"no"}}"#);
         error.message.split_once("; ").unwrap().1.to_owned()
     };
-    assert_eq!(advice(&reporter(), 403), "check what the key in SOME_API_KEY may do");
-    assert_eq!(advice(&without, 403), "no key was sent: set SOME_API_KEY if the server wants one");
+    assert_eq!(advice(&reporter(), 403), "check the permissions of the key in SOME_API_KEY");
+    assert_eq!(advice(&without, 403), "no key was sent: set SOME_API_KEY if the server needs one");
     assert_eq!(advice(&without, 401), "no key was given: set SOME_API_KEY");
 }
 
@@ -126,8 +126,11 @@ fn a_wait_that_was_too_long_names_what_sets_it_where_the_host_says_so() {
     }
     let wait_settings = WaitSettings { first_byte: "`--begin`".to_owned(), idle: "`--idle`".to_owned() };
     let named = Reporter { wait_settings, ..reporter() };
-    assert_eq!(said(&named, Wait::FirstByte), "POST x: nothing came for 7 ms; wait longer with `--begin`");
-    assert_eq!(said(&named, Wait::Idle), "POST x: nothing came for 7 ms; wait longer with `--idle`");
+    assert_eq!(
+        said(&named, Wait::FirstByte),
+        "POST x: the server sent nothing for 7 ms; to wait longer, use `--begin`"
+    );
+    assert_eq!(said(&named, Wait::Idle), "POST x: the server sent nothing for 7 ms; to wait longer, use `--idle`");
     assert_eq!(said(&named, Wait::Total), "POST x: the answer was not complete after 7 ms");
 }
 

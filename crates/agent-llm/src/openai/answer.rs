@@ -178,7 +178,7 @@ impl Assembly {
 
     fn take_as(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>, form: Form) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
-            .map_err(|error| Broken::Malformed(format!("a chunk is not the JSON it should be ({error})")))?;
+            .map_err(|error| Broken::Malformed(format!("a chunk is not valid JSON of the expected form ({error})")))?;
         if let Some(error) = chunk.error {
             return Err(Broken::Reported(Detail::of_body(error.get().as_bytes())));
         }

@@ -75,7 +75,7 @@ impl Detail {
             match serde_json::from_str(raw.get()) {
                 Ok(Value::Null) if self.members.contains_key(name.as_ref()) => {}
                 Ok(value) => drop(self.members.insert(name.to_string(), value)),
-                Err(_) => return Err("a piece of reasoning that is no text".to_owned()),
+                Err(_) => return Err("a piece of reasoning that is not valid text".to_owned()),
             }
         }
         Ok(())

@@ -309,7 +309,7 @@ fn same_item(one: &RawValue, other: &RawValue) -> bool {
 }
 
 fn response_of(raw: Option<&RawValue>) -> Result<ResponseIn<'_>, Broken> {
-    let raw = required(raw, "an event about the response without it")?;
+    let raw = required(raw, "an event about the response does not contain it")?;
     serde_json::from_str(raw.get()).map_err(malformed)
 }
 
@@ -348,7 +348,7 @@ fn reported(error: Option<&RawValue>, event: &[u8]) -> Broken {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` passes")]
 fn malformed(error: serde_json::Error) -> Broken {
-    Broken::Malformed(format!("an event is not the JSON it should be ({error})"))
+    Broken::Malformed(format!("an event is not valid JSON of the expected form ({error})"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Runs the attempt and says what it came to and what it cost.
+/// Runs the attempt and returns its result and its cost.
 pub(super) async fn run(
     host: Arc<dyn JobHost>,
     secrets: Secrets,

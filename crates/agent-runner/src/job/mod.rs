@@ -107,8 +107,8 @@ impl JobRunner {
         (Self { job, host, clock, stops, secrets: Secrets::default(), flight: None, stop_work }, handle)
     }
 
-    /// A value that must not stand in the job's record, as [`Builder::secret`] says for a session. Those of its sessions do not either, but a
-    /// job may fail before there is one.
+    /// A value that must not appear in the job's record, as [`Builder::secret`] says for a session. Those of its sessions do not either,
+    /// but a job may fail before there is one.
     #[must_use]
     pub fn secret(self, secret: impl Into<String>) -> Self {
         self.secrets.add([secret.into()]);

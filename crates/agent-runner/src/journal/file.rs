@@ -54,7 +54,7 @@ impl FileJournal {
         Ok(Self::new(path, file, lock))
     }
 
-    /// Opens a journal to go on with it. A record that was cut by a crash is taken off and kept beside, in a file that ends in `.torn`. A
+    /// Opens a journal to continue it. A record that was cut by a crash is moved to a separate file, in a file that ends in `.torn`. A
     /// journal of an earlier format is written anew in today's, and kept beside as it was, in a file that ends in `.v` and the format.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl FileJournal {
         Ok((journal, recovered))
     }
 
-    /// Opens a journal to go on with its session, which is rebuilt while the records are read: never more than one of them is in memory.
+    /// Opens a journal to resume its session, which is rebuilt while the records are read: at most one of them is in memory.
     /// Everything else is as with [`resume`](Self::resume).
     ///
     /// # Errors
@@ -164,20 +164,20 @@ impl FileJournal {
 
     fn failed(&self, error: &io::Error) -> JournalError {
         let limit = match error.kind() {
-            io::ErrorKind::FileTooLarge => ": raise the limit on file size (`ulimit -f`) and go on with the session",
+            io::ErrorKind::FileTooLarge => ": raise the file size limit (`ulimit -f`) and resume the session",
             _ => "",
         };
         JournalError { place: self.path.display().to_string(), found: format!("{error}{limit}") }
     }
 }
 
-/// A journal that is gone on with.
+/// A journal that is continued.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reopened {
     /// To append to.
     pub journal: FileJournal,
-    /// The session, and what a runner needs to go on with it; nothing when not even the first record is whole.
+    /// The session, and what a runner needs to resume it; `None` if not even the first record is whole.
     pub rebuilt: Option<Rebuilt>,
     /// Bytes of a record that a crash cut, which were taken off.
     pub torn_bytes: u64,
@@ -307,7 +307,7 @@ fn write_anew(path: &Path, old: Format, records: &[Record]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Journals hold whole conversations: nobody but their owner reads them.
+/// Journals hold whole conversations: only their owner may read them.
 #[cfg(unix)]
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;

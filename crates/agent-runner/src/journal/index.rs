@@ -26,9 +26,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub enum Said {
     /// The user's first words, cut.
     Words(String),
-    /// Nobody said anything: the session was opened and left, or a crash cut it before.
+    /// There is no message: the session was opened and left, or a crash cut it before the first one.
     Nothing,
-    /// The journal cannot be read up to there. Whoever opens it is told why.
+    /// The journal cannot be read up to there. Opening it reports why.
     Unreadable,
 }
 

@@ -1,4 +1,4 @@
-//! One line of a journal: a record behind its checksum.
+//! One line of a journal: a checksum and a record.
 //!
 //! ```text
 //! {"sum":"1c291ca3","seq":1,"at_ms":1767268800250,"entry":{"Event":"Started"}}
@@ -28,7 +28,7 @@ pub(crate) fn write(record: &Record, lines: &mut Vec<u8>) -> io::Result<()> {
     head[SUM].copy_from_slice(format!("{:08x}", crc32fast::hash(summed)).as_bytes());
     if length > MAX_LINE_BYTES {
         lines.truncate(start);
-        return Err(io::Error::other(format!("the record has {length} bytes; {MAX_LINE_BYTES} are the most")));
+        return Err(io::Error::other(format!("the record has {length} bytes; the limit is {MAX_LINE_BYTES}")));
     }
     lines.push(b'\n');
     Ok(())
@@ -48,7 +48,7 @@ pub(crate) fn check(line: &mut [u8]) -> Result<&str, String> {
     };
     let (told, found) = (String::from_utf8_lossy(&head[SUM]).into_owned(), format!("{:08x}", crc32fast::hash(summed)));
     if told != found {
-        return Err(format!("its checksum is {found}, written was {told}"));
+        return Err(format!("its checksum is {found}, but the line says {told}"));
     }
     *comma = b'{';
     std::str::from_utf8(body).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Journals in files: one JSON record a line, behind its checksum; docs/journal.md tells the form.
+//! Journals in files: one JSON record per line, after its checksum; docs/journal.md describes the form.
 //!
 //! A record is on the disk before anything acts on it outside the program. A file has one writer, held by a lock; readers are free.
 //!

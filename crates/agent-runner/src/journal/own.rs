@@ -17,7 +17,7 @@ pub struct NotOwn {
     pub remedy: String,
 }
 
-/// Refuses a file or directory that is a link, belongs to another user, or can be written by others. What is not there is nobody's, and passes.
+/// Refuses a file or directory that is a link, belongs to another user, or can be written by others. A missing file passes.
 ///
 /// # Errors
 /// [`NotOwn`] with what can be done.
@@ -26,13 +26,13 @@ pub fn check_own(path: &Path) -> Result<(), NotOwn> {
     let found = match path.symlink_metadata() {
         Ok(found) => found,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(()),
-        Err(error) => return wrong(error.to_string(), String::from("let this user look at it")),
+        Err(error) => return wrong(error.to_string(), String::from("give this user access to it")),
     };
     if found.is_symlink() {
         let leads = path.read_link().map(|to| format!(" to {}", to.display())).unwrap_or_default();
         return wrong(
-            format!("it is a symbolic link{leads}, which somebody could turn elsewhere"),
-            String::from("put in its place what it leads to, or remove it"),
+            format!("it is a symbolic link{leads}, which another user could redirect"),
+            String::from("replace it with its target, or remove it"),
         );
     }
     foreign(path, &found).map_or(Ok(()), |(found, remedy)| wrong(found, remedy))
@@ -57,11 +57,11 @@ fn foreign(path: &Path, found: &std::fs::Metadata) -> Option<(String, String)> {
     let (own, shown) = (rustix::process::geteuid().as_raw(), path.display());
     if found.uid() != own {
         let whose = format!("it belongs to another user (number {}; this one is {own})", found.uid());
-        return Some((whose, format!("work as that user, or move it away; `ls -ld {shown}` shows it")));
+        return Some((whose, format!("work as that user or move it away; `ls -ld {shown}` shows it")));
     }
     let writable = found.mode() & WRITABLE_BY_OTHERS != 0;
     let mode = found.mode() & 0o7777;
-    writable.then(|| (format!("others may write it (mode {mode:04o})"), format!("`chmod go-w {shown}` ends that")))
+    writable.then(|| (format!("other users can write to it (mode {mode:04o})"), format!("run `chmod go-w {shown}`")))
 }
 
 #[cfg(not(unix))]

@@ -16,12 +16,12 @@ pub struct Recovered {
     pub format: Option<Format>,
     /// Where the whole records end.
     pub good_bytes: u64,
-    /// Bytes behind that, of a record that a crash cut.
+    /// Bytes after that, of a record that a crash cut.
     pub torn_bytes: u64,
 }
 
 impl Recovered {
-    /// The session that the records make, and what a runner needs to go on with it.
+    /// The session that the records make, and what a runner needs to resume it.
     ///
     /// # Errors
     /// [`ReplayError`] when they make none.
@@ -52,7 +52,7 @@ pub fn read(path: &Path) -> Result<Recovered, ReadError> {
     Ok(Recovered { records, format, good_bytes, torn_bytes })
 }
 
-/// Reads a journal record by record, in the memory of one. Ends behind the last whole record, or with the first error.
+/// Reads a journal record by record, in the memory of one. Ends after the last whole record, or with the first error.
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
@@ -102,20 +102,20 @@ impl Reader {
         self.good_bytes
     }
 
-    /// When everything is read: the bytes behind the whole records, of one that a crash cut.
+    /// When everything is read: the bytes after the last whole record, of one that a crash cut.
     #[must_use]
     pub const fn torn_bytes(&self) -> u64 {
         self.torn_bytes
     }
 
-    /// The place of the last record, for whoever finds that it does not fit: whole lines can be missing, or stand twice.
+    /// The place of the last record, for reporting that it does not fit: whole lines can be missing or occur twice.
     pub fn misplaced(&self, found: &ReplayError) -> ReadError {
         let damage = Damage { line: self.lines, byte: self.record_byte, found: found.to_string() };
         ReadError::Damaged { path: self.path.clone(), damage }
     }
 
-    /// Goes on behind a damaged line, to see what else is damaged. What follows is no continuation of what came before. False when there is
-    /// no going on: nothing was damaged, or the line has no end, or it was the first, which says how to read the others.
+    /// Continues after a damaged line, to see what else is damaged. What follows is no continuation of what came before. False when there
+    /// is nothing to continue: no damage, a line without an end, or the first line, which says how to read the others.
     pub const fn pass_over(&mut self) -> bool {
         let is_passed = self.damaged_bytes > 0 && self.format.is_some();
         if is_passed {

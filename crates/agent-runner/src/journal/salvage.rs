@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct Salvaged {
     /// Records that were copied.
     pub records: u64,
-    /// Bytes of the journal that come behind them and were not.
+    /// Bytes of the journal after them that were not copied.
     pub left_bytes: u64,
 }
 
@@ -62,7 +62,7 @@ pub fn salvage(path: &Path, out: &Path) -> Result<Salvaged, OpenError> {
 }
 
 fn empty() -> io::Error {
-    io::Error::other("it has no whole record")
+    io::Error::other("it has no complete record")
 }
 
 /// A file that goes again unless it is finished: half a copy is no journal.

@@ -79,7 +79,7 @@ impl SqliteStore {
         Ok(self.journal(id, connection, lock))
     }
 
-    /// Opens the journal of a session to go on with it.
+    /// Opens the journal of a session to continue it.
     ///
     /// # Errors
     /// [`SqliteError`] when there is no such session, another process writes it, or it is damaged.
@@ -174,7 +174,7 @@ fn record(seq: i64, line: &mut [u8], before: &mut Recovered) -> Result<Record, F
     let record = format.read(text)?;
     let next = before.records.len() as u64;
     if record.seq != next || u64::try_from(seq) != Ok(next) {
-        return Err(FormatError::Form { found: format!("it has the number {}, {next} was expected", record.seq) });
+        return Err(FormatError::Form { found: format!("it has the number {}, expected {next}", record.seq) });
     }
     Ok(record)
 }
@@ -238,14 +238,14 @@ impl Journal for SqliteJournal {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteError {
-    /// The id is none.
+    /// The id is not valid.
     #[error("use the session id `{id}`: letters, digits, `-` and `_` only")]
     BadId {
         /// The id.
         id: String,
     },
     /// There is a session with this id.
-    #[error("make the session `{id}`: there is one")]
+    #[error("create the session `{id}`: it exists already")]
     Taken {
         /// The id.
         id: String,

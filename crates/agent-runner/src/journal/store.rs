@@ -83,7 +83,7 @@ impl SessionStore {
         Ok(FileJournal::create(&self.path(id)?)?)
     }
 
-    /// Opens the journal of a session to go on with it.
+    /// Opens the journal of a session to continue it.
     ///
     /// # Errors
     /// [`StoreError`] when there is no such session, another process writes it, or it is damaged.
@@ -91,7 +91,7 @@ impl SessionStore {
         Ok(FileJournal::resume(&self.existing(id)?)?)
     }
 
-    /// Opens the journal of a session to go on with it, and rebuilds the session while it is read.
+    /// Opens the journal of a session to resume it, and rebuilds the session while it is read.
     ///
     /// # Errors
     /// As [`resume`](Self::resume), and when the records make no session.

@@ -74,8 +74,8 @@ async fn a_call_begins_for_the_hook_only_when_it_is_permitted() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_fails_or_panics_is_reported_and_the_turn_goes_on() {
     for (hook, what) in [
-        (FailingHook::failing("no repository"), "look at the repository: no repository"),
-        (FailingHook::panicking("of the hook"), "look at the repository: the hook panicked"),
+        (FailingHook::failing("no repository"), "check the repository: no repository"),
+        (FailingHook::panicking("of the hook"), "check the repository: the hook panicked"),
     ] {
         let provider = edit_then_done();
         let mut host = Host::start(one_edit(&provider).0.hook(Arc::new(hook)));
@@ -103,7 +103,7 @@ async fn a_hook_that_hangs_runs_out_of_time() {
         let start = Instant::now();
         assert_eq!(host.ask("go").await.text, "done");
         assert_eq!(elapsed_ms(start), ended_ms);
-        assert!(host.text().contains("look at the repository: not done after 3000 ms"), "{}", host.text());
+        assert!(host.text().contains("check the repository: it did not finish within 3000 ms"), "{}", host.text());
     }
 }
 

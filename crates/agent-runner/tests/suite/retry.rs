@@ -80,7 +80,7 @@ async fn an_overloaded_model_hands_over_to_the_next() {
     assert_eq!(host.ask("go").await.text, "from b");
     let models: Vec<String> = provider.requests().all().iter().map(|request| request.model.to_string()).collect();
     assert_eq!((models, elapsed_ms(start)), (vec!["model-a".to_owned(), "model-b".to_owned()], 0));
-    assert!(host.text().contains("going on with model model-b instead of model-a"));
+    assert!(host.text().contains("continuing with model model-b instead of model-a"));
 }
 
 #[tokio::test(start_paused = true)]

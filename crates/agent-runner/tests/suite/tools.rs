@@ -91,7 +91,7 @@ async fn what_cannot_run_is_answered_and_the_turn_goes_on() {
     assert_eq!(results[0], "not run: there is no tool `unheard_of`; the tools are: picky, broken");
     assert_eq!(results[1], "not run: `path` is missing");
     assert!(results[2].starts_with("not run: the arguments are not a JSON object"), "{}", results[2]);
-    assert_eq!(results[3], "the tool `broken` failed inside");
+    assert_eq!(results[3], "the tool `broken` failed internally");
     assert_eq!(picky.log().runs(), 0);
 }
 
@@ -126,7 +126,7 @@ async fn a_tool_that_panics_while_looking_at_a_call_is_not_run() {
 async fn two_tools_of_one_name_are_refused() {
     let provider = ScriptedProvider::new(Script::new());
     let built = builder(provider).tool(tool(&FakeTool::reads("a"))).tool(tool(&FakeTool::reads("a"))).build();
-    assert_eq!(built.err().unwrap().to_string(), "build the runner: there are two tools named `a`");
+    assert_eq!(built.err().unwrap().to_string(), "build the runner: two tools are named `a`");
 }
 
 #[tokio::test(start_paused = true)]

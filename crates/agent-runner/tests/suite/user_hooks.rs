@@ -55,9 +55,9 @@ async fn a_hook_decides_about_calls_within_the_rules() {
     for (verdict, mode, rule, result, runs) in [
         (deny(), PermissionMode::Bypass, None, "not run: denied: a hook denied it: house rule", 0),
         (allow(), PermissionMode::Default, None, "edited", 1),
-        (HookVerdict::None, PermissionMode::Default, None, "not run: denied: nobody could be asked", 0),
+        (HookVerdict::None, PermissionMode::Default, None, "not run: denied: no one could be asked", 0),
         (allow(), PermissionMode::Bypass, Some("edit"), "not run: denied: the rule `edit` denies it", 0),
-        (allow(), PermissionMode::Plan, None, "not run: denied: plan mode: nothing that may change anything runs", 0),
+        (allow(), PermissionMode::Plan, None, "not run: denied: plan mode: only reads run", 0),
     ] {
         let (hook, edit) = (saying(verdict), FakeTool::changes("edit").outcome(ToolOutcome::ok("edited")));
         let mut config = with_hooks(&[HookPoint::PreToolUse]);

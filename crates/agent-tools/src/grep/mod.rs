@@ -39,7 +39,7 @@ pub(crate) struct GrepArguments {
 impl Operation for Grep {
     const NAME: &'static str = "grep";
     const DESCRIPTION: &'static str = "Searches files for a regular expression. A match is shown as `path:line:text`, a line of context as \
-        `path-line-text`. At most 200 matches are shown, 50 of a file. Binary files and what `.gitignore` names are left out.";
+        `path-line-text`. At most 200 matches are shown, 50 per file. Binary files and files ignored by `.gitignore` are left out.";
     const KIND: FileKind = FileKind::Searches;
     type Arguments = GrepArguments;
 

@@ -42,12 +42,12 @@ impl Report {
         if self.hidden > 0 {
             let Self { shown, hidden, files_with_hidden, .. } = self;
             self.text.push_str(&format!(
-                "[{shown} matches are shown and {hidden} more, in {files_with_hidden} files, are not: narrow it down by `path`, `glob` or \
+                "[{shown} matches shown; {hidden} more in {files_with_hidden} files are not: narrow the search with `path`, `glob` or \
                  `pattern`, or list the files with `files_only`]\n"
             ));
         }
         let notices =
-            [(self.binary, "binary files not searched to their end"), (self.unreadable, "files could not be searched")];
+            [(self.binary, "binary files not searched to the end"), (self.unreadable, "files could not be searched")];
         for (count, what) in notices {
             if count > 0 {
                 self.text.push_str(&format!("[{count} {what}]\n"));

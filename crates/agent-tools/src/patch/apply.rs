@@ -107,7 +107,7 @@ impl File<'_> {
             let start = self.lines.len().checked_sub(old.len()).filter(|start| *start >= from);
             return start
                 .filter(|start| LIKENESS.iter().any(|alike| self.stands(&old, *start, *alike)))
-                .ok_or_else(|| String::from("does not fit: its lines are not the last of the file"));
+                .ok_or_else(|| String::from("does not fit: its lines are not at the end of the file"));
         }
         let Some(first) = self.find(&old, from)? else { return Err(self.absence(&old, from)?) };
         match self.find(&old, first + 1)? {
@@ -170,7 +170,8 @@ impl File<'_> {
         self.looked_at.set(looked_at);
         if looked_at > MOST_LOOKED_AT {
             return Err(format!(
-                "takes too long to place: more than {MOST_LOOKED_AT} lines were compared; give fewer changes at once, or an `@@` with a line above each"
+                "takes too long to place: more than {MOST_LOOKED_AT} lines were compared; make fewer changes at once, or put an `@@` \
+                 with a line above each"
             ));
         }
         match looked_at.is_multiple_of(LINES_BETWEEN_LOOKS) && (self.is_stopped)() {
@@ -188,7 +189,7 @@ impl File<'_> {
     fn absence(&self, old: &[&str], from: usize) -> Result<String, String> {
         let first = old.first().copied().unwrap_or_default();
         let near = match self.find(&[first], from)? {
-            Some(at) => format!("line {} is its first line, but what follows there differs", at + 1),
+            Some(at) => format!("line {} is its first line, but the lines after it differ", at + 1),
             None => format!("no line at or after line {} is `{first}`", from + 1),
         };
         Ok(format!("does not fit: {near}; copy the lines exactly from what `read_file` shows, without line numbers"))
@@ -255,9 +256,9 @@ mod tests {
         let cases = [
             ("x\nx\n", "-x\n+y", "fits at line 1 and at line 2"),
             ("a\nb\n", "-z\n+y", "no line at or after line 1 is `z`"),
-            ("a\nb\n", " a\n-c\n+y", "line 1 is its first line, but what follows there differs"),
+            ("a\nb\n", " a\n-c\n+y", "line 1 is its first line, but the lines after it differ"),
             ("a\nb\n", "@@ z\n-b\n+c", "no line `z`"),
-            ("a\nb\n", "-a\n+x\n*** End of File", "not the last"),
+            ("a\nb\n", "-a\n+x\n*** End of File", "not at the end"),
             ("a\nb\n", "-b\n+x\n@@\n-a\n+y", "change 2"),
         ];
         for (text, body, expected) in cases {

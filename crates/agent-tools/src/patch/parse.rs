@@ -91,7 +91,7 @@ fn update(lines: &mut Lines<'_>) -> Result<Change, String> {
     let is_change = |hunk: &Hunk| hunk.lines.iter().any(|line| !matches!(line, Line::Keep(_)));
     if let Some(hunk) = hunks.iter().find(|hunk| !is_change(hunk)) {
         let Some(Line::Keep(first) | Line::Remove(first) | Line::Add(first)) = hunk.lines.first() else {
-            return Err(format!("`{END_OF_FILE}` stands after no change"));
+            return Err(format!("`{END_OF_FILE}` must come after a change"));
         };
         return Err(format!("a change that begins with `{first}` has no line with `+` or `-`: leave it out"));
     }
@@ -156,7 +156,7 @@ impl<'a> Lines<'a> {
 
     fn unexpected(&self, line: &str, expected: &str) -> String {
         let shown: String = line.chars().take(80).collect();
-        format!("line {} of the patch is `{shown}`: there must be {expected}", self.number)
+        format!("line {} of the patch is `{shown}`: expected {expected}", self.number)
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
         assert!(fails("").contains("line 2"), "{}", fails(""));
         let cases = [
             ("diff --git a/x b/x", "line 2 of the patch is `diff --git a/x b/x`"),
-            ("*** Add File: x\nno plus", "line 3 of the patch is `no plus`: there must be `+`"),
+            ("*** Add File: x\nno plus", "line 3 of the patch is `no plus`: expected `+`"),
             ("*** Update File: x\n@@\nno mark", "line 4"),
             ("*** Update File: x", "changes nothing"),
             ("*** Update File: x\n@@ f\n kept", "no line with `+` or `-`"),

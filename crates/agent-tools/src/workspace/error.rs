@@ -9,9 +9,9 @@ pub(crate) enum FileError {
     EmptyPath,
     #[error("the path contains a NUL byte")]
     NulInPath,
-    #[error("the path is longer than the system takes")]
+    #[error("the path is longer than the system allows")]
     PathTooLong,
-    #[error("`{path}` is outside of the workspace: only files inside can be used, by paths relative to it")]
+    #[error("`{path}` is outside the workspace: use paths of files inside it, relative to it")]
     Outside { path: String },
     #[error("`{path}` does not exist; the name is taken literally (`~` and `$` are not expanded)")]
     NotFound { path: String },
@@ -21,15 +21,16 @@ pub(crate) enum FileError {
     Directory { path: String },
     #[error("`{path}` is {kind}, not a regular file")]
     Special { path: String, kind: &'static str },
-    #[error("`{path}` {reason}, so no tool changes it: leave it as it is, or ask the user to change it")]
+    #[error("`{path}` {reason}, so no tool may change it: leave it as it is or ask the user to change it")]
     Protected { path: String, reason: &'static str },
     #[error(
-        "`{path}` is where the agent keeps its own records, copies of files for undo among them, and no tool reads it: read the files themselves"
+        "`{path}` is where the agent keeps its own records, such as copies of files for undo, and no tool may read it: read the files \
+         themselves"
     )]
     Closed { path: String },
     #[error("the real name of `{path}` is not Unicode: use a command")]
     NotUnicode { path: String },
-    #[error("`{path}` exists already")]
+    #[error("`{path}` already exists")]
     Exists { path: String },
     #[error("`{path}` has changed since you last read it: read it again before you change it")]
     Stale { path: String },
@@ -39,7 +40,7 @@ pub(crate) enum FileError {
     DirectoryNotWritable { path: String, source: io::Error },
     #[error("`{path}` was not written, because the disk is full: {source}; nothing has changed")]
     DiskFull { path: String, source: io::Error },
-    #[error("`{path}` was not written, because it is on a file system that is read-only")]
+    #[error("`{path}` was not written, because it is on a read-only file system")]
     ReadOnly { path: String },
     #[error("`{path}` was not written: no file may have more than {limit} bytes here")]
     TooLarge { path: String, limit: u64 },

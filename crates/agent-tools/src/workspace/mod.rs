@@ -93,7 +93,7 @@ impl Workspace {
     /// Protects in the same way what links with protected names lead to.
     #[must_use]
     pub fn protecting_linked<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
-        self.protecting_as(paths, "has a protected name by a link", false)
+        self.protecting_as(paths, "has a protected name through a link", false)
     }
 
     /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them, by whatever path.

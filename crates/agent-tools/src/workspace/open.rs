@@ -146,8 +146,8 @@ fn must_be_regular(status: &Stat) -> Result<(), Refusal> {
         FileType::Socket => Err(Refusal::Kind("a socket")),
         FileType::BlockDevice | FileType::CharacterDevice => Err(Refusal::Kind("a device")),
         // The path was free of links when it was resolved.
-        FileType::Symlink => Err(Refusal::Kind("a symbolic link that has just been put there")),
-        _ => Err(Refusal::Kind("something special")),
+        FileType::Symlink => Err(Refusal::Kind("a symbolic link that was just created there")),
+        _ => Err(Refusal::Kind("a special file")),
     }
 }
 

@@ -37,7 +37,7 @@ async fn a_command_is_ended_with_everything_it_started() {
     }
     assert!(runs("sleep 98701"));
     let said = bench.ok("bash_kill", json!({"id": id})).await;
-    assert!(said.contains("ended on request"), "{said}");
+    assert!(said.contains("killed on request"), "{said}");
     assert!(!runs("sleep 98701"));
     bench.fails("bash_kill", json!({"id": id}), "there is no background command").await;
 }
@@ -73,7 +73,7 @@ async fn there_are_not_too_many_and_what_they_print_is_bounded() {
         start(&bench, "sleep 98703").await;
     }
     let one_more = json!({"command": "true", "run_in_background": true});
-    bench.fails("bash", one_more, "16 commands run in the background already").await;
+    bench.fails("bash", one_more, "16 commands are already running in the background").await;
 }
 
 #[tokio::test]

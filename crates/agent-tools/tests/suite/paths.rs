@@ -20,17 +20,17 @@ async fn hostile_paths_are_refused_by_every_tool() {
     let long_name = "n".repeat(256);
     let long_path = "d/".repeat(2_049);
     let cases = [
-        ("../secret.txt", "outside of the workspace"),
-        ("./a/../../secret.txt", "outside of the workspace"),
-        ("..", "outside of the workspace"),
-        ("/", "outside of the workspace"),
-        ("/etc/passwd", "outside of the workspace"),
-        ("/dev/zero", "outside of the workspace"),
-        ("/dev/tty", "outside of the workspace"),
-        ("/dev/stdin", "outside of the workspace"),
-        ("/proc/self/mem", "outside of the workspace"),
-        ("/proc/self/environ", "outside of the workspace"),
-        (&neighbour, "outside of the workspace"),
+        ("../secret.txt", "outside the workspace"),
+        ("./a/../../secret.txt", "outside the workspace"),
+        ("..", "outside the workspace"),
+        ("/", "outside the workspace"),
+        ("/etc/passwd", "outside the workspace"),
+        ("/dev/zero", "outside the workspace"),
+        ("/dev/tty", "outside the workspace"),
+        ("/dev/stdin", "outside the workspace"),
+        ("/proc/self/mem", "outside the workspace"),
+        ("/proc/self/environ", "outside the workspace"),
+        (&neighbour, "outside the workspace"),
         ("", "empty"),
         ("a\0b", "NUL"),
         (&long_path, "longer"),
@@ -230,8 +230,8 @@ async fn a_protected_place_is_known_behind_links_above_it() {
     symlink("dot/agent", bench.path("innocent")).unwrap();
     for path in ["dot/agent/new", "dot/agent/a/b", "absent/state/agent/x", "later/agent/x", "innocent/x"] {
         let add = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
-        bench.fails("write_file", json!({"path": path, "content": "x"}), "no tool changes it").await;
-        bench.fails("apply_patch", json!({"patch": add}), "no tool changes it").await;
+        bench.fails("write_file", json!({"path": path, "content": "x"}), "no tool may change it").await;
+        bench.fails("apply_patch", json!({"patch": add}), "no tool may change it").await;
         assert!(
             bench.inspect("write_file", &json!({"path": path, "content": "x"})).is_err(),
             "{path}: nobody is asked"
@@ -241,10 +241,10 @@ async fn a_protected_place_is_known_behind_links_above_it() {
     for tool_path in ["dot/agent/config.toml", "innocent/config.toml"] {
         bench.ok("read_file", json!({"path": tool_path})).await;
         let edit = json!({"path": tool_path, "old_string": "old", "new_string": "new"});
-        bench.fails("edit_file", edit, "no tool changes it").await;
+        bench.fails("edit_file", edit, "no tool may change it").await;
     }
     let delete = "*** Begin Patch\n*** Delete File: dot/agent/config.toml\n*** End Patch\n";
-    bench.fails("apply_patch", json!({"patch": delete}), "no tool changes it").await;
+    bench.fails("apply_patch", json!({"patch": delete}), "no tool may change it").await;
     for path in ["dot/agents", "dot/x/agent", "absent/state/x", "later/other", "agent/x"] {
         bench.ok("write_file", json!({"path": path, "content": "x"})).await;
     }
@@ -279,11 +279,11 @@ async fn a_closed_place_is_not_shown_behind_links_above_it() {
     let bench = Bench::of(outside, root, workspace);
     bench.write("st/agent/deep/key", "TOPSECRET\n");
     bench.write("st/other/deep/key", "TOPSECRET\n");
-    bench.fails("read_file", json!({"path": "st/agent/deep/key"}), "no tool reads it").await;
+    bench.fails("read_file", json!({"path": "st/agent/deep/key"}), "no tool may read it").await;
     for folder in ["st/agent", "st/agent/deep"] {
-        bench.fails("list_files", json!({"path": folder}), "no tool reads it").await;
-        bench.fails("grep", json!({"pattern": "TOPSECRET", "path": folder}), "no tool reads it").await;
-        bench.fails("glob", json!({"pattern": "*", "path": folder}), "no tool reads it").await;
+        bench.fails("list_files", json!({"path": folder}), "no tool may read it").await;
+        bench.fails("grep", json!({"pattern": "TOPSECRET", "path": folder}), "no tool may read it").await;
+        bench.fails("glob", json!({"pattern": "*", "path": folder}), "no tool may read it").await;
     }
     for folder in [".", "st"] {
         let found = bench.ok("grep", json!({"pattern": "TOPSECRET", "path": folder})).await;

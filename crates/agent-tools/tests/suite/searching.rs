@@ -38,7 +38,7 @@ async fn grep_shows_where() {
     let bench = forest();
     let found = bench.ok("grep", json!({"pattern": "^fn"})).await;
     let expected =
-        "src/deep/er/lib.rs:2:fn lib() {}\nsrc/main.rs:1:fn main() {}\n[1 binary files not searched to their end]\n";
+        "src/deep/er/lib.rs:2:fn lib() {}\nsrc/main.rs:1:fn main() {}\n[1 binary files not searched to the end]\n";
     assert_eq!(found, expected);
     let found = bench.ok("grep", json!({"pattern": "lib", "context": 1, "glob": "*.rs"})).await;
     assert_eq!(found, "src/deep/er/lib.rs-1-one\nsrc/deep/er/lib.rs:2:fn lib() {}\nsrc/deep/er/lib.rs-3-three\n");
@@ -81,13 +81,13 @@ async fn output_is_bounded_and_says_so() {
     let listed = bench.ok("list_files", json!({"path": "many"})).await;
     assert!(
         listed
-            .ends_with("many/00999\n[1000 of 3000 are shown: name a directory or a narrower pattern for the others]\n")
+            .ends_with("many/00999\n[1000 of 3000 shown: name a directory or a narrower pattern to see the others]\n")
     );
     let found = bench.ok("grep", json!({"pattern": "x"})).await;
-    let hidden = "[200 matches are shown and 3800 more, in 2801 files, are not: narrow it down by";
+    let hidden = "[200 matches shown; 3800 more in 2801 files are not: narrow the search with";
     assert!(found.contains(hidden), "{found}");
     let found = bench.ok("grep", json!({"pattern": "x", "path": "one"})).await;
-    assert!(found.contains("one:50:x\n[50 matches are shown and 950 more, in 1 files"), "{found}");
+    assert!(found.contains("one:50:x\n[50 matches shown; 950 more in 1 files"), "{found}");
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn a_very_deep_tree_is_no_trouble() {
     assert!(found.contains("ddd/leaf:1:needle\nnear:1:needle\n"), "{}", found.len());
     assert!(!found.contains('['), "something was left out");
     let listed = bench.ok("list_files", json!({"depth": 4_000_000_000_u64})).await;
-    assert!(listed.contains("are shown: name a directory"), "{}", listed.len());
+    assert!(listed.contains("shown: name a directory"), "{}", listed.len());
     let leaf = bench.ok("glob", json!({"pattern": "leaf"})).await;
     assert_eq!(leaf, format!("{}leaf\n", "ddd/".repeat(2_000)));
     let removed = std::process::Command::new("rm").arg("-rf").arg(bench.path("ddd")).status();

@@ -48,7 +48,7 @@ async fn endless_output_is_cut_on_characters() {
         assert_eq!(outcome.status, ToolStatus::Failed);
         assert!(outcome.content.len() < 31_000);
         assert!(outcome.content.contains("bytes left out here"));
-        assert!(outcome.content.contains("ended because its 300 ms were up"));
+        assert!(outcome.content.contains("killed because it reached its time limit of 300 ms"));
         assert!(!outcome.content.contains('\u{fffd}'));
         assert!(begun.elapsed() < Duration::from_secs(2));
     }
@@ -78,14 +78,14 @@ async fn a_cancelled_command_gives_what_it_has() {
     let (outcome, ()) =
         tokio::join!(bench.call("bash", json!({"command": "echo early; setsid sleep 1000 & sleep 1000"})), cancel);
     assert_eq!(outcome.status, ToolStatus::Interrupted);
-    assert!(outcome.content.starts_with("early\n[ended on request"), "{outcome:?}");
+    assert!(outcome.content.starts_with("early\n[killed on request"), "{outcome:?}");
 }
 
 #[tokio::test]
 async fn background_processes_end_with_the_command() {
     let bench = Bench::new();
     let text = bench.ok("bash", json!({"command": "sleep 1000 & setsid sleep 1000 & sleep 0.1; echo done"})).await;
-    assert_eq!(text, "done\n[2 background processes were still running and were ended: nothing outlives a command]\n");
+    assert_eq!(text, "done\n[2 background processes were still running and were killed: nothing outlives a command]\n");
 }
 
 #[tokio::test]

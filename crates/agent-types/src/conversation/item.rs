@@ -1,4 +1,4 @@
-//! The values a conversation is made of. Each can be built only as it may stand in a history.
+//! The values a conversation is made of. Each can be built only in a form that is valid in a history.
 
 use super::{Arguments, cut, non_blank, or_no_output};
 use alloc::collections::BTreeSet;
@@ -291,7 +291,7 @@ pub struct ToolCall {
     pub arguments: Arguments,
 }
 
-/// What a tool call came to, as the model will read it.
+/// The result of a tool call, as the model will read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ResultParts")]
 pub struct ToolResult {
@@ -424,7 +424,7 @@ impl From<Round> for RoundParts {
     }
 }
 
-/// Why a value cannot stand in a history.
+/// Why a value is not valid in a history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ItemError {
@@ -432,7 +432,7 @@ pub enum ItemError {
     #[error("build a history item: it is empty")]
     Empty,
     /// Two calls of one answer have the same id.
-    #[error("build an answer: call id `{}` stands twice", .0)]
+    #[error("build an answer: call id `{}` occurs twice", .0)]
     RepeatedCall(CallId),
     /// The results do not answer the calls one by one.
     #[error("build a round: call `{}` and its results do not match", .0)]

@@ -137,7 +137,7 @@ impl Conversation {
         }
     }
 
-    /// An answer that the provider paused stays as it is: nothing continues it any more.
+    /// An answer that the provider paused stays as it is: it is no longer continued.
     pub fn close_pause(&mut self) {
         if self.is_paused()
             && let Ok(Some(paused)) = self.continued()
@@ -217,7 +217,7 @@ pub enum ConversationError {
     OpenCalls,
 }
 
-/// The text that stands for an empty tool result: providers refuse empty content.
+/// The text in place of an empty tool result: providers refuse empty content.
 pub const NO_OUTPUT: &str = "(no output)";
 
 /// Whether a text says something: more than blanks.

@@ -1,4 +1,4 @@
-//! The user's own hooks: programs that run at fixed points of a session, what they are told, and what they answer.
+//! The user's own hooks: programs that run at fixed points of a session, what they receive, and what they answer.
 
 use crate::conversation::{Arguments, CallId, ToolCall};
 use crate::tool::{HookVerdict, ToolStatus};
@@ -85,7 +85,7 @@ pub enum HookOccasion {
     },
     /// See [`HookPoint::UserPromptSubmit`].
     UserPromptSubmit {
-        /// The message; several that go out together stand in it with a blank line between them.
+        /// The message; several that are sent together are separated by a blank line.
         prompt: String,
     },
     /// See [`HookPoint::Stop`].
@@ -125,7 +125,7 @@ impl HookOccasion {
     }
 }
 
-/// A call that ended, as hooks are told.
+/// A call that ended, as hooks see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndedCall {
     /// The call, as it ran.
@@ -143,7 +143,7 @@ pub struct HookReport {
     /// Each program that ran, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<HookRun>,
-    /// What the model is to be told.
+    /// Text for the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
     /// Why the hooks object. What that means depends on the point: a message does not go out, a turn does not end, a summary is not made,
@@ -175,7 +175,7 @@ pub struct HookRun {
     pub took_ms: u64,
     /// How it ended.
     pub end: HookEnd,
-    /// What the user is told: why it blocks, what went wrong, what it says itself; empty for nothing.
+    /// The message for the user: why it blocks, what went wrong, or its own message; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }

@@ -4,7 +4,7 @@ use super::Rule;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// The deny rules about files that hold for a call. Whoever runs the call hands them to the tool, which leaves out what they cover.
+/// The deny rules about files that apply to a call. The driver hands them to the tool, which leaves out what they cover.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exclusions {
     rules: Option<Arc<[Rule]>>,

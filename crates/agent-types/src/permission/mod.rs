@@ -1,4 +1,4 @@
-//! Rules about calls, and what a person is asked and answers. What follows from them is decided in `agent-core`.
+//! Rules about calls, and a person's questions and answers. `agent-core` decides what follows from them.
 
 mod exclusions;
 mod glob;
@@ -23,7 +23,7 @@ pub struct ApprovalQuestion {
     pub reason: String,
 }
 
-/// A person's answer, or that there is nobody to ask.
+/// A person's answer, or that there is no one to ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalAnswer {
     /// It may run.
@@ -39,7 +39,7 @@ pub enum ApprovalAnswer {
         /// Why, for the model; may be empty.
         reason: String,
     },
-    /// There is nobody who could be asked, which denies it.
+    /// No one can be asked, which denies the call.
     Nobody,
 }
 

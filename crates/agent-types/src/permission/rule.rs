@@ -33,7 +33,7 @@ pub struct Rule {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RuleSource {
-    /// Whoever made the session, without saying more.
+    /// The host, without further detail.
     #[default]
     Host,
     /// The user's configuration.
@@ -47,7 +47,7 @@ pub enum RuleSource {
 }
 
 impl RuleSource {
-    /// The words behind a rule that name it; nothing for a host that said nothing.
+    /// The words after a rule that name its source; empty for the host.
     #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl Rule {
         self.source
     }
 
-    /// The same rule, said by somebody.
+    /// The same rule with this source.
     #[must_use]
     pub const fn said_by(mut self, source: RuleSource) -> Self {
         self.source = source;
@@ -87,19 +87,19 @@ impl Rule {
         let pattern = self.pattern.as_deref()?;
         let has_odd_part = of_files(pattern).split('/').any(|part| matches!(part, "" | "." | ".."));
         if pattern.trim() != pattern {
-            Some("it begins or ends with a blank; leave it out, or write `?` for it")
+            Some("it begins or ends with a blank; remove the blank or write `?` for it")
         } else if pattern.contains(['{', '}']) {
-            Some("`{…}` is no alternative here; write one rule for each, or `?` for a brace in a name")
+            Some("`{…}` does not list alternatives here; write one rule for each, or `?` for a brace in a name")
         } else if pattern.contains(['[', ']']) {
-            Some("`[…]` is no class of characters here; write `?` for one character")
+            Some("`[…]` is not a character class here; write `?` for one character")
         } else if pattern.contains('\\') {
-            Some("`\\` takes no meaning away here; write `?` for the sign behind it, or `/` between directories")
+            Some("`\\` does not escape here; write `?` for the character after it, or `/` between directories")
         } else if pattern.starts_with('!') {
-            Some("`!` does not negate here; write `?` for one in a name")
+            Some("`!` does not negate here; write `?` for a `!` in a name")
         } else if pattern.starts_with("~/") || pattern == "~" || pattern.starts_with('/') {
-            Some("it is not below the directory; write the path from there, without `/` or `~` in front")
+            Some("it is not below the directory; write the path relative to it, without `/` or `~` in front")
         } else if has_odd_part && pattern != "." && pattern != "./" {
-            Some("paths have no `//`, `.` or `..` in them; write the path from the directory without these")
+            Some("`//`, `.` and `..` match no path; write the path relative to the directory without them")
         } else {
             None
         }

@@ -14,12 +14,12 @@ pub(crate) struct Job {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobCommand {
-    /// Do one job: choose skill and model, work on it, repeat what failed, and leave an audit record whatever happens.
+    /// Do one job: choose a skill and a model, do the work, retry what fails, and always leave an audit record.
     Run(Box<JobRun>),
     /// Refused with a word: it is known by name, and not there.
     #[command(hide = true)]
     Batch(Batch),
-    /// Print the audit records of this directory's jobs, one JSON object a line.
+    /// Print the audit records of this directory's jobs, one JSON object per line.
     Audit(Records),
     /// Print the audit record of one job.
     Show(Show),
@@ -33,13 +33,13 @@ pub(crate) struct Batch {
 
 #[derive(Debug, Args)]
 pub(crate) struct JobRun {
-    /// What is to be done.
+    /// The task, as words.
     #[arg(value_name = "DESC", required = true)]
     pub(crate) words: Vec<String>,
-    /// Attempts after the first. Default: the configured number, else 3.
+    /// Number of retries. Default: the configured number, or 3.
     #[arg(long, value_name = "N")]
     pub(crate) job_max_retries: Option<u32>,
-    /// Wait before the first retry, doubled for each that follows. Default: the configured one, else `1s`.
+    /// Wait before the first retry; it doubles with each further one. Default: the configured value, or `1s`.
     #[arg(long, value_name = "DURATION", value_parser = crate::config::units::parse_duration)]
     pub(crate) job_base_delay: Option<DurationMs>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct JobRun {
 
 #[derive(Debug, Args)]
 pub(crate) struct Records {
-    /// Of the jobs in this directory.
+    /// Use the jobs of this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }

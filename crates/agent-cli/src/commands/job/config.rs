@@ -27,7 +27,7 @@ pub(crate) struct Tiers {
 impl JobsConfig {
     /// The retries: flags, configuration, defaults.
     pub(crate) fn retry(&self, arguments: &JobRun) -> Result<RetryConfig, Failure> {
-        let wrong = |what: String| Failure::config(format!("read `jobs.base_delay`: {what}"));
+        let wrong = |what: String| Failure::config(format!("cannot read `jobs.base_delay`: {what}"));
         let configured = self.base_delay.as_deref().map(units::parse_duration).transpose().map_err(wrong)?;
         let default = RetryConfig::default();
         Ok(RetryConfig {

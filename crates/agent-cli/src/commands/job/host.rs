@@ -142,7 +142,7 @@ impl Inputs {
         let settings = self.settings()?;
         settings.model = Some(attempt.agent.model.clone());
         let chosen = provider::choose(settings).await?.paced(Unread::GoesOn);
-        let taken = Err(Failure::internal("set up the session: it is being set up"));
+        let taken = Err(Failure::internal("cannot set up the session: it is already being set up"));
         let settings = std::mem::replace(&mut self.settings, taken)?;
         let (options, bound) = (self.options.clone(), self.commitments.clone());
         let (made, settings) = apart(move || (setup::builder(&settings, &options, chosen, bound), settings)).await?;
@@ -177,7 +177,7 @@ impl Shown {
             JobNotice::Session(notice) => self.session(notice),
             JobNotice::RetryScheduled { delay_ms, retry, reason } => {
                 let reason = inline(&reason.to_string());
-                self.view.tell(&format!("attempt {retry} failed: {reason}; trying again in {delay_ms} ms"));
+                self.view.tell(&format!("attempt {retry} failed: {reason}; retrying in {delay_ms} ms"));
             }
             _ => {}
         }

@@ -16,7 +16,7 @@ pub(crate) async fn dispatch(arguments: Job) -> Result<u8, Failure> {
         JobCommand::Batch(Batch { rest }) => {
             let of = rest.first().map(|first| format!(" of `{first}`")).unwrap_or_default();
             Err(Failure::usage(format!(
-                "run the jobs{of}: `agent job batch` is not there yet; `agent job run DESC` runs one"
+                "cannot run the jobs{of}: `agent job batch` does not exist yet; `agent job run DESC` runs one job"
             )))
         }
         JobCommand::Audit(arguments) => records::audit(&arguments),

@@ -31,7 +31,7 @@ pub(crate) fn conclude(job: &Job, shown: &Shown, signalled: Option<Signal>, star
         terminal_state: format!("{:?}", job.state()),
         raise: outcome
             .filter(|outcome| matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit))
-            .map(|_| Raise::Otherwise("raise the limit that ended it", None)),
+            .map(|_| Raise::Otherwise("raise the limit that was reached", None)),
     }
 }
 
@@ -39,7 +39,7 @@ type Ending = (u8, &'static str, Option<String>);
 
 fn ending(job: &Job, shown: &Shown, signalled: Option<Signal>) -> Ending {
     let lost = job.failure().filter(|_| !shown.is_recorded);
-    let lost = lost.map(|error| format!("keep the record of the job: {error}"));
+    let lost = lost.map(|error| format!("cannot keep the record of the job: {error}"));
     let is_lost = lost.is_some();
     // Whatever else there is to say, that the record is lost is said too.
     let said = |why: Option<String>| {
@@ -90,7 +90,7 @@ pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view
         view.error(&denial.line());
     }
     if result.exit_code == 61 {
-        view.error("nobody could be asked: allow such calls with `--allow RULE`, or choose a `--permission-mode`");
+        view.error("no one could be asked: allow such calls with `--allow RULE` or choose a `--permission-mode`");
     }
     let code = result.exit_code;
     // Whether it is lost is known when it is written.
@@ -107,7 +107,7 @@ pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view
 pub(crate) fn unless_lost(code: u8, view: &mut View) -> u8 {
     match all_written() {
         Err(error) => {
-            view.error(&format!("write the result: {error}"));
+            view.error(&format!("cannot write the result: {error}"));
             if code == 0 { OutcomeKind::Failed.exit_code() } else { code }
         }
         Ok(()) => code,
@@ -168,7 +168,7 @@ mod tests {
         }
         let (job, mut shown) = ended(success(), Some("keeping the record panicked"));
         shown.outcome = Some(Outcome::new(OutcomeKind::Success));
-        let said = Some(String::from("keep the record of the job: keeping the record panicked"));
+        let said = Some(String::from("cannot keep the record of the job: keeping the record panicked"));
         assert_eq!(ending(&job, &shown, None), (1, "error_during_execution", said));
         // What the session failed for, it says.
         let (job, mut shown) = ended(Verdict::FailureForGood(system("no key")), None);
@@ -185,7 +185,7 @@ mod tests {
             let (code, _, error) = ending(&job, &shown, signalled);
             (code, error.unwrap())
         };
-        let said = |before: &str| format!("{before}keep the record of the job: disk full");
+        let said = |before: &str| format!("{before}cannot keep the record of the job: disk full");
         assert_eq!(lost(Verdict::Stopped, Some(Signal::Terminate)), (143, said("terminated; ")));
         assert_eq!(lost(Verdict::Stopped, Some(Signal::Interrupt)), (130, said("interrupted; ")));
         assert_eq!(lost(Verdict::FailureForGood(system("no key")), None), (1, said("no key; ")));

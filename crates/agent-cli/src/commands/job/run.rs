@@ -53,13 +53,15 @@ pub(crate) async fn run(arguments: JobRun) -> Result<u8, Failure> {
 
 /// Options of `run` that make no sense for a job: an attempt is a session of its own.
 fn usable(options: &Options) -> Result<(), Failure> {
-    let wrong = |what: &str| Err(Failure::usage(format!("run the job: {what}")));
+    let wrong = |what: &str| Err(Failure::usage(format!("cannot run the job: {what}")));
     if options.continue_newest || options.session_id.is_some() || options.fork_session {
-        wrong("each attempt is a new session; `--continue`, `--session-id` and `--fork-session` are for `agent run`")
+        wrong(
+            "each attempt is a new session, so `--continue`, `--session-id` and `--fork-session` work only with `agent run`",
+        )
     } else if options.include_partial_messages {
         wrong("`--include-partial-messages` belongs to `--output-format stream-json`, which a job does not write")
     } else if options.output_format == Some(OutputFormat::StreamJson) {
-        wrong("`--output-format stream-json` is for `agent run`; a job writes `text` or `json`")
+        wrong("`--output-format stream-json` works only with `agent run`; a job writes `text` or `json`")
     } else {
         Ok(())
     }
@@ -86,7 +88,7 @@ async fn drive(config: JobConfig, host: &Arc<Host>, mut signals: Signals) -> (Jo
                 match (signal, signalled) {
                     // The first interrupt ends the turn in order; anything more leaves at once. The record is written in any case.
                     (Signal::Interrupt, None) => {
-                        say("agent: stopping (Ctrl-C again to leave at once)");
+                        say("agent: stopping (Ctrl-C again quits at once)");
                         unread::signalled();
                         handle.cancel();
                     }

@@ -17,7 +17,7 @@ use crate::screen::signals::{self, Signal, Signals};
 use crate::screen::terminal::{self, PasteMarks, Style, inline, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
-use crate::session::apart::{opened, settings, unless_signalled};
+use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::{Raise, next_notice, next_raise, raised};
 use crate::session::setup::Opened;
 use agent_core::agent::{Rejected, Turns};
@@ -38,7 +38,7 @@ use tokio::sync::mpsc;
 /// Runs a session at the prompt and returns the exit code.
 pub(crate) async fn run(options: Options, verification: &Verification) -> Result<u8, Failure> {
     if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
-        return Err(Failure::usage("the prompt is for people: `--output-format` belongs to `agent run`"));
+        return Err(Failure::usage("the prompt writes for people: `--output-format` works only with `agent run`"));
     }
     let mut signals = signals::listen()?;
     let (approver, questions) = ScreenApprover::new();
@@ -52,7 +52,7 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
-    screen.view.tell("Ctrl-C stops the turn, twice leaves; /help for more");
+    screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
     screen.view.recap(&before.conversation);
     if let Some(left) = &unfinished {
         screen.view.tell(&going_on(left));
@@ -62,21 +62,21 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
     let _marks = PasteMarks::ask();
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
     handle.detach();
-    let (ended, cut_short) = signals::ended(task, &mut signals, || {
-        screen.view.tell("stopping the hooks at the session's end (Ctrl-C again leaves at once)");
+    let (ended, cut_short) = apart::ended(task, &mut signals, || {
+        screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
         handle.detach();
     })
     .await;
     screen.repository.turn_ended();
-    let left = cut_short.map_or(left, |signal| Failure::stopped(signal).code);
+    let left = cut_short.map_or(left, |signal| signal.failure().code);
     let Some(ended) = ended else { return Ok(left) };
-    let (end, agent) = ended.map_err(|error| Failure::internal(format!("drive the session: {error}")))?;
+    let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
     let session = agent.session();
     screen.view.last_hooks(&mut notices);
     screen.view.end_line();
     screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
-        screen.view.tell(&format!("go on with: {}", resume_command(&id, &options, Raise::of(session).as_ref())));
+        screen.view.tell(&format!("to resume: {}", resume_command(&id, &options, Raise::of(session).as_ref())));
     }
     match end {
         End::JournalFailed(error) => Err(Failure::internal(error)),
@@ -271,7 +271,7 @@ impl Screen {
     fn ended(&mut self, outcome: Option<&Outcome>) {
         let Some(outcome) = outcome.filter(|_| std::mem::take(&mut self.is_in_turn)) else { return };
         if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
-            self.view.tell("/more goes on with as much again");
+            self.view.tell("/more raises the limits by their initial amounts and continues");
         }
         self.turns.add(outcome);
     }
@@ -296,11 +296,11 @@ impl Screen {
             return true;
         }
         if self.is_idle {
-            self.view.tell("\nCtrl-C again leaves; the session is kept");
+            self.view.tell("\nCtrl-C again quits; the session is kept");
             self.prompt("> ");
         } else {
             self.is_stopping = true;
-            self.view.tell("stopping … (Ctrl-C again leaves at once)");
+            self.view.tell("stopping … (Ctrl-C again quits at once)");
             self.handle.cancel();
         }
         false
@@ -346,16 +346,16 @@ impl Screen {
                 self.handle.set_limits(raised);
             }
             "/help" => {
-                self.view.tell("what you type while it works is sent with the next results");
-                self.view.tell("a line is a message; several lines are one when they are pasted");
-                self.view.tell("/compact  summarises the conversation to make room");
-                self.view.tell("/more     raises every limit by what it was at the start, and goes on");
-                self.view.tell("/quit     leaves (so does Ctrl-D); `agent resume` goes on");
-                self.view.tell("Ctrl-C    stops the turn, twice leaves");
+                self.view.tell("what you type while the agent works is sent with the next results");
+                self.view.tell("each line is a message; pasted lines are sent as one message");
+                self.view.tell("/compact  summarises the conversation to free up context");
+                self.view.tell("/more     raises every limit by its initial amount and continues");
+                self.view.tell("/quit     quits, as does Ctrl-D; `agent resume` resumes the session");
+                self.view.tell("Ctrl-C    stops the turn; twice quits");
                 self.prompt_if_idle();
             }
             unknown if is_command(unknown) => {
-                self.view.tell(&format!("there is no command {unknown}; /help lists them"));
+                self.view.tell(&format!("unknown command {unknown}; /help lists the commands"));
                 self.prompt_if_idle();
             }
             text => {
@@ -375,7 +375,7 @@ impl Screen {
                 self.untaken -= 1;
                 return;
             }
-            "BudgetRaised" => "not raised",
+            "BudgetRaised" => "limits not raised",
             "CompactionRequested" => "not summarised",
             _ => return,
         };
@@ -396,7 +396,7 @@ impl Screen {
     fn spent(&mut self, nano_usd: u64) {
         if nano_usd >= self.notice_at_nano_usd {
             let spent = Usd(nano_usd);
-            self.view.tell(&format!("this session has cost {spent} USD so far; `--max-budget-usd` sets a limit"));
+            self.view.tell(&format!("this session has cost {spent} USD so far; set a limit with `--max-budget-usd`"));
             self.notice_at_nano_usd = next_notice(nano_usd);
         }
     }

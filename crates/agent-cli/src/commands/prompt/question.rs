@@ -28,7 +28,7 @@ impl Screen {
         forget_half_typed_line();
         let (question, answer) = question;
         // However quiet: nobody can answer a question that was not put.
-        self.style.say(Tint::Bold, &format!("may this run? {}", unmistakable(&call_line(&question.call))));
+        self.style.say(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
         let sheet = Sheet::of(&question.call);
         self.show(Open { question, answer, sheet }, Sheet::next_part);
         false
@@ -80,11 +80,11 @@ impl Screen {
         let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rule), arguments } = answer else { return answer };
         let scope = match kept_rules::keep(&rule) {
             Ok(()) => {
-                self.view.tell(&format!("kept in {}", inline(&kept_rules::place())));
+                self.view.tell(&format!("saved in {}", inline(&kept_rules::place())));
                 ApprovalScope::Always(rule)
             }
             Err(error) => {
-                self.view.error(&format!("{error}; it holds for this session"));
+                self.view.error(&format!("{error}; the rule applies to this session only"));
                 ApprovalScope::Session(rule)
             }
         };

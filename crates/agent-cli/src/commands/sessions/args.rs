@@ -11,28 +11,28 @@ pub(crate) struct Sessions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// List the sessions of this directory, the one that was used last first.
+    /// List the sessions of this directory, newest first.
     List(List),
-    /// Show a session: what was said, and where it stands.
+    /// Show a session: its state and its conversation.
     Show(One),
     /// Write a session as a document.
     Export(Export),
-    /// Read a session's journal from end to end, replay it, and say whether it is whole. Changes nothing.
+    /// Read and replay a session's whole journal, and report whether it is intact. Changes nothing.
     Verify(One),
     /// Remove a session for good.
     Rm(One),
-    /// Look for what is wrong in a session file: a journal, or a session of Claude Code, Codex or pi. Changes nothing.
+    /// Find problems in a session file: a journal, or a session of Claude Code, Codex or pi. Changes nothing.
     ///
-    /// Exit code 0 when nothing is, 1 when something is, 42 when the file is no session that is known.
+    /// Exit code 0 if there are no problems, 1 if there are, 42 if the file is not a known kind of session.
     Lint(Lint),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Most sessions to list.
+    /// List at most this many sessions.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) number: usize,
-    /// Also those in which nothing was said, with which `--continue` does not go on.
+    /// Include sessions without a message, which `--continue` skips.
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct One {
-    /// The session's id; without it the newest of the directory.
+    /// The session's id. Default: the newest session in the directory.
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
@@ -53,10 +53,10 @@ pub(crate) struct Lint {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Write a repaired copy to this file, which must not be there yet. The exit code is about the copy then.
+    /// Write a repaired copy to this file, which must not exist yet. The exit code then describes the copy.
     #[arg(long, value_name = "OUT")]
     pub(crate) repair: Option<PathBuf>,
-    /// As one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Lint {
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) session: One,
-    /// In which form.
+    /// Output format.
     #[arg(long, value_enum, default_value = "markdown")]
     pub(crate) format: ExportFormat,
     /// Where to write it. Default: standard output.
@@ -75,9 +75,9 @@ pub(crate) struct Export {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// To read and to paste.
+    /// For reading and pasting.
     Markdown,
-    /// One file for a browser, without network: also the transitions, with the diagram of the machine at each step.
+    /// One file for a browser, no network needed; includes the transitions and the machine's diagram at each step.
     Html,
 }
 
@@ -85,10 +85,10 @@ pub(crate) enum ExportFormat {
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) session: One,
-    /// Stop behind this record and show where the session stood.
+    /// Stop after this record and show the session's state.
     #[arg(long, value_name = "N")]
     pub(crate) to: Option<u64>,
-    /// List only what this program's tables decide otherwise than the program that wrote the journal.
+    /// List only decisions in which this program's tables differ from the program that wrote the journal.
     #[arg(long)]
     pub(crate) against_current: bool,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Replay {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) session: One,
-    /// As one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -107,7 +107,7 @@ pub(crate) struct Branch {
     /// The session's id.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// The last record that the new session has of it.
+    /// The last record to copy into the new session.
     #[arg(long, value_name = "N")]
     pub(crate) at: u64,
     #[command(flatten)]
@@ -119,10 +119,10 @@ pub(crate) struct Rewind {
     /// The session's id.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// The last record that stays.
+    /// The last record to keep.
     #[arg(long, value_name = "N")]
     pub(crate) to: u64,
-    /// Take back what the session's turns behind there changed in files, too, where nobody changed it since. Asks first.
+    /// Also restore files that later turns of this session changed, unless they changed again since. Asks first.
     #[arg(long)]
     pub(crate) files: bool,
     /// Do not ask.
@@ -134,7 +134,7 @@ pub(crate) struct Rewind {
 
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// The sessions of this directory.
+    /// Use the sessions of this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }

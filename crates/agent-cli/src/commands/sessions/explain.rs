@@ -101,7 +101,7 @@ impl Explanation {
             session.outstanding().iter().filter_map(|open| awaited(&open.action)).collect();
         let over = story.lifecycle();
         let checks = over.is_some_and(|over| over.state() == lifecycle::State::Verifying);
-        outstanding.extend(checks.then_some("the checks of its commitments"));
+        outstanding.extend(checks.then_some("checks of its commitments"));
         let denials = outcome.iter().flat_map(|outcome| &outcome.denials);
         let denials =
             denials.map(|denial| DenialTold { tool: denial.call.name.to_string(), reason: denial.reason.clone() });
@@ -141,8 +141,13 @@ impl Explanation {
         let mut out = format!("session {}\n", self.session_id);
         let _ = match (self.outcome, self.exit_code) {
             (Some(outcome), Some(code)) => writeln!(out, "the last run ended: {outcome} (exit code {code})"),
-            _ if self.outstanding.is_empty() => writeln!(out, "it is in {}", self.state),
-            _ => writeln!(out, "it was left in {}, waiting for: {}", self.state, self.outstanding.join(", ")),
+            _ if self.outstanding.is_empty() => writeln!(out, "it is in the state {}", self.state),
+            _ => writeln!(
+                out,
+                "it was interrupted in the state {}, waiting for: {}",
+                self.state,
+                self.outstanding.join(", ")
+            ),
         };
         if let Some(error) = &self.error {
             let _ = writeln!(out, "because: {}", one_line(error, 200));
@@ -183,7 +188,7 @@ impl Explanation {
             let _ = writeln!(out, "{:>6}  {machine}{} + {} => {}", told.times, told.from, told.on, told.to);
         }
         if self.rows.len() > ROWS_SHOWN {
-            let _ = writeln!(out, "        and {} more; `--json` has all", self.rows.len() - ROWS_SHOWN);
+            let _ = writeln!(out, "        and {} more; `--json` lists all", self.rows.len() - ROWS_SHOWN);
         }
         out
     }
@@ -208,7 +213,7 @@ impl AgentTold {
         if self.commitments.is_empty() {
             return;
         }
-        let _ = writeln!(out, "its agent is {}; it was told {} times what is missing", self.state, self.rounds);
+        let _ = writeln!(out, "its agent is in the state {}, after {} gap reports", self.state, self.rounds);
         for CommitmentTold { promise, kept, found } in &self.commitments {
             let (promise, found) = (one_line(promise, 100), found.as_deref().unwrap_or_default());
             let _ = match kept {
@@ -224,13 +229,13 @@ impl AgentTold {
 const fn awaited(action: &Action) -> Option<&'static str> {
     match action {
         Action::SendLlmRequest { .. } => Some("the model's answer"),
-        Action::PrepareTools { .. } => Some("a look at tool calls"),
-        Action::RequestApproval { .. } => Some("somebody's approval"),
+        Action::PrepareTools { .. } => Some("the facts about tool calls"),
+        Action::RequestApproval { .. } => Some("an approval"),
         Action::ExecuteTools { .. } => Some("tool calls"),
-        Action::CheckGitCommits { .. } => Some("a look at the repository"),
+        Action::CheckGitCommits { .. } => Some("the check of the repository"),
         Action::RunAutoformatters { .. } => Some("the formatters"),
         Action::CommitChanges { .. } => Some("a commit"),
-        Action::ScheduleRetry { .. } => Some("the time of the next attempt"),
+        Action::ScheduleRetry { .. } => Some("the next attempt"),
         _ => None,
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn export(arguments: &Export) -> Result<u8, Failure> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let failed = |error| Failure::input(format!("write {}: {error}", output.display()));
+    let failed = |error| Failure::input(format!("cannot write {}: {error}", output.display()));
     let mut file = options.open(output).map_err(failed)?;
     let written = file.write_all(text.as_bytes());
     written.inspect_err(|_| drop(std::fs::remove_file(output))).map_err(failed)?;
@@ -89,7 +89,7 @@ pub(super) fn agent(over: &Lifecycle) -> String {
     let kept = (0..commitments).filter(is_kept).count();
     match commitments {
         0 => format!("{state:?}"),
-        _ => format!("{state:?}, {kept} of {commitments} commitments kept, {rounds} reports of what was missing"),
+        _ => format!("{state:?}, {kept} of {commitments} commitments kept, {rounds} gap reports"),
     }
 }
 

@@ -39,7 +39,8 @@ pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
     conversation(&mut out, story.replayer.session());
     let _ = write!(
         out,
-        "<h2>Records</h2><p>Choose one; the diagram shows where it left the session. Times are since the first one.</p>\n<ol start=\"1\">{steps}</ol></main>\n"
+        "<h2>Records</h2><p>Select a record; the diagram shows the state after it. Times are relative to the first record.</p>\n<ol \
+         start=\"1\">{steps}</ol></main>\n"
     );
     let _ = writeln!(out, "<aside>{svg}</aside></body></html>");
     Ok(out)

@@ -49,7 +49,7 @@ fn cut(place: &Place, id: &str, at: u64) -> Result<u8, Failure> {
     let parent = place.store()?.branch(id, Some(at), &new_id).map_err(|error| failed(&error))?;
     write(&format!("{new_id}\n"))?;
     say(&format!(
-        "agent: a new session with the records of {id} up to {}; `agent resume {new_id}` goes on",
+        "agent: started a new session with the records of {id} up to {}; `agent resume {new_id}` resumes it",
         parent.seq
     ));
     Ok(0)
@@ -69,7 +69,7 @@ impl One {
             Some(id) => id.clone(),
             None => match store.newest().map_err(|error| failed(&error))? {
                 Some(newest) => newest.id,
-                None => return Err(Failure::input("find the session: there is none for this directory")),
+                None => return Err(Failure::input("cannot find the session: there is none for this directory")),
             },
         };
         let path = store.existing(&id).map_err(|error| failed(&error))?;
@@ -85,7 +85,7 @@ fn list(arguments: &List) -> Result<u8, Failure> {
         let words = match said {
             Said::Words(words) => words,
             Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
-            _ => "(nothing was said)",
+            _ => "(no message)",
         };
         let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
     }
@@ -96,9 +96,7 @@ fn list(arguments: &List) -> Result<u8, Failure> {
     }
     if newest.empty > 0 {
         let empty = newest.empty;
-        say(&format!(
-            "agent: not listed: {empty} in which nothing was said, which `--continue` passes over; `--all` lists them"
-        ));
+        say(&format!("agent: not listed: {empty} without a message, which `--continue` skips; `--all` lists them"));
     } else if shown == 0 && newest.others == 0 {
         say("agent: there is no session for this directory");
     }
@@ -117,9 +115,9 @@ fn age(modified: SystemTime) -> String {
 
 fn remove(arguments: &One) -> Result<u8, Failure> {
     // The newest is quickly another one than was meant.
-    let Some(id) = &arguments.id else { return Err(Failure::usage("say which session to remove, by its id")) };
+    let Some(id) = &arguments.id else { return Err(Failure::usage("give the id of the session to remove")) };
     arguments.place.store()?.remove(id).map_err(|error| failed(&error))?;
-    say(&format!("agent: the session {id} is removed"));
+    say(&format!("agent: removed the session {id}"));
     Ok(0)
 }
 
@@ -134,11 +132,11 @@ fn failed(error: &StoreError) -> Failure {
 }
 
 fn write_json(json: &str) -> Result<(), Failure> {
-    print_json(json).map_err(|error| Failure::internal(format!("write to standard output: {error}")))
+    print_json(json).map_err(|error| Failure::internal(format!("cannot write to standard output: {error}")))
 }
 
 fn write(text: &str) -> Result<(), Failure> {
-    print(text).map_err(|error| Failure::internal(format!("write to standard output: {error}")))
+    print(text).map_err(|error| Failure::internal(format!("cannot write to standard output: {error}")))
 }
 
 /// What a record says, in a word.

@@ -37,7 +37,7 @@ pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
         trace.push_str(&conversation(session));
     }
     write(&trace)?;
-    say(&format!("agent: {} records replayed twice to the same bytes", story.records));
+    say(&format!("agent: {} records, replayed twice with the same result", story.records));
     Ok(0)
 }
 
@@ -96,14 +96,16 @@ fn changed_arguments(record: &Record) -> Vec<String> {
 
 fn differences(story: &Story) -> Result<u8, Failure> {
     if story.format_version < 2 {
-        return Err(Failure::input("compare the decisions: the journal's format keeps no notes of what began"));
+        return Err(Failure::input(
+            "cannot compare the decisions: the journal's format does not record which actions started",
+        ));
     }
     let mut out = String::new();
     for difference in &story.differences {
         let _ = writeln!(out, "{:>6}  {}", difference.seq, difference.text);
     }
     write(&out)?;
-    say(&format!("agent: {} decisions are different", story.differences.len()));
+    say(&format!("agent: {} decisions differ", story.differences.len()));
     Ok(u8::from(!story.differences.is_empty()))
 }
 
@@ -117,7 +119,7 @@ pub(crate) fn verify(arguments: &One) -> Result<u8, Failure> {
     write(&format!("{id}: {records} records, {bytes} bytes, format {}, {state:?}\n", story.format_version))?;
     if story.torn_bytes > 0 {
         let torn = story.torn_bytes;
-        say(&format!("agent: {torn} bytes of a record that was cut lie behind; going on with it keeps them beside"));
+        say(&format!("agent: the last record is cut ({torn} bytes); resuming keeps them in a separate file"));
     }
     for difference in &story.differences {
         say(&format!("agent: record {}: {}", difference.seq, difference.text));
@@ -164,8 +166,10 @@ impl Twin {
             one.is_none_or(|one| same_bytes(one.session(), other.session()) && one.agent() == other.agent());
         match self.parted {
             None if ends_alike => Ok(()),
-            Some(seq) => Err(Failure::internal(format!("replay: record {seq} did something else the second time"))),
-            None => Err(Failure::internal("replay: the session is another one the second time")),
+            Some(seq) => {
+                Err(Failure::internal(format!("cannot replay: record {seq} had a different effect the second time")))
+            }
+            None => Err(Failure::internal("cannot replay: the session ended differently the second time")),
         }
     }
 }
@@ -191,4 +195,4 @@ fn same_actions(ones: &[Action], others: &[Action]) -> bool {
 }
 
 /// What stands beside a timer that fired when nothing waited for it any more.
-const LATE: &str = "\n        late: nothing happens";
+const LATE: &str = "\n        late: no effect";

@@ -21,7 +21,9 @@ use std::path::Path;
 pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
     if !arguments.files {
         let code = cut(&arguments.place, &arguments.id, arguments.to)?;
-        say("agent: files are as they are; `--files` takes them back, and `agent undo` what the last turns changed");
+        say(
+            "agent: files are unchanged; `--files` restores them, and `agent undo` restores what the last turns changed",
+        );
         return Ok(code);
     }
     let store = arguments.place.store()?;
@@ -31,13 +33,13 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
     let is_meant = |began_ms: u64| behind.is_meant(began_ms);
     let Some(outlook) = begun(&directory, &is_meant, true).await? else {
         let code = cut(&arguments.place, &arguments.id, arguments.to)?;
-        say("agent: no turn behind there changed a file of which it is known how it was");
+        say("agent: no later turn changed a file whose old content was kept");
         return Ok(code);
     };
     write(&files(&outlook, ["restore", "remove"]))?;
     say_notes(&outlook);
     if behind.is_in_turn {
-        say("agent: the record stands in the middle of a turn; what that turn began to change before it stays");
+        say("agent: the record is in the middle of a turn; changes of that turn from before the record stay");
     }
     if !arguments.yes && !is_agreed()? {
         say("agent: nothing was changed");
@@ -46,7 +48,7 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
     cut(&arguments.place, &arguments.id, arguments.to)?;
     let undone = begun(&directory, &is_meant, false).await?.unwrap_or_default();
     let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
-    say(&format!("agent: {changed} files taken back, {left} left; commits stay; `agent undo` takes it back"));
+    say(&format!("agent: {changed} files restored, {left} left as they are; commits stay; `agent undo` reverses this"));
     Ok(u8::from(left > 0))
 }
 
@@ -54,11 +56,14 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
 fn is_agreed() -> Result<bool, Failure> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        return Err(Failure::usage("nobody can be asked whether to change files: say `--yes`"));
+        return Err(Failure::usage("no one is at a terminal to confirm changes to files: use `--yes`"));
     }
-    say("agent: go back to this? [y/N]");
+    say("agent: go back to this state? [y/N]");
     let mut answer = String::new();
-    stdin.lock().read_line(&mut answer).map_err(|error| Failure::internal(format!("read the answer: {error}")))?;
+    stdin
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Failure::internal(format!("cannot read the answer: {error}")))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
@@ -94,9 +99,10 @@ impl Behind {
             behind.work.push(since..=last_ms);
         }
         match to >= story.replayer.next_seq() {
-            true => {
-                Err(Failure::input(format!("rewind to record {to}: the last one is {}", story.replayer.next_seq() - 1)))
-            }
+            true => Err(Failure::input(format!(
+                "cannot rewind to record {to}: the last one is {}",
+                story.replayer.next_seq() - 1
+            ))),
             false => Ok(behind),
         }
     }

@@ -95,7 +95,7 @@ impl Story {
         let mut reader = Reader::open(path).map_err(|error| unreadable(&error))?;
         let Some(first) = reader.next() else {
             let found = if reader.torn_bytes() > 0 { "a crash cut its first record" } else { "it is empty" };
-            return Err(Failure::input(format!("read the journal {}: {found}", path.display())));
+            return Err(Failure::input(format!("cannot read the journal {}: {found}", path.display())));
         };
         let mut story = Self::begin(first.map_err(|error| unreadable(&error))?)?;
         story.format_version = reader.format().map_or(0, |format| format.version());
@@ -110,7 +110,7 @@ impl Story {
         match to {
             Some(to) if to >= story.replayer.next_seq() => {
                 let last = story.replayer.next_seq() - 1;
-                Err(Failure::input(format!("replay to record {to}: the last one is {last}")))
+                Err(Failure::input(format!("cannot replay to record {to}: the last one is {last}")))
             }
             _ => Ok(story),
         }
@@ -152,7 +152,7 @@ impl Story {
             Replayed::Step(step) => self.step(state, &before, step),
             // Formats that recorded the lifecycle separately recorded only what it took.
             Replayed::Refused(rejected) if matches!(kept.entry, Entry::Lifecycle(_)) => {
-                let text = format!("{} is refused by the lifecycle now; it was taken", rejected.event());
+                let text = format!("the lifecycle now refuses {}, which it accepted then", rejected.event());
                 self.differences.push(Difference { seq, text });
             }
             Replayed::Refused(_) => self.refused += 1,
@@ -206,7 +206,7 @@ impl Story {
     fn note(&mut self, seq: u64, started: &ActionStarted, did: &Replayed) {
         self.awaited.remove(&(started.ticket(), started.name()));
         if matches!(did, Replayed::Begun { was_asked: false, .. }) {
-            let text = format!("{} was begun; it is not asked for now", started.name());
+            let text = format!("{} was started then, but is not requested now", started.name());
             self.differences.push(Difference { seq, text });
         }
     }
@@ -216,7 +216,7 @@ impl Story {
         let session = self.replayer.session();
         let never = std::mem::take(&mut self.awaited);
         for (_, name) in never.into_iter().filter(|(ticket, _)| !session.is_open(*ticket)) {
-            let text = format!("{name} is asked for now; it was not begun");
+            let text = format!("{name} is requested now, but was not started then");
             self.differences.push(Difference { seq: seq - 1, text });
         }
     }

@@ -79,7 +79,7 @@ fn protected_pairs_are_found_behind_a_linked_directory() {
     let paths = relative(&root, found.paths());
     let expected = [".config/mise", "dev/cargo/config.toml", "dev/cfg/fish", "dev/m.toml", "dev/mm/config.toml"];
     assert_eq!(paths, expected);
-    // For tools also what is not there yet.
+    // For tools also what is does not exist yet.
     let for_tools = relative(&root, found.linked());
     for path in ["dev/cargo/config.toml", "dev/cargo/config", "dev/cfg/git", "dev/m.toml"] {
         assert!(for_tools.contains(&path.to_owned()), "{path}: {for_tools:?}");

@@ -50,7 +50,7 @@ impl Protection {
         let found = finder.find();
         let (submodules, unknown) = match repositories::submodules(workspace, programs) {
             Ok(submodules) => (submodules, None),
-            Err(why) => (Vec::new(), Some(format!("which submodules there are is not known: {why}"))),
+            Err(why) => (Vec::new(), Some(format!("the submodules are unknown: {why}"))),
         };
         let mut finds: Vec<Find> = found.finds.into_iter().chain(found.linked.finds.iter().cloned()).collect();
         let others = other_names(workspace, finds.iter().map(|find| &find.path));
@@ -146,9 +146,11 @@ impl Protection {
         said.extend(not_searched(&self.workspace, &self.unsearched));
         if left_out > 0 {
             let protected = found.saturating_sub(left_out);
-            said.push(format!("of {found} repositories and files that other programs run, {protected} are protected"));
+            said.push(format!(
+                "only {protected} of {found} repositories and files that other programs run are protected"
+            ));
         }
-        (!said.is_empty()).then(|| format!("{}: commands can change what is there", said.join("; ")))
+        (!said.is_empty()).then(|| format!("{}: commands can change what is in them", said.join("; ")))
     }
 
     /// What looks for more of it around every command.
@@ -248,7 +250,7 @@ fn not_searched(workspace: &Path, unsearched: &[PathBuf]) -> Option<String> {
         1 => String::new(),
         count => format!(" and {} other directories", count - 1),
     };
-    Some(format!("`{shown}`{more} and what lies below were not searched for repositories and hooks"))
+    Some(format!("`{shown}`{more} and everything below were not searched for repositories and hooks"))
 }
 
 fn is_named(path: &Path, name: &str) -> bool {
@@ -264,6 +266,11 @@ pub(crate) fn own_places() -> Vec<PathBuf> {
 /// Where a path leads, whether something is there or not.
 pub(crate) fn real_place(path: &Path) -> PathBuf {
     links::follow(path).real
+}
+
+/// The links on the way to the end of a path, each by its own path without links.
+pub(crate) fn links_to(path: &Path) -> Vec<PathBuf> {
+    links::follow(path).links
 }
 
 const HEAD: &str = "HEAD";

@@ -20,8 +20,8 @@ fn what_git_would_wait_for_is_not_asked_and_said() {
     }
     let (_, notes) = found(&root, &[]);
     let of = |text: &str| notes.iter().filter(|note| note.contains(text)).count();
-    assert_eq!((of("is no plain file"), of("did not answer")), (3, 0), "{notes:?}");
-    assert_eq!(of("git's configuration of 3 repositories"), 1, "{notes:?}");
+    assert_eq!((of("is not a regular file"), of("did not answer")), (3, 0), "{notes:?}");
+    assert_eq!(of("the git configuration of 3 repositories"), 1, "{notes:?}");
 
     fs::File::create(root.join(".git/commondir")).unwrap().set_len(1 << 40).unwrap();
     let (settings, notes) = found(&root, &[]);
@@ -29,7 +29,7 @@ fn what_git_would_wait_for_is_not_asked_and_said() {
     fs::remove_file(root.join(".git/index")).unwrap_or_default();
     assert!(Command::new("mkfifo").arg(root.join(".git/index")).status().unwrap().success());
     let warning = Protection::find(&root, &programs(&root)).warning().unwrap();
-    assert!(warning.contains("which submodules there are is not known") && !warning.contains("answer"), "{warning}");
+    assert!(warning.contains("the submodules are unknown") && !warning.contains("answer"), "{warning}");
 }
 
 /// However many repositories there are, the questions about them end.
@@ -41,7 +41,7 @@ fn when_the_time_for_questions_is_over_the_rest_is_said() {
     let ask = |patience| settings::asked(&root, &programs(&root), &[], Vec::new(), patience);
     let (settings, notes) = ask(Duration::ZERO);
     assert!(settings.hooks.is_empty(), "{settings:?}");
-    assert!(notes.iter().any(|note| note.contains("the time for all questions to git is over")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("the time for queries to git")), "{notes:?}");
     let (settings, _) = ask(Duration::from_secs(60));
     assert_eq!(relative(&root, settings.hooks), ["hk"], "the control");
 }

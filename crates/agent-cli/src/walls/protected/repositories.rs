@@ -60,8 +60,8 @@ pub(super) fn odd_part(git_dir: &Path) -> Option<String> {
         let found = file.metadata().ok()?;
         let why = match found.is_file() {
             true if found.len() <= *most_bytes => return None,
-            true => format!("has {} bytes, and at most {most_bytes} are read", found.len()),
-            false => "is no plain file".to_owned(),
+            true => format!("has {} bytes, but the limit is {most_bytes}", found.len()),
+            false => "is not a regular file".to_owned(),
         };
         Some(format!("`{}` {why}", file.display()))
     })

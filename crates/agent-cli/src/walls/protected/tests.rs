@@ -169,7 +169,7 @@ fn the_search_is_bounded_and_says_so() {
         protection
             .warning()
             .unwrap()
-            .contains("of 201 repositories and files that other programs run, 200 are protected")
+            .contains("only 200 of 201 repositories and files that other programs run are protected")
     );
     write(&root, "200/deep/.git/config", "");
     let paths = Protection::find(&root, &programs(&root)).paths();
@@ -280,7 +280,7 @@ fn all_that_git_names_is_found_or_the_rest_is_said() {
         git(&root, &["config", "--add", "includeIf.onbranch:dev.path", &format!("../{number}.inc")]);
     }
     let (settings, notes) = found(&root, &[]);
-    assert!(notes.iter().any(|note| note.contains("includes more files")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("has more includes")), "{notes:?}");
     assert!(settings.files.contains(&root.join("24.inc")), "what is included is protected, read or not");
 }
 
@@ -421,7 +421,11 @@ fn what_git_copies_and_what_it_runs_in_other_words_is_found() {
         git(&root, &["config", key, value]);
         let (settings, notes) = found(&root, &[]);
         assert!(relative(&root, settings.files.clone()).contains(&expected.to_owned()), "{key} {value}: {settings:?}");
-        assert_eq!(notes.iter().any(|note| note.contains("runs something in `tools`")), is_said, "{value}: {notes:?}");
+        assert_eq!(
+            notes.iter().any(|note| note.contains("runs an unnamed program in `tools`")),
+            is_said,
+            "{value}: {notes:?}"
+        );
         git(&root, &["config", "--unset", key]);
     }
     // What is not known at all is said, and the workspace as a whole stays open.

@@ -30,15 +30,15 @@ pub(crate) const SEED_004: Seed<State, Trigger> = Seed {
 
 #[rustfmt::skip]
 const EDGES: &[Edge<Trigger>] = &[
-    Edge { from: "Init", label: "Success", on: &[ValidationPassed], to: "DefineAgent", shown: Shown::By("start; valid") },
+    Edge { from: "Init", label: "Success", on: &[ValidationPassed], to: "DefineAgent", shown: Shown::By("start; valid m") },
     Edge { from: "Init", label: "Failure", on: &[ValidationFailed], to: "Complete(Failure)", shown: Shown::By("start; invalid; written") },
-    Edge { from: "DefineAgent", label: "Success", on: &[AgentDefined], to: "Process", shown: Shown::By("start; valid; defined") },
-    Edge { from: "DefineAgent", label: "Failure", on: &[RoutingFailed], to: "Complete(Failure)", shown: Shown::By("start; valid; routing-failed; written") },
-    Edge { from: "Process", label: "Success", on: &[AttemptSucceeded], to: "End", shown: Shown::By("start; valid; defined; succeeded") },
-    Edge { from: "Process", label: "Failure (retries left)", on: &[AttemptFailedRetryable], to: "Process", shown: Shown::By("start; valid; defined; failed; timer") },
-    Edge { from: "Process", label: "Failure (retries exhausted)", on: &[AttemptFailedForGood], to: "Complete(Failure)", shown: Shown::By("config retries=0; start; valid; defined; failed; written") },
-    Edge { from: "End", label: "Success", on: &[RecordWritten], to: "Complete(Success)", shown: Shown::By("start; valid; defined; succeeded; written") },
-    Edge { from: "End", label: "Failure", on: &[RecordNotWritten], to: "Complete(Failure)", shown: Shown::By("start; valid; defined; succeeded; not-written") },
+    Edge { from: "DefineAgent", label: "Success", on: &[AgentDefined], to: "Process", shown: Shown::By("start; valid m; as-suggested") },
+    Edge { from: "DefineAgent", label: "Failure", on: &[RoutingFailed], to: "Complete(Failure)", shown: Shown::By("start; valid m; not-routed; written") },
+    Edge { from: "Process", label: "Success", on: &[AttemptSucceeded], to: "End", shown: Shown::By("start; valid m; as-suggested; done") },
+    Edge { from: "Process", label: "Failure (retries left)", on: &[AttemptFailedRetryable], to: "Process", shown: Shown::By("start; valid m; as-suggested; wrong; timer") },
+    Edge { from: "Process", label: "Failure (retries exhausted)", on: &[AttemptFailedForGood], to: "Complete(Failure)", shown: Shown::By("config retries=0; start; valid m; as-suggested; wrong; written") },
+    Edge { from: "End", label: "Success", on: &[RecordWritten], to: "Complete(Success)", shown: Shown::By("start; valid m; as-suggested; done; written") },
+    Edge { from: "End", label: "Failure", on: &[RecordNotWritten], to: "Complete(Failure)", shown: Shown::By("start; valid m; as-suggested; done; not-written") },
 ];
 
 const BEYOND: &[Beyond<Trigger>] = &[

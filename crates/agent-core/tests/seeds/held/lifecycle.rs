@@ -1,20 +1,15 @@
 //! Sentences of seed 002 about the life of an agent.
 
 use crate::walks::lifecycle;
+use agent_check::lifecycle::{self as words, Tickets, event};
 use agent_core::lifecycle::table::TABLE;
 use agent_core::lifecycle::{
-    Action, ActionKind, Commitment, Event, Lifecycle, LifecycleConfig, Reason, State, TaskMode, Ticket, Trigger,
-    TurnEnd,
+    Action, ActionKind, Event, Lifecycle, LifecycleConfig, Reason, State, TaskMode, Ticket, Trigger, TurnEnd,
 };
 use agent_core::table::Label;
 
 fn config() -> LifecycleConfig {
-    LifecycleConfig {
-        max_idle_ms: Some(1_000),
-        max_work_ms: Some(2_000),
-        max_wait_ms: Some(3_000),
-        ..LifecycleConfig::headless(vec![Commitment::of_command("true", 1_000)])
-    }
+    words::config("commitments=true idle-ms=1000 work-ms=2000 wait-ms=3000").unwrap()
 }
 
 fn message(text: &str) -> Event {
@@ -23,21 +18,21 @@ fn message(text: &str) -> Event {
 
 /// A life with everything in it, and refusals.
 fn life() -> Vec<(u64, Event)> {
-    let ended = || Event::TurnEnded { end: TurnEnd::Completed, time_left_ms: Some(900) };
-    let events = [
-        message("do it"),
-        Event::ModeChanged { mode: TaskMode::Unify },
-        Event::TimedOut { ticket: Ticket(99) },
-        Event::CancelRequested,
-        ended(),
-        message("go on"),
-        Event::CommitmentAdded { commitment: Commitment::of_command("false", 1_000) },
-        ended(),
-        ended(),
-        message("wait"),
-        Event::BudgetExceeded,
-        Event::Dismissed,
+    let lines = [
+        "input do it",
+        "mode unify",
+        "timeout",
+        "cancel",
+        "turn completed left 900",
+        "input go on",
+        "commit false",
+        "turn completed left 900",
+        "turn completed left 900",
+        "input wait",
+        "budget",
+        "dismiss",
     ];
+    let events = lines.map(|line| event(line, &Tickets::all(Ticket(99))).unwrap());
     (0..).step_by(10).zip(events).collect()
 }
 
@@ -60,9 +55,9 @@ fn every_transition_of_an_agent_is_told() {
 #[test]
 fn a_wait_ends_with_a_message_or_with_its_time() {
     let last = |words: &str| lifecycle(words).last().unwrap().2;
-    assert_eq!(last("message; signal waiting; turn completed"), State::Waiting);
-    assert_eq!(last("message; signal waiting; turn completed; message"), State::Working);
-    assert_eq!(last("message; signal waiting; turn completed; timeout"), State::Reaped);
+    assert_eq!(last("input do it; waiting; turn completed"), State::Waiting);
+    assert_eq!(last("input do it; waiting; turn completed; input do it"), State::Working);
+    assert_eq!(last("input do it; waiting; turn completed; timeout"), State::Reaped);
 }
 
 /// Core concept: "task modes (Execute, Delegate, Plan, Break up, Unify)".
@@ -85,23 +80,27 @@ fn the_five_task_modes_are_seen_while_working_and_decide_nothing() {
 #[test]
 fn guard_of_a_claim_is_that_there_are_commitments() {
     let last = |words: &str| lifecycle(words).last().copied().unwrap();
-    let claim = "message; signal done; turn completed";
+    let claim = "input do it; done; turn completed";
     assert_eq!(last(claim), (State::Working, Trigger::CompletionClaimed, State::Verifying));
-    let unbound = format!("config unbound; {claim}");
+    let unbound = format!("config commitments=; {claim}");
     assert_eq!(last(&unbound), (State::Working, Trigger::CompletionClaimedUnbound, State::Done));
 }
 
 /// The diagram: "all passed", "any failed", "verification error".
 #[test]
 fn guard_of_done_is_that_every_check_passed() {
-    let claim = "config resting; message; commitment; turn completed";
+    let claim = "config resting; input do it; commit true; turn completed";
     let last = |answers: &str| lifecycle(&format!("{claim}; {answers}")).last().unwrap().2;
-    assert_eq!(last("check kept"), State::Verifying);
-    assert_eq!(last("check kept; check kept"), State::Done);
-    assert_eq!(last("check kept; check not-kept"), State::Idle);
-    assert_eq!(last("check not-kept; check kept"), State::Idle);
-    assert_eq!(last("check not-started; check kept"), State::Idle, "one could be run, so it is no error of the whole");
-    assert_eq!(last("check not-started; check not-started"), State::Reaped);
+    assert_eq!(last("check 1 kept"), State::Verifying);
+    assert_eq!(last("check 1 kept; check 2 kept"), State::Done);
+    assert_eq!(last("check 1 kept; check 2 exit 1"), State::Idle);
+    assert_eq!(last("check 1 exit 1; check 2 kept"), State::Idle);
+    assert_eq!(
+        last("check 1 not found; check 2 kept"),
+        State::Idle,
+        "one could be run, so it is no error of the whole"
+    );
+    assert_eq!(last("check 1 not found; check 2 not found"), State::Reaped);
 }
 
 /// Core concept: "effects (side effects triggered by transition)": what a step asks for is its row, in the row's order. Left out would be what

@@ -1,6 +1,6 @@
 //! Sentences about the session: of seed 000, 001 and 003.
 
-use crate::walks::{tell, told};
+use crate::walks::told;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::retry::{Backoff, RetryPolicy};
 use agent_core::session::table::TABLE;
@@ -72,12 +72,12 @@ fn calling_the_model_counts_what_failed() {
     let (mut script, _) = told("input go");
     let mut counted = Vec::new();
     for _ in 0..3 {
-        let step = tell(&mut script, "fail network").unwrap();
+        let step = script.tell("fail network").unwrap();
         counted.extend(step.actions.iter().filter_map(|action| match action {
             Action::ScheduleRetry { failed_attempts, .. } => Some(*failed_attempts),
             _ => None,
         }));
-        let _ = tell(&mut script, "timer");
+        let _ = script.tell("timer");
     }
     assert_eq!(counted, [1, 2, 3]);
 }
@@ -234,7 +234,7 @@ fn the_history_keeps_the_newest_transitions_in_order() {
     let mut all = Vec::new();
     for _ in 0..30 {
         for line in ["input go", "answer hi"] {
-            all.extend(tell(&mut script, line).unwrap().transitions);
+            all.extend(script.tell(line).unwrap().transitions);
         }
     }
     let trace = script.session.trace();

@@ -1,10 +1,10 @@
-//! What every provider demands of a request, said from its messages alone.
+//! What holds of a history, which may end with anything; what providers demand of a request says `agent_check::request`.
 
 use agent_core::conversation::{Answer, Block, Conversation, Item};
 use std::collections::BTreeSet;
 
-/// Roles alternate and the first is user, nothing is empty, every call is answered once, in order, in the next message, and has an id of
-/// its own and arguments that are an object.
+/// What every provider demands of the messages of a request, however odd the words in them are: user and model take turns, and the rest as
+/// [`check_history`] says.
 pub(crate) fn check_request(conversation: &Conversation) {
     let items: Vec<&Item> = conversation.iter().map(AsRef::as_ref).collect();
     assert!(matches!(items.first(), Some(Item::Input(_))), "a request begins with {:?}", items.first());
@@ -20,7 +20,7 @@ pub(crate) fn check_request(conversation: &Conversation) {
     check_history(conversation);
 }
 
-/// The same of a history, which may end with anything.
+/// Nothing is empty, every call is answered once, in order, and has an id of its own and arguments that are an object.
 pub(super) fn check_history(conversation: &Conversation) {
     let mut ids = BTreeSet::new();
     for item in conversation.iter() {

@@ -3,8 +3,8 @@
 
 use super::places::{PLACES, Place};
 use super::{There, name_of};
-use crate::scenario::script::Command;
-use crate::support::quiet;
+use agent_check::quiet;
+use agent_check::session::Command;
 use agent_core::session::{State, Ticket, Trigger};
 use std::collections::BTreeMap;
 

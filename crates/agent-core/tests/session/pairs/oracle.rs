@@ -1,7 +1,7 @@
 //! What an event is, said once more and independent of the machine: rules over the words of a place, from what the machine is meant to do.
 //! The first rule that fits holds. `|` separates lines, `*` stands for anything, `!` in front of a word is its absence.
 
-use super::alphabet::{ANSWERS, COMMANDS};
+use agent_check::session::alphabet::{COMMANDS, all_answers};
 use agent_core::session::Objection::*;
 use agent_core::session::Reason;
 use agent_core::session::State::{self, *};
@@ -44,12 +44,12 @@ type Places = (Vec<usize>, Vec<usize>);
 
 /// The rules of both kinds that speak of a line: looked for once, there are many places.
 static FITTING: LazyLock<BTreeMap<&str, Places>> = LazyLock::new(|| {
-    let fitting = |line: &&'static str| {
+    let fitting = |line: &'static str| {
         let rules = (0..RULES.len()).filter(|at| fits(RULES[*at].0, line)).collect();
         let automatic = (0..AUTOMATIC.len()).filter(|at| fits(AUTOMATIC[*at].1, line)).collect();
-        (*line, (rules, automatic))
+        (line, (rules, automatic))
     };
-    COMMANDS.iter().chain(ANSWERS).map(fitting).collect()
+    COMMANDS.iter().copied().chain(all_answers()).map(fitting).collect()
 });
 
 /// How many rules there are, of both kinds.

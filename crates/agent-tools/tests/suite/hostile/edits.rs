@@ -38,7 +38,7 @@ fn literal(world: &World) -> Result<(), String> {
 fn ranges(world: &World) -> Result<(), String> {
     world.bench.write("f", "a\nb\n");
     let read = |offset: serde_json::Value| world.call("read_file", json!({"path": "f", "offset": offset}));
-    read(json!(3)).must_fail("has 2 lines: offset 3 is beyond its end")?;
+    read(json!(3)).must_fail("has 2 lines: offset 3 is past its end")?;
     read(json!(u64::MAX)).must_fail("has 2 lines")?;
     read(json!(-1)).must_fail("an integer that is not negative")?;
     read(json!(1.5)).must_fail("an integer")

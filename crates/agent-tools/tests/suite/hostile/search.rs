@@ -51,7 +51,7 @@ fn crowd(world: &World, count: usize) -> Result<(), String> {
     }
     std::fs::write(world.path("zzz"), "needle\n").unwrap();
     let listed = world.call("list_files", json!({}));
-    let shown = format!("[1000 of {} are shown", count + 1);
+    let shown = format!("[1000 of {} shown", count + 1);
     must(listed.text().len() < 70_000 && listed.text().contains(&shown), &format!("{} bytes", listed.text().len()))?;
     world.call("glob", json!({"pattern": "zz*"})).must_be("zzz\n")?;
     world.call("grep", json!({"pattern": "needle"})).must_be("zzz:1:needle\n")

@@ -139,7 +139,7 @@ impl Check {
             }
             Err(error) => {
                 let kind = if line.is_whole { Kind::Damaged } else { Kind::Torn };
-                self.error(line.number, kind, format!("it is no record: {error}"));
+                self.error(line.number, kind, format!("this is not a record: {error}"));
                 self.found.edits.dropped.insert(line.number);
             }
         }
@@ -148,12 +148,12 @@ impl Check {
     /// Whether the same stands there already: an entry by its id; a call that waits for its result, where a line is one call.
     fn twin(&self, entry: &Entry) -> Option<String> {
         if let Some(id) = &entry.id {
-            return self.ids.contains_key(id).then(|| format!("there is {id} already"));
+            return self.ids.contains_key(id).then(|| format!("{id} exists already"));
         }
         let Said::Model { calls, .. } = &entry.said else { return None };
         let call = calls.first().filter(|_| self.format == Format::Codex)?;
         let open = self.latest.get(&call.id).map(|call| &self.calls[*call]).filter(|open| open.result.is_none())?;
-        Some(format!("the call {} of line {} waits for its result", call.id, open.line))
+        Some(format!("the call {} in line {} still waits for its result", call.id, open.line))
     }
 
     fn entry(&mut self, line: usize, entry: Entry) {
@@ -223,12 +223,12 @@ impl Check {
 
     fn result(&mut self, line: usize, at: usize, id: &str, entry: Option<&str>) {
         let Some(call) = self.latest.get(id).map(|call| &mut self.calls[*call]) else {
-            self.error(line, Kind::UnknownResult, format!("no call before it has the id {id}"));
+            self.error(line, Kind::UnknownResult, format!("no earlier call has the id {id}"));
             self.found.edits.without.entry(line).or_default().push(at);
             return;
         };
         if let Some(first) = call.result {
-            self.error(line, Kind::DuplicateResult, format!("the call {id} has its result in line {first}"));
+            self.error(line, Kind::DuplicateResult, format!("the call {id} already has its result in line {first}"));
             self.found.edits.without.entry(line).or_default().push(at);
             return;
         }
@@ -238,7 +238,7 @@ impl Check {
         self.answers[answer].lines.push(line);
         self.answers[answer].last_result = entry.map(str::to_owned);
         if self.format.takes_turns() && !is_last {
-            let message = format!("the model went on before the call {id} of line {called} had its result");
+            let message = format!("the model continued before the call {id} in line {called} had its result");
             self.note(line, Kind::LateResult, message);
         }
     }
@@ -248,10 +248,10 @@ impl Check {
         let message = match (before, who) {
             (None, Who::Model(_)) => String::from("the conversation begins with the model"),
             (Some(Spoke { line, who: Who::User }), Who::User) => {
-                format!("the user spoke in line {line}; there is no answer between")
+                format!("the user's previous message, in line {line}, has no answer")
             }
             (Some(Spoke { line, who: Who::Model(before) }), Who::Model(now)) if before != now => {
-                format!("the model spoke in line {line}; nobody did between")
+                format!("the model's previous answer is in line {line}; nothing follows it before this one")
             }
             _ => return,
         };
@@ -263,17 +263,17 @@ impl Check {
         let mut rings = Rings::of(&self.parents);
         for Orphan { line, id, parent, instead } in std::mem::take(&mut self.orphans) {
             if !self.ids.contains_key(&parent) {
-                self.error(line, Kind::MissingMessage, format!("it stands behind {parent}, which is not there"));
+                self.error(line, Kind::MissingMessage, format!("its parent {parent} is missing"));
                 self.found.edits.parents.insert(line, instead);
             } else if let Some(id) = id.filter(|id| rings.cut(id)) {
-                self.error(line, Kind::Cycle, format!("it stands behind {parent}, which stands behind it"));
+                self.error(line, Kind::Cycle, format!("its parent {parent} is also its descendant"));
                 let instead = instead.filter(|instead| rings.hang(&id, instead));
                 self.found.edits.parents.insert(line, instead);
             }
         }
         for (line, needed) in std::mem::take(&mut self.needed) {
             if !self.ids.contains_key(&needed) {
-                self.error(line, Kind::MissingMessage, format!("it speaks of {needed}, which is not there"));
+                self.error(line, Kind::MissingMessage, format!("it refers to {needed}, which is missing"));
             }
         }
         // What an answer's calls have in common is found once for all of them.

@@ -29,7 +29,7 @@ impl Format {
             }
             Ok(())
         })?;
-        let unknown = || format!("read {}: no line of it is one of a session that is known here", path.display());
+        let unknown = || format!("cannot read {}: no line belongs to a known kind of session", path.display());
         found.ok_or_else(|| Failure::input(unknown()))
     }
 

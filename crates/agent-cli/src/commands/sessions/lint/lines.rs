@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Calls for each line, with its number counted from 1. Lines without content count and are passed over.
 pub(super) fn each(path: &Path, mut line: impl FnMut(Line<'_>) -> Result<(), Failure>) -> Result<usize, Failure> {
-    let failed = |error: io::Error| Failure::input(format!("read {}: {error}", path.display()));
+    let failed = |error: io::Error| Failure::input(format!("cannot read {}: {error}", path.display()));
     let mut file = BufReader::with_capacity(64 * 1024, read_regular(path).map_err(failed)?);
     let (mut number, mut buffer) = (0, Vec::new());
     loop {
@@ -21,7 +21,7 @@ pub(super) fn each(path: &Path, mut line: impl FnMut(Line<'_>) -> Result<(), Fai
         let is_whole = buffer.last() == Some(&b'\n');
         if !is_whole && length as u64 > MAX_LINE_BYTES {
             return Err(Failure::input(format!(
-                "read {}: line {number} has more than {MAX_LINE_BYTES} bytes",
+                "cannot read {}: line {number} has more than {MAX_LINE_BYTES} bytes",
                 path.display()
             )));
         }
@@ -46,7 +46,7 @@ impl Line<'_> {
     pub(super) fn value(&self) -> Result<Value, String> {
         match serde_json::from_slice(self.bytes) {
             Ok(value @ Value::Object(_)) => Ok(value),
-            Ok(_) => Err(String::from("it is not an object")),
+            Ok(_) => Err(String::from("it is not a JSON object")),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -146,7 +146,7 @@ fn has_errors(findings: &[Finding]) -> bool {
 fn tell(report: &Report) -> Result<(), Failure> {
     write(&told(&report.file, &report.findings)?)?;
     if let Some(Repaired { file, findings }) = &report.repaired {
-        say(&format!("agent: the repaired copy is {}", inline(file)));
+        say(&format!("agent: wrote the repaired copy to {}", inline(file)));
         write(&told(file, findings)?)?;
     }
     let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();

@@ -32,7 +32,7 @@ pub(super) fn look(path: &Path) -> Result<(usize, Vec<Finding>), Failure> {
     look.unanswered();
     if reader.torn_bytes() > 0 {
         look.lines += 1;
-        look.error(Kind::Torn, format!("{} bytes of a record that was cut", reader.torn_bytes()));
+        look.error(Kind::Torn, format!("the last record is cut ({} bytes)", reader.torn_bytes()));
     }
     Ok((look.lines, look.findings))
 }
@@ -43,7 +43,7 @@ pub(super) fn repair(path: &Path, out: &Path) -> Result<(), Failure> {
     if salvaged.left_bytes > 0 {
         let (records, bytes) = (salvaged.records, salvaged.left_bytes);
         say(&format!(
-            "agent: the first {records} records are copied; {bytes} bytes behind them are not: what was lost among them decides what they mean"
+            "agent: copied the first {records} records, but not the {bytes} bytes after them, which may depend on what was lost"
         ));
     }
     Ok(())
@@ -77,16 +77,13 @@ impl Look {
             _ => None,
         };
         if self.last.as_ref() == Some(&record) {
-            self.error(Kind::DuplicateMessage, format!("the record {} stands there already", record.seq));
+            self.error(Kind::DuplicateMessage, format!("the record {} is there already", record.seq));
             return;
         }
         self.last = Some(record.clone());
         match (self.replayer.as_mut().map(|replayer| replayer.take(record)), result) {
             (Some(Err(ReplayError::Gap { expected, found })), _) if found < expected => {
-                self.error(
-                    Kind::DuplicateMessage,
-                    format!("there is a record {found} already; {expected} is expected"),
-                );
+                self.error(Kind::DuplicateMessage, format!("the record {found} is there already; expected {expected}"));
                 self.replayer = None;
             }
             (Some(Err(error)), _) => {
@@ -103,8 +100,8 @@ impl Look {
     fn refused(&mut self, result: &(Ticket, CallId)) {
         let (is_second, call) = (self.answered.contains(result), &result.1);
         let (kind, what) = match is_second {
-            true => (Kind::DuplicateResult, "it had its result already"),
-            false => (Kind::UnknownResult, "nobody had asked for it"),
+            true => (Kind::DuplicateResult, "the call already had a result"),
+            false => (Kind::UnknownResult, "it was not requested"),
         };
         self.note(kind, format!("the result of the call {call} was refused: {what}"));
     }
@@ -116,7 +113,7 @@ impl Look {
             if let Action::ExecuteTools { calls, .. } = open.action {
                 for call in calls {
                     let message = format!(
-                        "the call {} of {} has no result; going on with the session tells the model so",
+                        "the call {} of {} has no result; resuming the session reports this to the model",
                         call.id, call.name
                     );
                     self.note(Kind::Unanswered, message);

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Writes the copy to a file that is not there yet.
 pub(super) fn write(format: Format, path: &Path, checked: &Checked, out: &Path) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::input(format!("write {}: {error}", out.display()));
+    let failed = |error: io::Error| Failure::input(format!("cannot write {}: {error}", out.display()));
     let file = BufWriter::new(create(out).map_err(failed)?);
     // Half a copy is no session.
     fill(file, format, path, checked, failed).inspect_err(|_| drop(std::fs::remove_file(out)))

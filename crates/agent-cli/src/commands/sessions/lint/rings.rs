@@ -113,7 +113,7 @@ mod tests {
         assert!(!found.cut("x") && !found.cut("y") && !found.cut("m") && !found.cut("nobody"));
         assert!(found.cut("b") && !found.cut("a") && !found.cut("c"), "one cut opens it");
         assert!(found.cut("s"));
-        assert!(!found.hang("b", "y"), "it stands behind b");
+        assert!(!found.hang("b", "y"), "its parent b");
         assert!(found.hang("b", "m"), "nothing that hangs on b");
         assert!(!found.hang("s", "s") && found.hang("s", "b"));
     }

@@ -93,7 +93,7 @@ fn every_line_lost_doubled_or_damaged_is_mended() {
                 let (findings, copy, again) = place.mend(&text(&changed));
                 // What a summary keeps from cannot be made up.
                 let left: Vec<_> =
-                    again.iter().filter(|finding| !finding.message.starts_with("it speaks of")).collect();
+                    again.iter().filter(|finding| !finding.message.starts_with("it refers to")).collect();
                 assert!(
                     left.iter().all(|finding| finding.severity == Severity::Note),
                     "{format:?} {at}: {left:?}\n{copy}"

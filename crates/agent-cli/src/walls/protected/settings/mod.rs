@@ -329,7 +329,7 @@ impl<'a> Collected<'a> {
         let environment = self.environment.iter().filter(is_setting).cloned().collect();
         let left = self.until.saturating_duration_since(Instant::now());
         let answer = match left.is_zero() {
-            true => Err(format!("the time for all questions to git is over ({} s)", PATIENCE.as_secs())),
+            true => Err(format!("the time for queries to git ({} s) is used up", PATIENCE.as_secs())),
             false => ask_with(self.programs, "git", arguments, root, environment, left),
         };
         match answer {
@@ -348,7 +348,7 @@ impl<'a> Collected<'a> {
             return;
         }
         if self.unasked.len() < MOST_SHOWN {
-            let unknown = "which files of the workspace git runs as hooks or includes is not known";
+            let unknown = "it is unknown which files of the workspace git runs as hooks or includes";
             self.notes.push(format!("{unknown}: in {}: {why}", root.display()));
         }
         self.unasked.push(root.to_path_buf());
@@ -360,14 +360,14 @@ impl<'a> Collected<'a> {
         for (key, directory) in &self.whole {
             let directory = shown(directory);
             self.notes.push(format!(
-                "`{key}` of git's configuration runs something in `{directory}` that it does not name: neither commands nor tools write there"
+                "`{key}` of git's configuration runs an unnamed program in `{directory}`: neither commands nor tools may write there"
             ));
         }
         if !self.unknown.is_empty() {
             let keys: Vec<&str> = self.unknown.iter().map(String::as_str).take(MOST_SHOWN).collect();
             let more = if self.unknown.len() > MOST_SHOWN { ", …" } else { "" };
             self.notes.push(format!(
-                "what `{}`{more} of git's configuration runs is not known: if it lies in this workspace, commands can change it",
+                "it is unknown what `{}`{more} of git's configuration runs: if it is in this workspace, commands can change it",
                 keys.join("`, `")
             ));
         }
@@ -376,13 +376,14 @@ impl<'a> Collected<'a> {
             self.unasked.iter().skip(said_already).chain(not_asked.iter().copied()).collect();
         if let Some(first) = others.first() {
             self.notes.push(format!(
-                "git's configuration of {} repositories within this workspace was not looked at (`{}`, for one): commands can change what it names",
+                "the git configuration of {} repositories within this workspace was not read (for example `{}`): commands can change \
+                 what it names",
                 others.len(),
                 shown(first)
             ));
         }
         if self.is_cut {
-            let text = "git's configuration includes more files, or is that of more submodules, than are read: commands can change what the others name";
+            let text = "git's configuration has more includes or submodules than the agent reads: commands can change what the rest names";
             self.notes.push(text.to_owned());
         }
         // All of them: where those are too many for mounts, no command is started.
