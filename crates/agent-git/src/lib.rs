@@ -9,6 +9,7 @@
 //! check_git     new commits? is formatting or committing due?                      (no process unless HEAD moved)
 //! format        what the host gives as Formatting, on files as the agent left them  (what that runs)
 //! commit        exactly what the agent changed, as one commit                      (git plumbing)
+//! turn_ended    what no check followed, after an interruption: keeps it for undo   (no process; the host calls it)
 //! ```
 //!
 //! 1. The user's own work is not touched: dirty, staged, untracked and ignored files, and their index entries, stay byte for byte.
