@@ -54,7 +54,13 @@ impl HooksConfig {
     /// Why a path below a root is not written, as the end of a sentence.
     pub(crate) fn protected(&self, root: &Path, path: &str) -> Option<&'static str> {
         let absolute = root.join(path);
-        let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected));
+        // A link is put in its place, not written through; a place may have been mounted there since.
+        let looked_at = match absolute.is_symlink() {
+            true => absolute.parent().unwrap_or(&absolute),
+            false => &absolute,
+        };
+        let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected))
+            || agent_exec::leads_into(looked_at, &self.protected);
         agent_types::protected::reason(path).or_else(|| is_hosts.then_some("is protected by the host"))
     }
 

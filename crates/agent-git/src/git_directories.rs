@@ -15,6 +15,15 @@ pub fn git_directories(directory: &Path) -> Vec<PathBuf> {
     }
 }
 
+/// The root of the working tree that a directory lies in, if it is one that the agent uses.
+#[must_use]
+pub fn working_tree(directory: &Path) -> Option<PathBuf> {
+    match Discovery::look(&directory.canonicalize().ok()?) {
+        Discovery::Found(found) => Some(found.top),
+        Discovery::None | Discovery::Bare | Discovery::Foreign | Discovery::Unusable(_) => None,
+    }
+}
+
 /// The folders in which the agent keeps how files were before it changed them, of the repository that a directory lies in; there or not.
 #[must_use]
 pub fn kept_in(directory: &Path) -> Vec<PathBuf> {

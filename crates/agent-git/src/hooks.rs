@@ -23,6 +23,7 @@ use agent_types::tool::{Effect, HookVerdict, Inspection};
 use announced::Announced;
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -124,6 +125,25 @@ impl RepositoryHooks {
         memory.announced.clear();
     }
 
+    /// A turn ended, or was interrupted: how its calls left the files is kept, in case no [`check_git`](Hook::check_git) followed them. What the
+    /// user changes from here on is the user's. Runs nothing.
+    pub fn turn_ended(&self) {
+        let Ok(repository) = self.repository() else { return };
+        let mut memory = self.memory();
+        match self.settle(&mut memory.turn, repository) {
+            Ok(record) => memory.unstored.extend(record),
+            Err(error) => memory.unkept.push(format!("{UNDO_LACKS}: {error}")),
+        }
+    }
+
+    /// Keeps how files are that calls were to change.
+    fn settle(&self, turn: &mut Turn, repository: &Repository) -> io::Result<Option<String>> {
+        turn.settle(repository, |path| match self.config.is_hidden(&repository.top, path) {
+            true => HIDDEN,
+            false => repository.files.image(path),
+        })
+    }
+
     /// The repository, if it is the one that was there when the session began and nothing in it leads out of it; else why nothing is done.
     fn repository(&self) -> Result<&Repository, String> {
         match &self.discovery {
@@ -139,11 +159,9 @@ impl RepositoryHooks {
                     .to_owned())
             }
             Discovery::Bare => Err("this is a bare repository".to_owned()),
-            Discovery::Foreign => {
-                Err("`.git` is a link to a repository that does not know this directory; if that is intended, set \
-                                       `git config core.worktree` in the repository"
-                    .to_owned())
-            }
+            Discovery::Foreign => Err("`.git` leads to a repository that does not know this directory; \
+                 if that is intended, tell the repository with `git config core.worktree` or `git worktree repair`"
+                .to_owned()),
             Discovery::Unusable(why) => Err(format!("the repository cannot be opened: {why}")),
         }
     }
@@ -191,8 +209,9 @@ impl RepositoryHooks {
         });
         {
             let mut memory = self.memory();
-            match memory.turn.after(repository, left) {
-                Ok(record) => memory.unstored.extend(record),
+            let after = memory.turn.after(repository, left);
+            match after.and_then(|record| Ok([record, self.settle(&mut memory.turn, repository)?])) {
+                Ok(records) => memory.unstored.extend(records.into_iter().flatten()),
                 Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),
             }
             notes.extend(memory.turn.take_lost());

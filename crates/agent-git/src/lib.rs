@@ -49,7 +49,7 @@ mod watch;
 
 pub use config::{HooksConfig, Identity};
 pub use formatting::{ChangedFile, ChangedFiles, Formatted, Formatting};
-pub use git_directories::{git_directories, kept_in};
+pub use git_directories::{git_directories, kept_in, working_tree};
 pub use hooks::RepositoryHooks;
 pub use image::Image;
 pub use submodules::submodules;

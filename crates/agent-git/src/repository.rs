@@ -47,7 +47,7 @@ pub(crate) enum Discovery {
     None,
     /// A repository without a working tree.
     Bare,
-    /// `.git` is a file or a link and names a repository that knows nothing of this directory.
+    /// `.git` leads to a repository that knows nothing of this directory.
     Foreign,
     /// A repository that cannot be held, and why.
     Unusable(String),
@@ -95,10 +95,11 @@ impl Discovery {
         for top in start.ancestors() {
             let dot_git = top.join(DOT_GIT);
             if let Some(git_dir) = git_dir_at(&dot_git) {
-                if git_dir != dot_git && !names_back(&git_dir, top) {
+                let Some(common_dir) = common_dir_of(&git_dir) else { return Self::Foreign };
+                if (git_dir != dot_git || common_dir != git_dir) && !names_back(&git_dir, top) {
                     return Self::Foreign;
                 }
-                return Repository::hold(top, git_dir)
+                return Repository::hold(top, git_dir, common_dir)
                     .map_or_else(|error| Self::Unusable(error.to_string()), |found| Self::Found(Box::new(found)));
             }
             if is_git_dir(top) {
@@ -110,9 +111,8 @@ impl Discovery {
 }
 
 impl Repository {
-    fn hold(top: &Path, git_dir: PathBuf) -> io::Result<Self> {
+    fn hold(top: &Path, git_dir: PathBuf, common_dir: PathBuf) -> io::Result<Self> {
         let (files, own) = (Tree::open(top)?, Tree::open(&git_dir)?);
-        let common_dir = common_dir_of(&git_dir);
         let common = Tree::open(&common_dir)?;
         let (entry, pointer) = dot_git(&files)?;
         Ok(Self { top: top.to_path_buf(), git_dir, common_dir, files, own, common, entry, pointer })
@@ -122,7 +122,7 @@ impl Repository {
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_same = [&self.files, &self.own, &self.common].into_iter().all(Tree::is_in_place)
             && dot_git(&self.files).is_ok_and(|found| found == (self.entry, self.pointer.clone()))
-            && common_dir_of(&self.git_dir) == self.common_dir;
+            && common_dir_of(&self.git_dir).as_ref() == Some(&self.common_dir);
         if !is_same {
             let here = self.top.display();
             return Some(format!(
@@ -245,15 +245,21 @@ fn worktree_setting(line: &str) -> Option<&str> {
 }
 
 fn is_git_dir(directory: &Path) -> bool {
-    let common = common_dir_of(directory);
-    directory.join("HEAD").symlink_metadata().is_ok() && common.join("objects").is_dir() && common.join("refs").exists()
+    let is_whole = |common: PathBuf| common.join("objects").is_dir() && common.join("refs").exists();
+    directory.join("HEAD").symlink_metadata().is_ok() && common_dir_of(directory).is_none_or(is_whole)
 }
 
-fn common_dir_of(git_dir: &Path) -> PathBuf {
-    read_small(&git_dir.join("commondir"))
-        .and_then(|text| String::from_utf8(text).ok())
-        .and_then(|text| git_dir.join(text.trim()).canonicalize().ok())
-        .unwrap_or_else(|| git_dir.to_path_buf())
+/// Where the branches are: in the directory itself or, for a linked worktree, in the repository whose `worktrees` it lies in.
+///
+/// None where `commondir` names anything else: git would follow it, and the agent would commit to any repository of the user.
+fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
+    // What is too large or no file is refused with its name, before git is asked (`odd`).
+    let Some(text) = read_small(&git_dir.join("commondir")) else { return Some(git_dir.to_path_buf()) };
+    // Git takes all but the line end for the name.
+    let named = str::from_utf8(&text).ok()?.trim_end_matches(['\r', '\n']);
+    let common_dir = git_dir.join(named).canonicalize().ok()?;
+    let is_linked = || git_dir.parent() == Some(&common_dir.join("worktrees")) && git_dir.join("gitdir").is_file();
+    (common_dir == git_dir || is_linked()).then_some(common_dir)
 }
 
 /// The file that a symbolic reference names, if it names one inside the repository.

@@ -109,7 +109,7 @@ impl Which<'_> {
     /// How many names of turns are looked at.
     const fn names(self) -> usize {
         match self {
-            Self::Last(turns) => turns + TURNS_WITHOUT_EFFECT,
+            Self::Last(turns) => turns.saturating_add(TURNS_WITHOUT_EFFECT),
             Self::Begun(_) => ALL_TURNS,
         }
     }
@@ -165,7 +165,7 @@ async fn take_back(
         };
         if has_effect(&change, &repository) {
             undone.turns += 1;
-            plan.go_back(change, &mut undone);
+            plan.go_back(&name, change, &mut undone);
         }
     }
     if undone.turns == 0 {
@@ -217,14 +217,21 @@ struct Plan {
 }
 
 struct Way {
-    /// How the agent left it in the newest of the turns; nothing when it did not come so far.
-    expected: Option<Image>,
+    /// How the agent left it in the newest of the turns.
+    expected: Left,
     /// How it is to be.
     target: Image,
     /// With these permissions, where they are not the usual ones.
     mode: Option<u32>,
     /// Somebody else changed it between two of the turns: it goes no further back.
     is_broken: bool,
+}
+
+/// How the agent left a file.
+enum Left {
+    So(Image),
+    /// It was killed before it noted that, in the turn of this name.
+    Unknown(String),
 }
 
 /// A path whose file changes.
@@ -237,7 +244,7 @@ struct Due {
 
 impl Plan {
     /// Goes one turn further back.
-    fn go_back(&mut self, mut change: Change, undone: &mut Undone) {
+    fn go_back(&mut self, turn: &str, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
         for (path, why) in change.unkept {
             let why = format!("its old content is not kept: {why}");
@@ -254,18 +261,22 @@ impl Plan {
             let (after, mode) = (change.after.remove(&path), change.modes.remove(&path));
             match self.paths.get_mut(&path) {
                 None => {
-                    let way = Way { expected: after, target: before, mode, is_broken: false };
+                    let expected = after.map_or_else(|| Left::Unknown(turn.to_owned()), Left::So);
+                    let way = Way { expected, target: before, mode, is_broken: false };
                     drop(self.paths.insert(path, way));
                 }
                 Some(way) if way.is_broken => {}
-                Some(way) if after.as_ref().is_none_or(|after| *after == way.target) => {
+                // Where it is not known how the agent left it, it was left as it had been or somebody else may have changed it.
+                Some(way) if *after.as_ref().unwrap_or(&before) == way.target => {
                     (way.target, way.mode) = (before, mode);
                 }
                 Some(way) => {
                     way.is_broken = true;
-                    undone
-                        .notes
-                        .push(format!("{path} was changed by someone else between the turns: restored to that change"));
+                    let why = match after {
+                        Some(_) => "was changed by someone else between the turns",
+                        None => "may have been changed by someone else between the turns",
+                    };
+                    undone.notes.push(format!("{path} {why}: restored to that change"));
                 }
             }
         }
@@ -310,11 +321,17 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
     if let Image::Opaque(reason) = now {
         return Some((*reason).to_owned());
     }
-    match &way.expected {
-        Some(expected) if expected != now => Some("it has changed since".to_owned()),
-        _ => None,
+    match (&way.expected, &way.target) {
+        (Left::So(expected), _) => (expected != now).then(|| "it has changed since".to_owned()),
+        (Left::Unknown(_), Image::Absent) => Some(format!("{UNKNOWN}; before, it did not exist")),
+        (Left::Unknown(turn), _) => {
+            Some(format!("{UNKNOWN}; `git show {}` shows its old content", checkpoint::kept_at(turn, path)))
+        }
     }
 }
+
+/// Of a file that a killed agent may have changed, and somebody else since.
+const UNKNOWN: &str = "the agent was stopped before it noted how it left it, so this may be your change";
 
 /// Keeps how the files are now and how they will be, as a turn of its own.
 async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {

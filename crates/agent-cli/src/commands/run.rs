@@ -93,7 +93,7 @@ async fn drive(
     mut signals: Signals,
     started: Instant,
 ) -> RunResult {
-    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, .. } = opened;
     printer.init(Init {
         session_id: id.clone(),
         model,
@@ -123,6 +123,7 @@ async fn drive(
         handle.detach();
     })
     .await;
+    repository.turn_ended();
     match ended {
         Some(Ok((end, agent))) => {
             let (session, outcome) = (agent.session(), agent.outcome());

@@ -10,7 +10,7 @@ use crate::walls::own_programs;
 use crate::walls::protected::{Protection, git_settings, own_places};
 use crate::walls::search_path;
 use agent_core::ports::NeverCancelled;
-use agent_git::{HooksConfig, UndoError, Undone, undo, undo_begun};
+use agent_git::{HooksConfig, UndoError, Undone, undo, undo_begun, working_tree};
 use std::path::{Path, PathBuf};
 
 /// Takes turns back, says what became of every file, and returns the exit code: 0 if all of them are as before.
@@ -52,6 +52,8 @@ pub(crate) async fn begun(
 
 /// What is not restored, and how git is called.
 fn config(directory: PathBuf) -> Result<(HooksConfig, OwnGit), Failure> {
+    // All of the working tree goes back, wherever in it undo is called.
+    let directory = working_tree(&directory).unwrap_or(directory);
     let user = users_config()?;
     let programs = search_path::of(&directory, &user);
     let found = Protection::find(&directory, &programs);

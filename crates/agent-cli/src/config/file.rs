@@ -7,8 +7,10 @@ use crate::config::units::{self, DurationMs};
 use crate::failure::Failure;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
+use agent_hooks::SettingsFile;
 use agent_runner::journal::{check_own, check_own_target, read_regular};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{self, Read};
@@ -194,10 +196,21 @@ pub(crate) struct FormatterEntry {
     #[serde(default)]
     pub(crate) stdin: bool,
     /// Names of files that configure it: links to those above a file stand beside its copy.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "plain_names")]
     pub(crate) settings: Vec<String>,
     #[serde(default = "default_formatter_timeout_ms")]
     pub(crate) timeout_ms: u64,
+}
+
+/// Links of these names are made where the copies are, and nowhere else.
+fn plain_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    match names.iter().find(|name| !SettingsFile::is_name(name)) {
+        Some(name) => Err(D::Error::custom(format!(
+            "`settings` has `{name}`, which is not the name of a file; paths are not taken"
+        ))),
+        None => Ok(names),
+    }
 }
 
 const fn default_formatter_timeout_ms() -> u64 {

@@ -60,7 +60,13 @@ pub(crate) fn confined(
 
 /// For people: what a trusted workspace uses.
 pub(crate) fn shown(config: &RepositoryConfig, root: &Path, programs: &SearchPath) -> Vec<String> {
-    let files = config.formatters.iter().map(|named| format!(", of {}", named.file.display()));
+    let files = config.formatters.iter().map(|named| {
+        let settings = match named.entry.settings.as_slice() {
+            [] => String::new(),
+            names => format!(", with the settings {}", names.join(", ")),
+        };
+        format!("{settings}, of {}", named.file.display())
+    });
     let origins = files.chain(std::iter::repeat(String::from(", as the repository configures it")));
     let formatters = of_workspace(config, root, programs).into_iter().zip(origins);
     let shown = formatters.map(|(formatter, origin)| {

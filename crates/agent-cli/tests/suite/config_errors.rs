@@ -37,6 +37,10 @@ fn hooks_and_formatters_name_their_place() {
     refused(&formatter("fmt", "[\"rs\"]"), 4, "formatters.program", "absolute");
     refused(&formatter("/bin/cat", "[]"), 3, "formatters.extensions", "no file extensions");
     refused("[[formatters]]\nextensions = [\"rs\"]\n", 1, "program", "missing field");
+    for name in ["../../../x", "..", ".", "", "deep/style", "/etc/style", "style/"] {
+        let settings = format!("{}settings = [\"style\", \"{name}\"]\n", formatter("/bin/cat", "[\"rs\"]"));
+        refused(&settings, 5, "settings", "not the name of a file");
+    }
 }
 
 #[test]

@@ -284,3 +284,34 @@ fn own_directories_that_are_mounted_in_the_workspace_are_refused_with_landlock_a
         }
     }
 }
+
+/// Of a directory that was mounted after the turn, the names say nothing.
+#[test]
+fn undo_does_not_write_what_is_mounted_in_the_working_tree() {
+    if !can_try() {
+        return;
+    }
+    for part in [Some("config"), Some("config/deep"), None] {
+        let scratch = Scratch::repository_in("/var/tmp");
+        scratch.write("m/config.toml", "# before\n");
+        let steps = [
+            Step::call("read_file", json!({"path": "m/config.toml"})),
+            Step::call("write_file", json!({"path": "m/config.toml", "content": "# after\n"})),
+            Step::text("Done."),
+        ];
+        let flags = ["-p", "x", "--permission-mode", "bypass", "--no-auto-commit"];
+        scratch.run(&Model::script(steps), &flags).assert_code(0);
+        fs::create_dir_all(scratch.path("config/deep")).unwrap();
+        let at = scratch.work("m");
+        let from = part.map(|part| scratch.path(part));
+        let config = from.as_ref().map_or(at.join("config.toml"), |from| from.join("config.toml"));
+        fs::write(&config, "# after\n").unwrap();
+        let mounts: Vec<(&Path, &Path)> = from.iter().map(|from| (from.as_path(), at.as_path())).collect();
+        let undone = Running::start(&mut with_mounts(&mounts, &scratch.agent(&["undo"]))).end();
+        let is_mounted = part.is_some();
+        undone.assert_code(i32::from(is_mounted));
+        let text = fs::read_to_string(&config).unwrap();
+        assert_eq!(text, if is_mounted { "# after\n" } else { "# before\n" }, "{part:?}: {undone:#?}");
+        assert_eq!(undone.out.contains("left m/config.toml: it is protected"), is_mounted, "{undone:#?}");
+    }
+}

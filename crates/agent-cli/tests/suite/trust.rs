@@ -54,6 +54,22 @@ fn what_a_repository_names_runs_only_when_it_is_trusted() {
     scratch.ended(&["trust", "--revoke"]).assert_code(0).assert_says("was not trusted");
 }
 
+/// Links with these names are made beside copies, outside of the sandbox.
+#[test]
+fn settings_of_a_formatter_are_shown_and_are_names() {
+    let scratch = repository();
+    let config = scratch.read(".agent/config.toml");
+    for (names, is_taken) in [("\".style\"", true), ("\".style\", \"../../../x\"", false), ("\"a/b\"", false)] {
+        scratch.write(".agent/config.toml", &format!("{config}settings = [{names}]\n"));
+        let shown = scratch.ended(&["trust", "--show"]);
+        shown.assert_code(if is_taken { 1 } else { 52 });
+        match is_taken {
+            true => assert!(shown.out.contains("for txt, with the settings .style, of "), "{shown:#?}"),
+            false => drop(shown.assert_says("not the name of a file").assert_says("line 5")),
+        }
+    }
+}
+
 #[test]
 fn nobody_is_trusted_without_being_asked() {
     let scratch = repository();

@@ -46,6 +46,50 @@ fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
     assert!(!undone.err.contains("one turn"), "{}", undone.err);
 }
 
+/// The call began, so how the file was is kept; it changed nothing, so there is nothing to take back.
+#[test]
+fn what_you_write_where_a_call_failed_stays() {
+    for words in [&["undo"][..], &["rewind", "one", "--to", "0", "--files", "--yes"]] {
+        let fails = Step::call("edit_file", json!({"path": "a.txt", "old_string": "nowhere", "new_string": "x"}));
+        let model = Model::script([read("a.txt"), fails, write("b.txt", "b\n"), Step::text("Done.")]);
+        let scratch = Scratch::repository();
+        let flags = ["-p", "go", "--session-id", "one", "--permission-mode", "bypass", "--no-auto-commit"];
+        scratch.run(&model, &flags).assert_code(0);
+        scratch.write("a.txt", "hours of work\n");
+        let ended = scratch.ended(words);
+        ended.assert_code(0);
+        assert!(!ended.out.contains("a.txt") && !scratch.work("b.txt").exists(), "{words:?}: {ended:#?}");
+        assert_eq!(scratch.read("a.txt"), "hours of work\n", "{words:?}");
+    }
+}
+
+/// What is protected is so for all of the working tree, which is what goes back.
+#[test]
+fn undo_in_a_subdirectory_protects_what_undo_at_the_root_does() {
+    for place in [".", "sub"] {
+        let scratch = Scratch::repository();
+        scratch.write("sub/x", "x\n");
+        let paths = ["tools/pre-commit", "tools/env.sh", "sub/x", "a.txt"];
+        let run = |text: &str, reads: bool| {
+            let reads = paths.into_iter().filter(|path| reads && scratch.work(path).exists()).map(read);
+            let writes = paths.into_iter().map(|path| write(path, text));
+            let steps: Vec<Step> = reads.chain(writes).chain([Step::text("Done.")]).collect();
+            let flags = ["-p", "go", "--permission-mode", "bypass", "--no-auto-commit"];
+            scratch.run(&Model::script(steps), &flags).assert_code(0);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        run("first\n", true);
+        run("second\n", true);
+        scratch.git(&["config", "core.hooksPath", "tools"]);
+        std::os::unix::fs::symlink("tools/env.sh", scratch.work(".envrc")).unwrap();
+        let undone = scratch.ended(&["undo", "-C", place]);
+        undone.assert_code(1);
+        let texts = paths.map(|path| scratch.read(path));
+        assert_eq!(texts, ["second\n", "second\n", "first\n", "first\n"], "{place}: {undone:#?}");
+        assert_eq!(undone.out.matches("it is protected").count(), 2, "{place}: {undone:#?}");
+    }
+}
+
 /// Nobody finds out by an undo that there is none.
 #[test]
 fn a_file_that_is_too_large_to_be_kept_is_told_when_it_changes() {

@@ -62,7 +62,7 @@ pub(crate) struct Turn {
 /// What was last seen at a path, as a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// Kept as it was before; the agent did not change it yet.
+    /// Kept as it was before; a call is to change it, or was killed while it did.
     Before(u64),
     /// As the agent left it.
     Left(u64),
@@ -129,6 +129,40 @@ impl Turn {
             return Ok(None);
         }
         self.append(repository, &entries).map(Some)
+    }
+
+    /// The calls that were to change these paths ended. Of a path that is as it was, nothing stays in the record; of another, how it is now.
+    /// `image` tells that. Returns the record if there is something in it to be stored.
+    pub(crate) fn settle(
+        &mut self,
+        repository: &Repository,
+        image: impl Fn(&str) -> Image,
+    ) -> io::Result<Option<String>> {
+        let (mut entries, mut settled, mut has_changes) = (Vec::new(), Vec::new(), false);
+        for (path, seen) in &self.paths {
+            let Seen::Before(before) = *seen else { continue };
+            let now = image(path);
+            // Of what was not kept nothing can be compared: a call that changed it has said so.
+            if now.digest() == before || self.unkept.contains_key(path) {
+                stream::forget(&mut entries, path);
+                settled.push((path.clone(), None));
+            } else {
+                stream::file(&mut entries, When::After, path, &now);
+                settled.push((path.clone(), Some(Seen::Left(now.digest()))));
+                has_changes = true;
+            }
+        }
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let record = self.append(repository, &entries)?;
+        for (path, seen) in settled {
+            match seen {
+                Some(seen) => drop(self.paths.insert(path, seen)),
+                None => drop((self.unkept.remove(&path), self.paths.remove(&path))),
+            }
+        }
+        Ok(has_changes.then_some(record))
     }
 
     /// What undo will not bring back, as sentences: each once.
@@ -209,6 +243,11 @@ pub(crate) const KEPT_EVERYWHERE: [&str; 2] = ["-c", "core.logAllRefUpdates=alwa
 fn unusual_mode(repository: &Repository, path: &str) -> Option<u32> {
     let mode = repository.files.stat(path).ok()?.st_mode & 0o777;
     (!matches!(mode, 0o644 | 0o755)).then_some(mode)
+}
+
+/// Where git finds how a file was before a turn.
+pub(crate) fn kept_at(name: &str, path: &str) -> String {
+    stream::kept_at(name, path)
 }
 
 /// Where a record waits to become a commit.

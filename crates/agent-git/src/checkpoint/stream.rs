@@ -180,6 +180,19 @@ pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
     store(out, "100644", &format!("unkept/{}", escape(path)), why.as_bytes());
 }
 
+/// Takes away all that is stored of a path.
+pub(super) fn forget(out: &mut Vec<u8>, path: &str) {
+    let path = escape(path);
+    for folder in ["before", "before-absent", "before-mode", "after", "after-absent", "unkept"] {
+        remove(out, &format!("{folder}/{path}"));
+    }
+}
+
+/// Where git finds how a file was before a turn.
+pub(super) fn kept_at(turn: &str, path: &str) -> String {
+    format!("{TURNS}{turn}:{}/{}", When::Before.folder(), escape(path))
+}
+
 /// Stores a command.
 pub(super) fn command(out: &mut Vec<u8>, number: usize, text: &str) {
     store(out, "100644", &format!("commands/{number}"), text.as_bytes());

@@ -20,7 +20,7 @@ const SLACK: usize = 20;
 pub(crate) struct Change {
     /// How files were before.
     pub(crate) before: BTreeMap<String, Image>,
-    /// How the agent left them; missing where it did not come so far.
+    /// How the agent left them; missing where it was killed before that.
     pub(crate) after: BTreeMap<String, Image>,
     /// Permissions that files had before, where they were not the usual ones.
     pub(crate) modes: BTreeMap<String, u32>,

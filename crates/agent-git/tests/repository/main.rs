@@ -9,6 +9,7 @@
 )]
 
 mod commits;
+mod ended_calls;
 mod hostile;
 mod kills;
 mod news;

@@ -184,7 +184,7 @@ fn record(turn: &str, path: &str, more: &str) -> String {
     let path: String = path.bytes().map(|byte| format!("%{byte:02X}")).collect();
     format!(
         "commit refs/worktree/agent/turns/{turn}\ncommitter agent <agent@localhost> 1 +0000\ndata 1\n.\n\
-         M 100755 inline before/{path}\ndata 5\nevil\n\n{more}"
+         M 100755 inline before/{path}\ndata 5\nevil\n\nM 100644 inline after-absent/{path}\ndata 0\n\n{more}"
     )
 }
 

@@ -1,10 +1,11 @@
 //! Repositories in every state that users leave them in.
 
 use super::support::{Agent, Repo, Signal, TestRunner, changes, wait};
-use agent_git::HooksConfig;
+use agent_git::{HooksConfig, UndoError, undo};
 use agent_types::ports::Hook as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process;
 
 #[test]
 fn where_nothing_can_be_committed_a_note_says_why() {
@@ -66,11 +67,37 @@ fn a_planted_link_to_another_repository_is_not_followed() {
         ("link", |other, dot_git| {
             std::os::unix::fs::symlink(other, dot_git).unwrap();
         }),
+        ("commondir", |other, dot_git| {
+            init(dot_git);
+            fs::write(dot_git.join("commondir"), format!("{}\n", other.display())).unwrap();
+        }),
+        ("commondir, relative, in four files", |_, dot_git| {
+            for folder in ["objects", "refs"] {
+                fs::create_dir_all(dot_git.join(folder)).unwrap();
+            }
+            fs::write(dot_git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+            fs::write(dot_git.join("gitdir"), "../.git\n").unwrap();
+            fs::write(dot_git.join("commondir"), "../../other/.git").unwrap();
+        }),
+        ("a file that names a directory here, with commondir there", |other, dot_git| {
+            let here = dot_git.with_file_name("worktrees").join("x");
+            fs::create_dir_all(&here).unwrap();
+            fs::write(dot_git, "gitdir: worktrees/x\n").unwrap();
+            fs::write(here.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+            fs::write(here.join("gitdir"), "../../.git\n").unwrap();
+            fs::write(here.join("commondir"), format!("{}\n", other.display())).unwrap();
+        }),
+        ("a name that git ends at its NUL", |other, dot_git| {
+            init(dot_git);
+            fs::write(dot_git.join("commondir"), format!("{}\0/none\n", other.display())).unwrap();
+        }),
     ];
     for (name, plant) in plants {
         let (Some(repo), Some(other)) = (Repo::none(), Repo::new()) else { return };
+        std::os::unix::fs::symlink(&other.project, repo.project.with_file_name("other")).unwrap();
         let before = other.git(&["for-each-ref"]);
         plant(&other.project.join(".git"), &repo.project.join(".git"));
+        assert_eq!(agent_git::git_directories(&repo.project), Vec::<PathBuf>::new(), "{name}: git is not let in there");
         let agent = repo.agent();
         agent.change("new.rs", Some("new\n"));
         let report = agent.check(&["new.rs"]);
@@ -78,8 +105,15 @@ fn a_planted_link_to_another_repository_is_not_followed() {
         assert!(agent.try_commit(&["new.rs"]).unwrap().commit.is_none(), "{name}");
         assert_eq!(other.git(&["for-each-ref"]), before, "{name}");
         assert!(!other.project.join(".git/agent").exists(), "{name}: nothing of this workspace is kept there");
+        let undone = wait(undo(&repo.config(), &TestRunner::default(), 1, &Signal(false)));
+        assert!(matches!(undone, Err(UndoError::NoRepository(_))), "{name}: {undone:?}");
         assert_eq!(agent.processes(), 0, "{name}");
     }
+}
+
+fn init(dot_git: &Path) {
+    let made = process::Command::new("git").args(["init", "-q"]).arg(dot_git.parent().unwrap()).status();
+    assert!(made.unwrap().success());
 }
 
 fn conflict(repo: &Repo) {
@@ -132,6 +166,21 @@ fn linked_worktrees_links_submodules_and_subdirectories_are_repositories() {
         ("worktree", |repo| {
             repo.git(&["worktree", "add", "-q", "../linked"]);
             "../linked".to_owned()
+        }),
+        ("worktree with relative names", |repo| {
+            repo.git(&["worktree", "add", "-q", "../linked"]);
+            repo.write("../linked/.git", "gitdir: ../project/.git/worktrees/linked\n");
+            repo.write(".git/worktrees/linked/gitdir", "../../../../linked/.git\n");
+            "../linked".to_owned()
+        }),
+        ("worktree of a bare repository", |repo| {
+            repo.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+            repo.git(&["-C", "../bare.git", "worktree", "add", "-q", "../linked", "-b", "linked"]);
+            "../linked".to_owned()
+        }),
+        ("commondir that names its own directory", |repo| {
+            repo.write(".git/commondir", ".\n");
+            ".".to_owned()
         }),
         ("symbolic link", |repo| {
             fs::rename(repo.project.join(".git"), repo.project.join("../moved")).unwrap();

@@ -26,10 +26,18 @@ pub struct FormatterConfig {
 /// A file that configures a formatter, in the directory of a formatted file or above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// Its name.
+    /// Its name: one for which [`is_name`](Self::is_name) holds.
     pub name: String,
     /// The text in it that says that the formatter is used. Without one, the file says nothing about that.
     pub sign: Option<String>,
+}
+
+impl SettingsFile {
+    /// Whether this is the name of one file, so that it stands beside a formatted file and nowhere else.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0'])
+    }
 }
 
 /// How a formatter gets and gives the text.

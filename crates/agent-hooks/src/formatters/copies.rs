@@ -33,6 +33,9 @@ impl Copies {
             fs::create_dir_all(copy.parent().unwrap_or(&copy))?;
             fs::write(&copy, text)?;
         }
+        if let Some(file) = settings.iter().find(|file| !SettingsFile::is_name(&file.name)) {
+            return Err(io::Error::other(format!("the settings file `{}` is not the name of a file", file.name)));
+        }
         let folders: BTreeSet<&Path> = texts.iter().flat_map(|(path, _)| path.ancestors().skip(1)).collect();
         for folder in folders {
             settings.iter().try_for_each(|file| copies.link(root, &folder.join(&file.name)))?;

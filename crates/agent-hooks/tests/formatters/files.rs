@@ -3,10 +3,12 @@
 use super::formatting;
 use super::support::{Agent, Repo, TestRunner};
 use agent_git::HooksConfig;
-use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile};
+use agent_hooks::{FormatterConfig, FormatterInput, Formatters, SettingsFile};
+use agent_types::ports::CommandRunner;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A formatter that writes capital letters, or does something else.
 fn formatter(script: &str, input: FormatterInput) -> FormatterConfig {
@@ -182,6 +184,28 @@ fn settings_files_stand_beside_the_copies() {
     assert_eq!((repo.read("a.txt"), repo.read("deep/b.txt")), ("z\n".to_owned(), "y\n".to_owned()));
     assert_eq!(repo.read("deep/er/c.txt"), "z\n");
     assert_eq!((repo.read("style"), repo.read("deep/style")), ("z\n".to_owned(), "y\n".to_owned()));
+}
+
+/// A host may take the names from anywhere: what is no name makes no link.
+#[test]
+fn settings_files_stand_nowhere_else() {
+    for (name, is_formatted) in [("style", true), ("../style", false), ("deep/../../style", false), ("..", false)] {
+        let Some(repo) = Repo::new() else { return };
+        let scratch = repo.directory.path().join("scratch");
+        fs::create_dir(&scratch).unwrap();
+        repo.write("style", "z\n");
+        fs::write(repo.directory.path().join("style"), "theirs\n").unwrap();
+        let settings = vec![SettingsFile { name: name.to_owned(), sign: None }];
+        let script = "for f; do echo done > \"$f\"; done";
+        let mut agent = repo.agent();
+        let runner = Arc::clone(&agent.runner) as Arc<dyn CommandRunner>;
+        let formatters = Formatters::new(vec![FormatterConfig { settings, ..for_many(script) }], runner);
+        agent.hooks = agent.hooks.formatting_with(Arc::new(formatters.with_scratch(scratch.clone())));
+        agent.change("a.txt", Some("new\n"));
+        let report = agent.format(&["a.txt"]);
+        assert_eq!(repo.read("a.txt") == "done\n", is_formatted, "{name}: {report:?}");
+        assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0, "{name}: nothing is left outside of the copies");
+    }
 }
 
 /// A command in the background swaps a directory with a link while the formatter runs.

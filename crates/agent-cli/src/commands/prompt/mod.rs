@@ -67,6 +67,7 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
         handle.detach();
     })
     .await;
+    screen.repository.turn_ended();
     let left = cut_short.map_or(left, |signal| signal.failure().code);
     let Some(ended) = ended else { return Ok(left) };
     let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
@@ -232,6 +233,7 @@ impl Screen {
                 self.spent(ledger.cost_nano_usd);
             }
             Notice::Prompt { outcome, .. } => {
+                self.repository.turn_ended();
                 if self.is_stopping {
                     self.view.tell("stopped");
                 }
