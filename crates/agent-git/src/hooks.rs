@@ -159,11 +159,9 @@ impl RepositoryHooks {
                     .to_owned())
             }
             Discovery::Bare => Err("this is a bare repository".to_owned()),
-            Discovery::Foreign => {
-                Err("`.git` leads to a repository that does not know this directory; if that is intended, set \
-                    `git config core.worktree` in the repository, or run `git worktree repair`"
-                    .to_owned())
-            }
+            Discovery::Foreign => Err("`.git` leads to a repository that does not know this directory; \
+                 if that is intended, tell the repository with `git config core.worktree` or `git worktree repair`"
+                .to_owned()),
             Discovery::Unusable(why) => Err(format!("the repository cannot be opened: {why}")),
         }
     }

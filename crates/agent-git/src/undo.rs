@@ -230,7 +230,7 @@ struct Way {
 /// How the agent left a file.
 enum Left {
     So(Image),
-    /// The agent was killed before it noted that, in the turn of this name.
+    /// It was killed before it noted that, in the turn of this name.
     Unknown(String),
 }
 
@@ -266,7 +266,7 @@ impl Plan {
                     drop(self.paths.insert(path, way));
                 }
                 Some(way) if way.is_broken => {}
-                // Where it is not known how the agent left the file, only an unchanged one is known to be the same.
+                // Where it is not known how the agent left it, it was left as it had been or somebody else may have changed it.
                 Some(way) if *after.as_ref().unwrap_or(&before) == way.target => {
                     (way.target, way.mode) = (before, mode);
                 }
@@ -323,15 +323,15 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
     }
     match (&way.expected, &way.target) {
         (Left::So(expected), _) => (expected != now).then(|| "it has changed since".to_owned()),
-        (Left::Unknown(_), Image::Absent) => Some(format!("{UNKNOWN}; it did not exist before")),
+        (Left::Unknown(_), Image::Absent) => Some(format!("{UNKNOWN}; before, it did not exist")),
         (Left::Unknown(turn), _) => {
             Some(format!("{UNKNOWN}; `git show {}` shows its old content", checkpoint::kept_at(turn, path)))
         }
     }
 }
 
-/// Of a file that a killed agent was changing, and that the user may have changed since.
-const UNKNOWN: &str = "the agent was killed while it changed this file, and it may have changed since";
+/// Of a file that a killed agent may have changed, and somebody else since.
+const UNKNOWN: &str = "the agent was stopped before it noted how it left it, so this may be your change";
 
 /// Keeps how the files are now and how they will be, as a turn of its own.
 async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {

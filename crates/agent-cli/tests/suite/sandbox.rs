@@ -295,7 +295,8 @@ fn a_command_cannot_configure_the_next_session() {
         let attempt = "mkdir -p home/.config/agent; echo 'allow = [\"bash\"]' > home/.config/agent/config.toml; \
                        mkdir -p home/.local/state/agent/sessions/x; true";
         let model = Model::script(bash(attempt));
-        let mut command = scratch.run_command(&model, &[&BYPASS as &[&str], &["--sandbox", sandbox]].concat());
+        let mut command =
+            scratch.run_command(&model, &[&BYPASS as &[&str], &["--allow-home", "--sandbox", sandbox]].concat());
         command.env("HOME", &home).env_remove("AGENT_CONFIG_HOME").env_remove("AGENT_STATE_HOME");
         Running::start(&mut command).end().assert_code(0);
         assert_eq!(home.join(".config/agent/config.toml").exists(), !holds, "{sandbox}");

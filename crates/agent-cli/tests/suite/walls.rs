@@ -450,7 +450,7 @@ fn nothing_hidden_is_moved_for_a_crowd_of_other_files() {
         assert_eq!(scratch.work("zz/c2").exists(), is_read, "{shipped}: {body}");
         match (shipped, is_read) {
             (0, false) => {
-                assert!(body.contains("mounts, but the limit is"), "it is said why nothing is started: {body}")
+                assert!(body.contains("mounts, but the limit is"), "it is said why nothing is started: {body}");
             }
             (0, true) => {}
             _ => {

@@ -118,7 +118,7 @@ fn a_file_that_a_killed_agent_was_at_is_left_and_named() {
         let left: Vec<&str> = undone.left.iter().map(|(path, _)| path.as_str()).collect();
         assert_eq!(left, ["a.rs", "new.rs"]);
         assert_eq!((repo.read("a.rs").as_str(), repo.read("new.rs").as_str()), ("the user's\n", "half"));
-        assert!(undone.left[1].1.ends_with("it did not exist before"), "{undone:?}");
+        assert!(undone.left[1].1.ends_with("before, it did not exist"), "{undone:?}");
         let told = undone.left[0].1.split('`').nth(1).unwrap();
         assert_eq!(repo.git(&told.split(' ').skip(1).collect::<Vec<_>>()), "a\n", "{told}");
         // The undo is a turn of its own and touches none of them.
