@@ -206,9 +206,9 @@ mod tests {
             ledger.cost_nano_usd = calls * 90_000_000;
             told.extend(near.due(&ledger).into_iter().map(|text| format!("{calls}: {text}")));
         }
-        assert_eq!(told, ["8: 8 of 10 model calls are used", "9: 0.8100 of 1.0000 USD spent"]);
+        assert_eq!(told, ["8: 8 of 10 model calls used", "9: 0.8100 of 1.0000 USD spent"]);
         let mut raised = Near::new(Limits { max_model_calls: Some(12), ..Limits::default() });
-        assert_eq!(raised.due(&ledger), ["10 of 12 model calls are used"]);
+        assert_eq!(raised.due(&ledger), ["10 of 12 model calls used"]);
         assert_eq!(Near::new(Limits { max_tool_calls: Some(0), ..Limits::default() }).due(&Ledger::default()), [""; 0]);
     }
 }

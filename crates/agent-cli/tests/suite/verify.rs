@@ -189,9 +189,12 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     running.signal("KILL");
     running.end();
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
-    for words in
-        ["waiting for: checks of its commitments", "its agent is Verifying", "after 1 gap reports", "not checked"]
-    {
+    for words in [
+        "waiting for: checks of its commitments",
+        "its agent is in the state Verifying",
+        "after 1 gap reports",
+        "not checked",
+    ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     scratch.write("go", "");

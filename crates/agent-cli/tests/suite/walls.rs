@@ -456,7 +456,7 @@ fn nothing_hidden_is_moved_for_a_crowd_of_other_files() {
             _ => {
                 assert!(body.contains("busy"), "{body}");
                 assert!(
-                    shown.contains("of 122 repositories and files that other programs run, 102 are protected"),
+                    shown.contains("only 102 of 122 repositories and files that other programs run are protected"),
                     "{shown}"
                 );
             }
