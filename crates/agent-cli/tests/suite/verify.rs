@@ -210,7 +210,7 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     // Now there is nothing left to go on with.
     let mut running = Running::start(&mut scratch.run_command(&model, &["--session-id", "one"]));
     running.close_stdin();
-    running.end().assert_code(42).assert_says("there is no task");
+    running.end().assert_code(42).assert_says("the task is empty");
 }
 
 /// What stands in the journal is not the command any more: it is asked for again, and nothing runs before.
