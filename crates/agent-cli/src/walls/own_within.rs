@@ -48,7 +48,7 @@ pub(super) fn protected(workspace: &Path, writable: &[PathBuf]) -> Result<Vec<Pa
         std::fs::create_dir_all(&real).map_err(|error| {
             let shown = real.display();
             Failure::config(format!(
-                "cannot create {shown}: {error}; it lies in what commands may write, so it must exist before they do, or they could make it"
+                "cannot create {shown}: {error}; it lies where commands may write, so it must exist before they run"
             ))
         })?;
         protected.push(home);

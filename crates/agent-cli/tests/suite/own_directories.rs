@@ -186,6 +186,6 @@ fn an_own_directory_that_cannot_be_made_in_the_workspace_is_an_error() {
     let model = Model::script([Step::text("Done.")]);
     let mut start = scratch.run_command(&model, &["-p", "x"]);
     let ended = Running::start(start.env("AGENT_CONFIG_HOME", scratch.work("file/agent"))).end();
-    ended.assert_code(52).assert_says("lies in what commands may write");
+    ended.assert_code(52).assert_says("lies where commands may write");
     assert!(model.requests().is_empty());
 }
