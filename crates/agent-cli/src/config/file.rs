@@ -357,7 +357,7 @@ pub(crate) fn check_places() -> Result<(), Failure> {
 /// on with. A configuration may be a link, as those are who keep theirs elsewhere; the state is the program's alone.
 fn check_whose() -> Result<(), Failure> {
     if let Some(home) = state_home() {
-        let kept = ["sessions", "trust", "audit", "hooks", LEFTOVERS].map(|name| home.join(name));
+        let kept = ["sessions", "trust", "audit", "hooks", "history", LEFTOVERS].map(|name| home.join(name));
         let own = std::iter::once(&home).chain(&kept).try_for_each(|place| check_own(place));
         own.map_err(|error| Failure::config(format!("{error}; or set AGENT_STATE_HOME to another directory")))?;
     }

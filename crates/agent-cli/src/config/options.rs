@@ -112,6 +112,9 @@ pub(crate) struct Options {
     /// Keep no journal.
     #[arg(long, conflicts_with_all = ["continue_newest", "session_id"])]
     pub(crate) no_session: bool,
+    /// At the prompt, read whole lines and write plain ones, without the line editor.
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// Print only data and errors.
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -39,7 +39,7 @@ impl LlmProvider for Paced {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        terminal::written().await;
+        terminal::told().await;
         if self.unread == Unread::IsTheEnd && terminal::lost_output().is_some() {
             return std::future::pending().await;
         }

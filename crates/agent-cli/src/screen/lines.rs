@@ -3,6 +3,7 @@
 //! A terminal that marks what is pasted into it has that read as one text, however many lines it has.
 
 use crate::failure::Failure;
+use crate::screen::edit::editor::Input;
 use crate::screen::threads;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ pub(crate) enum Line {
     Text(String),
     /// One that cannot be sent as it is; what of it can be shown, and why.
     Unusable { shown: String, reason: &'static str },
+    /// A key, where the line editor puts the lines together.
+    Input(Input),
 }
 
 /// Starts to read. The channel closes where the input ends.
@@ -56,6 +59,7 @@ impl Paste {
     fn take(&mut self, line: Line, now: Instant) -> Option<Line> {
         let (begins, ends) = match &line {
             Line::Text(text) | Line::Unusable { shown: text, .. } => (text.contains(BEGIN), text.rfind(END)),
+            Line::Input(_) => (false, None),
         };
         let line = unmarked(line);
         let Some((before, last)) = self.open.take() else {
@@ -92,6 +96,7 @@ fn unmarked(line: Line) -> Line {
     match line {
         Line::Text(text) => Line::Text(without(&text)),
         Line::Unusable { shown, reason } => Line::Unusable { shown: without(&shown), reason },
+        Line::Input(_) => line,
     }
 }
 
@@ -139,7 +144,7 @@ mod tests {
         });
         let texts = taken.map(|line| match line {
             Line::Text(text) => text,
-            Line::Unusable { .. } => panic!("{line:?}"),
+            Line::Unusable { .. } | Line::Input(_) => panic!("{line:?}"),
         });
         texts.collect()
     }

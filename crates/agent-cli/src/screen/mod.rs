@@ -2,7 +2,10 @@
 
 pub(crate) mod answer;
 pub(crate) mod approver;
+pub(crate) mod edit;
 pub(crate) mod hint;
+pub(crate) mod job_control;
+pub(crate) mod keys;
 pub(crate) mod lines;
 pub(crate) mod printer;
 pub(crate) mod sheet;

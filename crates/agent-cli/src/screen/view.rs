@@ -226,6 +226,12 @@ impl View {
         self.in_line = true;
     }
 
+    /// What the person said stays on the screen.
+    pub(crate) fn said(&mut self, line: &str) {
+        self.end_line();
+        put_aside(&format!("{line}\n"));
+    }
+
     /// The person has ended the line by typing.
     pub(crate) fn line_was_typed(&mut self) {
         self.in_line = false;

@@ -47,11 +47,11 @@ fn what_is_typed_ahead_is_sent_later() {
         Model::script([Step::text("To the first.").after(Duration::from_millis(400)), Step::text("To the second.")]);
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
-    running.write("first\n");
+    running.write("first\r");
     model.wait_for_requests(1);
-    running.write("second\n");
+    running.write("second\r");
     running.wait_for("To the second.");
-    running.write("/quit\n");
+    running.write("/quit\r");
     running.end().assert_code(0);
     model.assert_valid();
     assert!(model.last_body()["messages"].to_string().contains("second"));
@@ -63,14 +63,15 @@ fn an_interrupt_stops_the_turn_and_two_leave() {
     let model = Model::script([Step::hang(), Step::text("I am back.")]);
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
-    running.write("first\n");
+    running.write("first\r");
     model.wait_for_requests(1);
     running.write("\x03");
     // Until it has stopped, what is typed comes back instead of being sent.
     running.wait_for("stopped");
-    running.write("second\n");
+    running.write("second\r");
     // At the prompt, not only answered: before it the interrupt would stop the turn once more.
-    running.wait_for("I am back.\r\n> ");
+    running.wait_for("I am back.");
+    running.wait_for_screen(|screen| screen.contains("I am back.\n>") && !screen.contains("working"));
     running.write("\x03");
     running.wait_for("Ctrl-C again quits; the session is kept");
     running.write("\x03");
@@ -85,14 +86,14 @@ fn a_question_on_the_terminal() {
     let model = Model::script([call("b.txt"), call("c.txt"), call("d.txt"), Step::text("That is all.")]);
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
-    running.write("go\n");
-    for (path, answer) in [("b.txt", "n\n"), ("c.txt", "a\n")] {
+    running.write("go\r");
+    for (path, answer) in [("b.txt", "n\r"), ("c.txt", "a\r")] {
         running.wait_for(&format!("allow this call? write_file {path}"));
         running.wait_for("n REASON = no");
         running.write(answer);
     }
     running.wait_for("That is all.");
-    running.write("/quit\n");
+    running.write("/quit\r");
     running.end().assert_code(0);
     let there = ["b.txt", "c.txt", "d.txt"].map(|name| scratch.work(name).exists());
     assert_eq!(there, [false, true, true]);
@@ -106,7 +107,7 @@ fn asks_to_write() -> Model {
 fn at_a_question(scratch: &Scratch, model: &Model) -> Option<Running> {
     let mut running = on_terminal(scratch, model, "")?;
     running.wait_for("> ");
-    running.write("go\n");
+    running.write("go\r");
     running.wait_for("answer: ");
     Some(running)
 }
@@ -123,9 +124,9 @@ fn leaving_on_a_question_leaves_it_open() {
     let Some(mut running) = on_terminal(&scratch, &model, "resume") else { return };
     running.wait_for("allow this call? write_file b.txt");
     running.wait_for("answer: ");
-    running.write("y\n");
+    running.write("y\r");
     running.wait_for("That is all.");
-    running.write("/quit\n");
+    running.write("/quit\r");
     running.end().assert_code(0);
     assert!(scratch.work("b.txt").exists());
 }
@@ -137,11 +138,11 @@ fn what_is_pasted_is_one_message() {
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("\x1b[?2004h");
     running.wait_for("> ");
-    running.write("\x1b[200~/etc/hosts says:\n\n  127.0.0.1\x1b[201~\n");
+    running.write("\x1b[200~/etc/hosts says:\n\n  127.0.0.1\x1b[201~\r");
     running.wait_for("To the paste.");
-    running.write("typed\n");
+    running.write("typed\r");
     running.wait_for("To the line.");
-    running.write("/quit\n");
+    running.write("/quit\r");
     let ended = running.end();
     assert!(ended.assert_code(0).out.contains("\x1b[?2004l"), "{ended:?}");
     // The terminal was not asked to show the marks.

@@ -410,7 +410,7 @@ fn at_a_stopped_terminal(scratch: &Scratch, model: &Model) -> Option<(Running, S
     command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
     let mut running = Running::start(&mut command);
     running.wait_for("> ");
-    running.write("\x13go\n");
+    running.write("\x13go\r");
     model.wait_for_requests(1);
     Some((running, scratch.read("pid").trim().to_owned()))
 }
@@ -442,7 +442,7 @@ fn a_prompt_on_a_stopped_terminal() {
     let model = Model::script([Step::text(long_answer())]);
     let Some((mut running, _)) = at_a_stopped_terminal(&scratch, &model) else { return };
     eventually("the answer", || journal(&scratch).contains("line 39999"));
-    running.write("\x11/quit\n");
+    running.write("\x11/quit\r");
     let shown = running.end().assert_code(0).out.replace('\r', "");
     assert!(shown.contains(&long_answer()), "{} bytes", shown.len());
 }
@@ -460,6 +460,6 @@ fn a_turn_is_stopped_on_a_stopped_terminal() {
     eventually("the end of its process", || !lives("sleep 77.5006"));
     running.write("\x11");
     running.wait_for("stopped");
-    running.write("/quit\n");
+    running.write("/quit\r");
     running.end().assert_code(0);
 }

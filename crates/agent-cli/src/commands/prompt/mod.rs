@@ -3,6 +3,7 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+mod desk;
 mod question;
 
 use crate::commands::run::going_on;
@@ -12,6 +13,7 @@ use crate::model::paced::Unread;
 use crate::model::provider;
 use crate::screen::approver::{Question, ScreenApprover};
 use crate::screen::hint::resume_command;
+use crate::screen::keys;
 use crate::screen::lines::{self, Line};
 use crate::screen::signals::{self, Signal, Signals};
 use crate::screen::terminal::{self, PasteMarks, Style, inline, one_line};
@@ -28,9 +30,11 @@ use agent_core::permission::{Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind, State, Trigger};
 use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
-use question::Open;
+use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
+use question::{Open, next_line, put_next};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -57,10 +61,14 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
     if let Some(left) = &unfinished {
         screen.view.tell(&going_on(left));
     }
-    let lines = lines::read()?;
+    let mode = settings.permissions.mode;
+    screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode);
+    let lines = if screen.desk.is_some() { keys::read() } else { lines::read() }?;
     let task = tokio::spawn(runner.run());
-    let _marks = PasteMarks::ask();
+    let _marks = if screen.desk.is_none() { PasteMarks::ask() } else { None };
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
+    // The terminal is given back before the last words, which stay.
+    screen.desk = None;
     handle.detach();
     let (ended, cut_short) = apart::ended(task, &mut signals, || {
         screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
@@ -113,6 +121,8 @@ struct Screen {
     had_unusable_line: bool,
     /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
     is_in_turn: bool,
+    /// The line editor, where the terminal is capable of one.
+    desk: Option<Desk>,
 }
 
 impl Screen {
@@ -139,6 +149,7 @@ impl Screen {
             turns: Turns::default(),
             had_unusable_line: false,
             is_in_turn: false,
+            desk: None,
         }
     }
 
@@ -151,8 +162,16 @@ impl Screen {
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
         let mut next_question = None;
+        let mut changes = self.desk.as_mut().map(|desk| mem::take(&mut desk.changes)).unwrap_or_default();
+        let mut seconds = tokio::time::interval(Duration::from_secs(1));
         loop {
+            self.refresh();
+            let is_edited = self.desk.is_some();
+            let writing = self.desk.as_mut().and_then(|desk| desk.writing.as_mut());
             tokio::select! {
+                text = end_of_writing(writing) => self.written(text),
+                change = changes.next() => self.changed(change).await,
+                _ = seconds.tick(), if is_edited => {}
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
                     Signal::Interrupt if self.interrupt() => {
@@ -269,7 +288,7 @@ impl Screen {
 
     /// A turn came to this.
     fn ended(&mut self, outcome: Option<&Outcome>) {
-        let Some(outcome) = outcome.filter(|_| std::mem::take(&mut self.is_in_turn)) else { return };
+        let Some(outcome) = outcome.filter(|_| mem::take(&mut self.is_in_turn)) else { return };
         if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
             self.view.tell("/more raises the limits by their initial amounts and continues");
         }
@@ -290,13 +309,19 @@ impl Screen {
 
     /// Returns whether to leave.
     fn interrupt(&mut self) -> bool {
+        // The person's own editor has the terminal, and what its keys mean.
+        if self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
+            return false;
+        }
         let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
         self.last_interrupt = Some(Instant::now());
         if self.is_stopping || (self.is_idle && again) {
             return true;
         }
         if self.is_idle {
-            self.view.tell("\nCtrl-C again quits; the session is kept");
+            let line_end = if self.desk.is_some() { "" } else { "\n" };
+            self.desk.iter_mut().for_each(|desk| desk.editor.clear());
+            self.view.tell(&format!("{line_end}Ctrl-C again quits; the session is kept"));
             self.prompt("> ");
         } else {
             self.is_stopping = true;
@@ -310,6 +335,7 @@ impl Screen {
     fn typed(&mut self, line: &Line) -> bool {
         match line {
             Line::Text(text) => self.line(text.trim()),
+            Line::Input(input) => self.edited(input),
             Line::Unusable { shown, reason } => {
                 self.view.line_was_typed();
                 self.had_unusable_line = true;
@@ -346,12 +372,8 @@ impl Screen {
                 self.handle.set_limits(raised);
             }
             "/help" => {
-                self.view.tell("what you type while the agent works is sent with the next results");
-                self.view.tell("each line is a message; pasted lines are sent as one message");
-                self.view.tell("/compact  summarises the conversation to free up context");
-                self.view.tell("/more     raises every limit by its initial amount and continues");
-                self.view.tell("/quit     quits, as does Ctrl-D; `agent resume` resumes the session");
-                self.view.tell("Ctrl-C    stops the turn; twice quits");
+                let editing = if self.desk.is_some() { EDITING_HELP } else { &[] };
+                HELP.iter().chain(editing).for_each(|line| self.view.tell(line));
                 self.prompt_if_idle();
             }
             unknown if is_command(unknown) => {
@@ -389,6 +411,9 @@ impl Screen {
     /// Returns whether to leave.
     fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
+        if self.is_typed && !self.is_idle && self.question.is_none() {
+            self.view.tell("the input has ended: quits when the turn does (Ctrl-C stops it)");
+        }
         self.question.take().is_some_and(|open| self.without_answer((open.question, open.answer)))
     }
 
@@ -407,34 +432,16 @@ impl Screen {
         }
     }
 
-    fn prompt(&mut self, text: &str) {
-        if self.is_typed {
+    fn prompt(&mut self, text: &'static str) {
+        if let Some(desk) = &mut self.desk {
+            desk.label = text;
+            self.view.end_line();
+        } else if self.is_typed {
             self.view.prompt(text);
         } else {
             self.view.end_line();
         }
     }
-}
-
-/// The next line, where there is room for what is said to it.
-async fn next_line(lines: &mut mpsc::UnboundedReceiver<Line>) -> Option<Line> {
-    terminal::room().await;
-    lines.recv().await
-}
-
-/// The next question, once everything is written that came before it: what is typed until then cannot be meant for it.
-async fn put_next(questions: &mut mpsc::UnboundedReceiver<Question>, next: &mut Option<Question>) -> Option<Question> {
-    if next.is_none() {
-        *next = questions.recv().await;
-    }
-    terminal::written().await;
-    // One that was withdrawn meanwhile is not put.
-    next.take().filter(|(_, answer)| !answer.is_closed())
-}
-
-/// Whether a line can only be meant as a command. A path is none.
-fn is_command(line: &str) -> bool {
-    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
 }
 
 const UNUSABLE_INPUT: u8 = 42;

@@ -4,11 +4,12 @@ use super::Screen;
 use crate::config::kept_rules;
 use crate::screen::answer::{self, Asker};
 use crate::screen::approver::Question;
+use crate::screen::lines::Line;
 use crate::screen::sheet::Sheet;
-use crate::screen::terminal::{Tint, forget_half_typed_line, inline, unmistakable};
+use crate::screen::terminal::{self, Tint, forget_half_typed_line, inline, unmistakable};
 use crate::screen::view::call_line;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 /// A question that waits for its answer.
 pub(super) struct Open {
@@ -25,7 +26,10 @@ impl Screen {
             return self.without_answer(question);
         }
         self.view.end_line();
-        forget_half_typed_line();
+        // In the line editor it is put away, and comes back behind the answer.
+        if self.desk.is_none() {
+            forget_half_typed_line();
+        }
         let (question, answer) = question;
         // However quiet: nobody can answer a question that was not put.
         self.style.say(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
@@ -101,6 +105,25 @@ impl Screen {
         }
         self.is_typed
     }
+}
+
+/// The next line, where there is room for what is said to it.
+pub(super) async fn next_line(lines: &mut mpsc::UnboundedReceiver<Line>) -> Option<Line> {
+    terminal::room().await;
+    lines.recv().await
+}
+
+/// The next question, once everything is written that came before it: what is typed until then cannot be meant for it.
+pub(super) async fn put_next(
+    questions: &mut mpsc::UnboundedReceiver<Question>,
+    next: &mut Option<Question>,
+) -> Option<Question> {
+    if next.is_none() {
+        *next = questions.recv().await;
+    }
+    terminal::written().await;
+    // One that was withdrawn meanwhile is not put.
+    next.take().filter(|(_, answer)| !answer.is_closed())
 }
 
 const ANSWER: &str = "  answer: ";

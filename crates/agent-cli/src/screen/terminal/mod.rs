@@ -7,16 +7,22 @@
 //! 4. The program's own styles are added behind that, and are the only escape sequences.
 //! 5. Once the program answers signals itself, nothing here waits for a reader: a queue takes what is written. Until then the caller waits, and
 //!    signals end the program as they end any other.
+//! 6. Where the line editor has the terminal, what is written stands above the rows that are drawn anew, and those are all that is erased.
 
+mod live;
 mod queue;
+mod raw;
 
 use agent_core::redact::Redactor;
-use queue::{Kind, write};
+use live::write;
+use queue::Kind;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 
-pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, unread_bytes, written};
+pub(crate) use live::{Region, show, size};
+pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, told, unread_bytes, written};
+pub(crate) use raw::{Raw, can_be_continued, hold_keys, run_editor, stop};
 
 /// Says, once, what must not be written.
 pub(crate) fn keep_secret(redactor: Redactor) {
@@ -172,6 +178,10 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    pub(crate) const fn is_on(self) -> bool {
+        self.is_on
+    }
+
     pub(crate) fn for_stderr() -> Self {
         Self { is_on: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
@@ -257,6 +267,14 @@ pub(crate) fn is_watched() -> bool {
     io::stdout().is_terminal()
 }
 
+/// Whether what is written so is seen on the terminal that the keys come from.
+fn is_on_terminal(kind: Kind) -> bool {
+    match kind {
+        Kind::Answer | Kind::Aside => true,
+        Kind::Remark => io::stderr().is_terminal(),
+    }
+}
+
 /// A terminal that marks what is pasted into it, as long as this is kept.
 pub(crate) struct PasteMarks {
     before: rustix::termios::Termios,
@@ -267,7 +285,8 @@ impl PasteMarks {
     pub(crate) fn ask() -> Option<Self> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let stdin = io::stdin();
-        if !stdin.is_terminal() || !is_watched() {
+        let is_dumb = std::env::var("TERM").is_ok_and(|name| name == "dumb");
+        if !stdin.is_terminal() || !is_watched() || is_dumb {
             return None;
         }
         let before = tcgetattr(&stdin).ok()?;

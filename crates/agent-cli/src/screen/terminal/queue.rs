@@ -44,6 +44,14 @@ pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
     }
 }
 
+/// Writes a text above what is drawn below it: what erases the drawing before, the text, and the new drawing. Where the drawing before still
+/// waits, it is taken back instead.
+pub(super) fn write_live(kind: Kind, erase: &str, text: &str, draw: &str) -> io::Result<()> {
+    let Some(queues) = QUEUES.get() else { return write(kind, &format!("{erase}{text}{draw}")) };
+    queues.of(kind).put_live(kind, [erase, text, draw]);
+    if kind == Kind::Answer { written_so_far() } else { Ok(()) }
+}
+
 fn write_now(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -65,6 +73,17 @@ pub(crate) fn queue() -> Result<(), Failure> {
 pub(crate) async fn written() {
     if let Some(queues) = QUEUES.get() {
         queues.written().await;
+    }
+}
+
+/// Waits until everything is written, or lost, that is more than a drawing: a prompt, the line that is edited.
+pub(crate) async fn told() {
+    if let Some(queues) = QUEUES.get() {
+        let is_told = |state: &State| state.open_bytes == state.open_asides;
+        while !(is_told(&queues.out.lock()) && is_told(&queues.err.lock())) {
+            queues.out.until(is_told).await;
+            queues.err.until(is_told).await;
+        }
     }
 }
 
@@ -208,8 +227,35 @@ struct State {
     waiting: Vec<(Kind, Vec<u8>)>,
     /// What waits and what is being written.
     open_bytes: usize,
+    /// What of it is drawn for the terminal and answers nothing.
+    open_asides: usize,
+    /// Bytes at the end of what waits that only draw, and that a newer drawing takes the place of.
+    drawn_bytes: usize,
     /// Whether the thread has to be woken for more.
     is_asleep: bool,
+}
+
+impl State {
+    fn put(&mut self, kind: Kind, text: &str) {
+        self.open_bytes += text.len();
+        self.open_asides += if kind == Kind::Aside { text.len() } else { 0 };
+        self.drawn_bytes = 0;
+        match self.waiting.last_mut() {
+            Some((last, bytes)) if *last == kind => bytes.extend_from_slice(text.as_bytes()),
+            _ => self.waiting.push((kind, text.as_bytes().to_vec())),
+        }
+    }
+
+    /// Returns whether a drawing was taken back.
+    fn take_back_drawing(&mut self) -> bool {
+        let drawn = mem::take(&mut self.drawn_bytes);
+        if let Some((_, bytes)) = self.waiting.last_mut().filter(|_| drawn > 0) {
+            bytes.truncate(bytes.len().saturating_sub(drawn));
+            self.open_bytes = self.open_bytes.saturating_sub(drawn);
+            self.open_asides = self.open_asides.saturating_sub(drawn);
+        }
+        drawn > 0
+    }
 }
 
 impl Queue {
@@ -222,11 +268,22 @@ impl Queue {
 
     fn put(&self, kind: Kind, text: &str) {
         let mut state = self.lock();
-        state.open_bytes += text.len();
-        match state.waiting.last_mut() {
-            Some((last, bytes)) if *last == kind => bytes.extend_from_slice(text.as_bytes()),
-            _ => state.waiting.push((kind, text.as_bytes().to_vec())),
+        state.put(kind, text);
+        self.wake(state);
+    }
+
+    fn put_live(&self, kind: Kind, [erase, text, draw]: [&str; 3]) {
+        let mut state = self.lock();
+        if !state.take_back_drawing() {
+            state.put(Kind::Aside, erase);
         }
+        state.put(kind, text);
+        state.put(Kind::Aside, draw);
+        state.drawn_bytes = draw.len();
+        self.wake(state);
+    }
+
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
         let is_asleep = mem::take(&mut state.is_asleep);
         drop(state);
         if is_asleep {
@@ -243,6 +300,7 @@ impl Queue {
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             let taken = mem::take(&mut state.waiting);
+            state.drawn_bytes = 0;
             drop(state);
             for (kind, bytes) in taken {
                 self.write_piece(kind, &bytes);
@@ -258,7 +316,7 @@ impl Queue {
             match write_some(kind, rest) {
                 Ok(length) => {
                     rest = rest.get(length..).unwrap_or_default();
-                    self.done(length);
+                    self.done(kind, length);
                 }
                 Err(error) => {
                     // A terminal that is gone is no reason to stop; a reader of answers that is gone is one.
@@ -270,14 +328,15 @@ impl Queue {
                 }
             }
         }
-        self.done(rest.len());
+        self.done(kind, rest.len());
     }
 
-    fn done(&self, bytes: usize) {
+    fn done(&self, kind: Kind, bytes: usize) {
         let mut state = self.lock();
         let before = state.open_bytes;
         state.open_bytes -= bytes;
-        let is_news = state.open_bytes == 0 || (before > ROOM_BYTES && state.open_bytes <= ROOM_BYTES);
+        state.open_asides -= if kind == Kind::Aside { bytes } else { 0 };
+        let is_news = state.open_bytes == state.open_asides || (before > ROOM_BYTES && state.open_bytes <= ROOM_BYTES);
         drop(state);
         if is_news {
             self.changed.notify_waiters();

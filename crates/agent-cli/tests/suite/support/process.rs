@@ -74,6 +74,23 @@ impl Running {
         }
     }
 
+    /// Waits until a terminal of 80 columns and 24 rows that it writes to would show this.
+    #[track_caller]
+    pub(crate) fn wait_for_screen(&self, shows: impl Fn(&str) -> bool) {
+        let since = Instant::now();
+        while !shows(&self.screen()) {
+            assert!(since.elapsed() < HANG, "the screen never showed it: {}", self.screen());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// What such a terminal shows now, each row without its blanks at the end.
+    pub(crate) fn screen(&self) -> String {
+        let mut terminal = vt100::Parser::new(24, 80, 1_000);
+        terminal.process(self.out.as_ref().map(Reader::text).unwrap_or_default().as_bytes());
+        terminal.screen().rows(0, 80).map(|row| format!("{}\n", row.trim_end())).collect()
+    }
+
     /// Waits for its end; standard input stays open meanwhile.
     pub(crate) fn end(mut self) -> Ended {
         let since = Instant::now();

@@ -1,0 +1,231 @@
+//! The line editor at the prompt: what keys lead to, what the rows at the bottom show, and the person's own editor.
+
+use super::Screen;
+use crate::screen::edit::completion::Completions;
+use crate::screen::edit::editor::{Editor, Input, Wish};
+use crate::screen::edit::history::History;
+use crate::screen::job_control::{Change, Changes};
+use crate::screen::terminal::{self, Raw, Region, clean, inline};
+use crate::session::setup::store;
+use agent_core::budget::Usd;
+use agent_core::permission::PermissionMode;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use unicode_width::UnicodeWidthStr as _;
+
+/// What there is besides the screen where lines are edited.
+pub(super) struct Desk {
+    pub(super) editor: Editor,
+    pub(super) raw: Raw,
+    pub(super) changes: Changes,
+    /// What stands before the line while a question waits.
+    pub(super) label: &'static str,
+    /// The model and the mode, for the state of the work.
+    model: String,
+    mode: &'static str,
+    /// When the work began that goes on.
+    since: Option<Instant>,
+    /// The person's own editor, while it runs.
+    pub(super) writing: Option<JoinHandle<io::Result<String>>>,
+}
+
+impl Desk {
+    /// Takes the terminal, where it is capable and wanted.
+    pub(super) fn take(
+        is_plain: bool,
+        is_coloured: bool,
+        directory: &Path,
+        model: &str,
+        mode: PermissionMode,
+    ) -> Option<Self> {
+        let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
+        let completions = Completions { commands: COMMANDS, directory: directory.to_owned() };
+        let editor = Editor::new(History::load(history_file(directory)), completions);
+        let mode = match mode {
+            PermissionMode::Default => "default",
+            PermissionMode::AcceptEdits => "accept-edits",
+            PermissionMode::Plan => "plan",
+            PermissionMode::Bypass => "bypass",
+        };
+        let model = inline(model);
+        Some(Self { editor, raw, changes: Changes::listen(), label: "> ", model, mode, since: None, writing: None })
+    }
+}
+
+impl Screen {
+    /// A key was pressed, or something was pasted. Returns whether to leave.
+    pub(super) fn edited(&mut self, input: &Input) -> bool {
+        let Some(desk) = self.desk.as_mut() else { return false };
+        match desk.editor.input(input) {
+            Wish::None => {}
+            Wish::Send { text, .. } if text.trim().is_empty() && self.question.is_none() => {}
+            Wish::Send { text, shown } => {
+                if self.question.is_none() {
+                    desk.editor.remember(clean(text.trim()).as_ref());
+                }
+                self.view.said(&shown);
+                return self.line(text.trim());
+            }
+            Wish::Leave if self.is_idle || self.question.is_some() => {
+                self.end_input();
+                return true;
+            }
+            Wish::Leave => {
+                self.view.tell("Ctrl-D quits only at rest: Ctrl-C or Esc stops the turn, Ctrl-C twice quits");
+            }
+            Wish::Stop if self.is_working() && !self.is_stopping => drop(self.interrupt()),
+            Wish::Stop => {}
+            Wish::Write => self.write_elsewhere(),
+        }
+        false
+    }
+
+    /// Whether there is something to stop.
+    fn is_working(&self) -> bool {
+        !self.is_idle && (self.is_in_turn || self.untaken > 0)
+    }
+
+    /// Draws the rows at the bottom as they are now.
+    pub(super) fn refresh(&mut self) {
+        let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping, self.question.is_some());
+        let Some(desk) = self.desk.as_mut() else { return };
+        if is_asked {
+            desk.editor.begin_answer();
+            desk.editor.set_label(desk.label);
+        } else {
+            desk.editor.end_answer();
+            desk.editor.set_label("> ");
+        }
+        let since = if is_working { Some(*desk.since.get_or_insert_with(Instant::now)) } else { None };
+        desk.since = since;
+        let (columns, height) = terminal::size();
+        let room = (height - 1).clamp(1, MOST_ROWS);
+        let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(2).max(1));
+        let state = since.map(|since| {
+            let what = match (is_stopping, is_asked) {
+                (true, _) => "stopping",
+                (false, true) => "waiting for your answer",
+                (false, false) => "working",
+            };
+            let used = self.used;
+            let tokens = used.usage.context_tokens() + used.usage.output_tokens;
+            let cost = if used.unpriced_calls > 0 {
+                String::from("cost unknown")
+            } else {
+                format!("{} USD", Usd(used.cost_nano_usd))
+            };
+            let seconds = since.elapsed().as_secs();
+            format!("{what} {seconds} s · Esc stops · {tokens} tokens · {cost} · {} · {}", desk.model, desk.mode)
+        });
+        let below = [hint, state].into_iter().flatten().map(|row| cut(&row, columns));
+        let below = below.take(room - rows.rows.len().min(room)).collect();
+        terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below });
+    }
+
+    /// The terminal was resized, or is to be given back and taken again.
+    pub(super) async fn changed(&mut self, change: Change) {
+        let Some(desk) = self.desk.as_mut() else { return };
+        match change {
+            Change::Resized => {}
+            Change::Stopped if terminal::can_be_continued() => {
+                if desk.writing.is_none() {
+                    desk.raw.put_away();
+                }
+                // Where nothing is read, nothing is waited for long.
+                let _ = timeout(Duration::from_millis(500), terminal::written()).await;
+                terminal::stop();
+            }
+            Change::Stopped => {}
+            Change::Continued if desk.writing.is_none() => desk.raw.bring_back(),
+            Change::Continued => {}
+        }
+    }
+
+    /// Opens the line in the person's editor.
+    fn write_elsewhere(&mut self) {
+        let of = |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
+        let Some(program) = of("VISUAL").or_else(|| of("EDITOR")) else {
+            self.view.tell("Ctrl-G opens your editor: set VISUAL or EDITOR");
+            return;
+        };
+        let Some(desk) = self.desk.as_mut().filter(|desk| desk.writing.is_none()) else { return };
+        desk.raw.put_away();
+        let text = desk.editor.line().text();
+        desk.writing = Some(tokio::task::spawn_blocking(move || written_with(&program, &text)));
+    }
+
+    /// The person's editor has ended.
+    pub(super) fn written(&mut self, result: io::Result<String>) {
+        let Some(desk) = self.desk.as_mut() else { return };
+        desk.writing = None;
+        desk.raw.bring_back();
+        match result {
+            Ok(text) => desk.editor.replace(text.trim_end()),
+            Err(error) => self.view.error(&format!("the text is as it was, the editor failed: {error}")),
+        }
+    }
+}
+
+/// The end of the person's editor, while one runs.
+pub(super) async fn end_of_writing(writing: Option<&mut JoinHandle<io::Result<String>>>) -> io::Result<String> {
+    match writing {
+        Some(writing) => writing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
+        None => std::future::pending().await,
+    }
+}
+
+/// What becomes of a text in an editor. The file is the person's alone, and gone behind it.
+fn written_with(program: &str, text: &str) -> io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("message-").suffix(".md").tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    let status = terminal::run_editor(program, file.path())?;
+    if status.success() { std::fs::read_to_string(file.path()) } else { Err(io::Error::other(status.to_string())) }
+}
+
+/// Where the messages of this project are kept, as its sessions are.
+fn history_file(directory: &Path) -> Option<PathBuf> {
+    let any = store(directory).ok()?.path("any").ok()?;
+    let project = any.parent()?.file_name()?.to_str()?.to_owned();
+    Some(crate::config::file::state_home()?.join("history").join(format!("{project}.history")))
+}
+
+fn cut(row: &str, columns: usize) -> String {
+    let mut out = String::new();
+    for c in row.chars() {
+        out.push(c);
+        if out.width() > columns {
+            out.pop();
+            break;
+        }
+    }
+    out
+}
+
+/// Whether a line can only be meant as a command. A path is none.
+pub(super) fn is_command(line: &str) -> bool {
+    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
+}
+
+pub(super) const HELP: &[&str] = &[
+    "what you type while the agent works is sent with the next results",
+    "each line is a message; pasted lines are sent as one message",
+    "/compact  summarises the conversation to free up context",
+    "/more     raises every limit by its initial amount and continues",
+    "/quit     quits, as does Ctrl-D; `agent resume` resumes the session",
+    "Ctrl-C    stops the turn; twice quits",
+];
+pub(super) const EDITING_HELP: &[&str] = &[
+    "Esc       stops the turn",
+    "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
+    "Up, Down  messages before; Ctrl-R searches them",
+    "Tab       completes /commands and paths that begin with @",
+    "Ctrl-G    opens the message in $VISUAL or $EDITOR",
+    "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
+];
+/// What Tab completes.
+const COMMANDS: &[&str] = &["/compact", "/exit", "/help", "/more", "/quit"];
+const MOST_ROWS: usize = 12;

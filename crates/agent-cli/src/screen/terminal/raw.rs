@@ -1,0 +1,124 @@
+//! The terminal while the line editor has it: keys come one by one and are not echoed, pastes are marked.
+//!
+//! The terminal goes on to make signals of Ctrl-C, Ctrl-\ and Ctrl-Z, to stop and start output with Ctrl-S and Ctrl-Q, and to begin each new
+//! line at its start: a program that was killed leaves nothing that `stty sane` does not repair.
+
+use super::live;
+use super::queue::{self, Kind};
+use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, kill_process};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+};
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The terminal in this state, as long as it is kept.
+pub(crate) struct Raw {
+    before: Termios,
+}
+
+impl Raw {
+    /// Takes the terminal, where there is a capable one on both sides.
+    pub(crate) fn take(is_coloured: bool) -> Option<Self> {
+        let is_capable = std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb");
+        if !is_capable || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return None;
+        }
+        let raw = Self { before: tcgetattr(io::stdin()).ok()? };
+        raw.set().ok()?;
+        live::begin(is_coloured);
+        let _ = queue::write(Kind::Aside, MARK_PASTES);
+        Some(raw)
+    }
+
+    fn set(&self) -> rustix::io::Result<()> {
+        let mut raw = self.before.clone();
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::IEXTEN);
+        // What was typed before Ctrl-Z or Ctrl-C is still there after it.
+        raw.local_modes.insert(LocalModes::NOFLSH);
+        // Enter and Ctrl-J are two keys.
+        raw.input_modes.remove(InputModes::ICRNL | InputModes::INLCR | InputModes::IGNCR | InputModes::ISTRIP);
+        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)
+    }
+
+    fn unset(&self) {
+        let _ = queue::write(Kind::Aside, UNMARK_PASTES);
+        // Of a terminal that is gone nothing has to be put right.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+
+    /// Gives the terminal back before the program is stopped.
+    pub(crate) fn put_away(&self) {
+        live::put_away();
+        self.unset();
+    }
+
+    /// Takes it again, where this program is in front: whoever had it meanwhile may have set it otherwise.
+    pub(crate) fn bring_back(&self) {
+        if tcgetpgrp(io::stdin()).is_ok_and(|front| front != getpgrp()) {
+            return;
+        }
+        let _ = self.set();
+        let _ = queue::write(Kind::Aside, MARK_PASTES);
+        live::bring_back();
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        live::end();
+        self.unset();
+    }
+}
+
+/// Stops this program as Ctrl-Z stops any, where there is a shell that could have it go on. Returns after that.
+pub(crate) fn stop() {
+    let _ = kill_process(getpid(), Signal::STOP);
+}
+
+/// Whether a process of another group of this session started this one's group: only then can anything continue it.
+pub(crate) fn can_be_continued() -> bool {
+    let group = getpgrp();
+    let mut process = getpid();
+    for _ in 0..MOST_PARENTS {
+        let Some(parent) = parent_of(process) else { return false };
+        match getpgid(Some(parent)) {
+            Ok(parents) if parents == group => process = parent,
+            Ok(_) => {
+                let session = |process| rustix::process::getsid(Some(process)).ok();
+                return session(parent).is_some() && session(parent) == session(getpid());
+            }
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+fn parent_of(process: Pid) -> Option<Pid> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    Pid::from_raw(parent.trim().parse().ok()?)
+}
+
+/// Runs the person's editor on a file, with the terminal.
+///
+/// # Errors
+/// It cannot be started.
+pub(crate) fn run_editor(editor: &str, file: &Path) -> io::Result<ExitStatus> {
+    let _keys = hold_keys();
+    Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
+}
+
+/// While this is held no key is read: another program reads them.
+pub(crate) fn hold_keys() -> MutexGuard<'static, ()> {
+    KEYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static KEYS: Mutex<()> = Mutex::new(());
+const MARK_PASTES: &str = "\x1b[?2004h";
+const UNMARK_PASTES: &str = "\x1b[?2004l";
+const MOST_PARENTS: u32 = 64;
