@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A command that runs where these directories are mounted in two places.
 pub(crate) fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
@@ -27,8 +28,13 @@ fn with_kind_of_mounts(kind: &str, mounts: &[(&Path, &Path)], command: &Command)
 }
 
 /// Says so where nothing can be mounted or no sandbox can be had.
-#[expect(clippy::print_stdout, reason = "what was skipped is said")]
 pub(crate) fn can_try() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(can_mount_twice)
+}
+
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn can_mount_twice() -> bool {
     let scratch = Scratch::repository_in("/var/tmp");
     let (from, to) = (scratch.path("home"), scratch.path("config"));
     let check = scratch.agent(&["sandbox", "check", "--json"]);
