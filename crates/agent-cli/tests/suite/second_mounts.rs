@@ -321,3 +321,33 @@ fn undo_does_not_write_what_is_mounted_in_the_working_tree() {
         assert_eq!(undone.out.contains("left m/config.toml: it is protected"), is_mounted, "{undone:#?}");
     }
 }
+
+/// A protected directory that was mounted in the place of an ordinary one after the turn.
+#[test]
+fn undo_restores_nothing_with_a_protected_name_where_it_was_mounted_from() {
+    if !can_try() {
+        return;
+    }
+    for (from, name, is_restored) in
+        [(".git/hooks", "pre-commit", false), (".vscode", "tasks.json", false), ("free", "tasks.json", true)]
+    {
+        let scratch = Scratch::repository_in("/var/tmp");
+        let file = format!("m/{name}");
+        scratch.write(&file, "#!/bin/sh\n");
+        let patch = format!("*** Begin Patch\n*** Delete File: {file}\n*** End Patch\n");
+        let steps = [
+            Step::call("read_file", json!({ "path": file })),
+            Step::call("apply_patch", json!({ "patch": patch })),
+            Step::text("Done."),
+        ];
+        let flags = ["-p", "x", "--permission-mode", "bypass", "--no-auto-commit"];
+        scratch.run(&Model::script(steps), &flags).assert_code(0);
+        assert!(!scratch.work(&file).exists());
+        let (origin, place) = (scratch.work(from), scratch.work("m"));
+        fs::create_dir_all(&origin).unwrap();
+        fs::create_dir_all(&place).unwrap();
+        let undo = scratch.agent(&["undo"]);
+        let ended = Running::start(&mut with_mounts(&[(&origin, &place)], &undo)).end();
+        assert_eq!(origin.join(name).exists(), is_restored, "{from}: {ended:?}");
+    }
+}
