@@ -62,8 +62,8 @@ impl HooksConfig {
         let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected))
             || agent_exec::leads_into(looked_at, &self.protected);
         let by_origin = || {
-            let origin = agent_exec::MountTable::now().ok()?.origin(root, looked_at)?;
-            agent_types::protected::reason(origin.to_str()?)
+            let origin = agent_exec::MountTable::now().ok()?.origin(root, &absolute)?;
+            agent_types::protected::reason(&origin.to_string_lossy())
         };
         agent_types::protected::reason(path)
             .or_else(|| is_hosts.then_some("is protected by the host"))
