@@ -128,6 +128,18 @@ impl MountTable {
         self.0.iter().filter(|mount| mount.device == location.mount.device).filter_map(name).collect()
     }
 
+    /// The name that a path below a root has where it was mounted from: below the root, or else in its file system. Nothing where the root's own
+    /// mount leads there. Neither path has links.
+    #[must_use]
+    pub fn origin(&self, root: &Path, path: &Path) -> Option<PathBuf> {
+        let (there, root) = (self.location(path)?, self.location(root)?);
+        if there.is_by_mount_of(&root) {
+            return None;
+        }
+        let name = there.within(&root).or_else(|| there.path().strip_prefix("/").ok())?;
+        Some(name.to_path_buf())
+    }
+
     fn aliases_of(&self, path: &Path) -> Vec<PathBuf> {
         let Some(location) = self.location(path) else { return Vec::new() };
         let same = self.0.iter().filter(|mount| mount.device == location.mount.device);

@@ -61,7 +61,13 @@ impl HooksConfig {
         };
         let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected))
             || agent_exec::leads_into(looked_at, &self.protected);
-        agent_types::protected::reason(path).or_else(|| is_hosts.then_some("is protected by the host"))
+        let by_origin = || {
+            let origin = agent_exec::MountTable::now().ok()?.origin(root, &absolute)?;
+            agent_types::protected::reason(&origin.to_string_lossy())
+        };
+        agent_types::protected::reason(path)
+            .or_else(|| is_hosts.then_some("is protected by the host"))
+            .or_else(by_origin)
     }
 
     /// Whether commands do not read a path below a root.

@@ -102,10 +102,19 @@ impl Tree {
         self.file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR)
     }
 
-    /// Adds to a private file, which is made when there is none, by one write.
+    /// Adds to a private file, which is made when there is none, by one write: all of it or, on a full disk, nothing.
     pub(crate) fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = self.file(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
-        file.write_all(bytes)
+        let length = file.metadata()?.len();
+        let written = file.write_all(bytes);
+        if written.is_err() {
+            // A part of a record would make the records before it unreadable.
+            file.set_len(length)?;
+            if length == 0 {
+                self.remove(path)?;
+            }
+        }
+        written
     }
 
     /// The directory at this path, which is made if it is not there.

@@ -40,7 +40,6 @@ mod messages;
 mod models;
 mod opaque;
 mod openai;
-mod quick;
 mod reader;
 mod replay;
 mod responses;

@@ -207,9 +207,13 @@ impl<'a> ser::Serializer for Absorb<'a> {
         Ok(self)
     }
 
-    /// A struct of which some fields are a value of their own is written as a map.
-    fn serialize_map(self, _: Option<usize>) -> Result<Entries<'a>, Never> {
-        if self.of.is_empty() { Err(Never) } else { Ok(Entries { absorb: self, key: String::new() }) }
+    /// A struct of which some fields are a value of their own is written as a map. It knows no length; a map does.
+    fn serialize_map(self, length: Option<usize>) -> Result<Entries<'a>, Never> {
+        let is_struct = !self.of.is_empty();
+        if !is_struct {
+            self.print.count(length.ok_or(Never)?);
+        }
+        Ok(Entries { absorb: self, key: String::new(), is_struct })
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Self, Never> {
@@ -269,10 +273,11 @@ macro_rules! fields {
 
 fields!(SerializeStruct, SerializeStructVariant);
 
-/// The entries of a map that is a struct.
+/// The entries of a map, or of a struct that is written as one.
 struct Entries<'a> {
     absorb: Absorb<'a>,
     key: String,
+    is_struct: bool,
 }
 
 impl ser::SerializeMap for Entries<'_> {
@@ -285,7 +290,13 @@ impl ser::SerializeMap for Entries<'_> {
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
-        self.absorb.field(&self.key, value)
+        if self.is_struct {
+            return self.absorb.field(&self.key, value);
+        }
+        if self.absorb.part != Part::Count {
+            self.absorb.print.text(&self.key);
+        }
+        self.absorb.element(value)
     }
 
     fn end(self) -> Result<(), Never> {
@@ -302,13 +313,13 @@ impl<T: Serialize + ?Sized> fmt::Display for Key<'_, T> {
     }
 }
 
-/// What no machine's state has: maps of its own, floats, lists of unknown length.
+/// What no machine's state has: floats, and lists or maps of unknown length.
 #[derive(Debug)]
 struct Never;
 
 impl fmt::Display for Never {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a state has no maps of its own and no floats")
+        f.write_str("a state has no floats, and no lists or maps of unknown length")
     }
 }
 

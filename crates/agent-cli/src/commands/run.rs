@@ -6,6 +6,7 @@ use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::paced::Unread;
 use crate::model::provider;
+use crate::screen::counted::counted;
 use crate::screen::printer::{Init, Printer};
 use crate::screen::signals::{self, Signal, Signals};
 use crate::screen::terminal::{self, say};
@@ -200,11 +201,11 @@ async fn watch(
 /// That a run goes on which was left before it came to rest.
 pub(crate) fn going_on(lifecycle: &Lifecycle) -> String {
     let (bound, rounds) = (lifecycle.commitments().len(), lifecycle.rounds());
-    match bound {
-        0 => String::from("resuming the interrupted run"),
-        1 => format!("resuming the interrupted run: 1 commitment, {rounds} gap reports so far"),
-        _ => format!("resuming the interrupted run: {bound} commitments, {rounds} gap reports so far"),
+    if bound == 0 {
+        return String::from("resuming the interrupted run");
     }
+    let (commitments, reports) = (counted(bound as u64, "commitment"), counted(rounds, "gap report"));
+    format!("resuming the interrupted run: {commitments}, {reports} so far")
 }
 
 /// What of the tokens and the cost is not known, said once.
@@ -221,7 +222,7 @@ fn guesses(before: &agent_core::budget::Ledger, after: &agent_core::budget::Ledg
     ];
     let said = said.into_iter().filter(|(count, _)| *count > 0);
     // A call that ended with an earlier program was counted there, and is charged here.
-    said.map(|(count, text)| format!("for {count} of {} model calls {text}", calls.max(count))).collect()
+    said.map(|(count, text)| format!("for {count} of {} {text}", counted(calls.max(count), "model call"))).collect()
 }
 
 /// The one outcome. A signal that left at once stands above what the session says.

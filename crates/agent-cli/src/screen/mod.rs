@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod approver;
+pub(crate) mod counted;
 pub(crate) mod edit;
 pub(crate) mod hint;
 pub(crate) mod job_control;

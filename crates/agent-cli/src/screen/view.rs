@@ -1,5 +1,6 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
+use crate::screen::counted::counted;
 use crate::screen::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside};
 use crate::session::limits::Near;
 use agent_core::budget::{Ledger, Limits, Usd};
@@ -210,9 +211,9 @@ impl View {
             format!("{} USD", Usd(ledger.cost_nano_usd))
         };
         self.tell(&format!(
-            "{} model calls, {} tool calls, {} tokens in ({} cached), {} out, cost {cost}",
-            ledger.model_calls,
-            ledger.tool_calls,
+            "{}, {}, {} tokens in ({} cached), {} out, cost {cost}",
+            counted(ledger.model_calls, "model call"),
+            counted(ledger.tool_calls, "tool call"),
             usage.context_tokens(),
             usage.cache_read_tokens,
             usage.output_tokens

@@ -142,7 +142,7 @@ fn use_and_cost_that_are_not_known_are_said_once() {
         let model = Model::script([step]);
         let mut command = scratch.agent(&["run", "-p", "x", "--output-format", "json"]);
         let ended = Running::start(command.args(model.flags(Wire::OpenAi))).end();
-        assert_eq!(ended.assert_code(0).err.matches("for 1 of 1 model calls the provider did not report").count(), 1);
+        assert_eq!(ended.assert_code(0).err.matches("for 1 of 1 model call the provider did not report").count(), 1);
         assert!(ended.result()["usage"]["input_tokens"].as_u64().unwrap() > 0, "{ended:#?}");
     }
     // Beyond what a ledger can hold it stays at the most.

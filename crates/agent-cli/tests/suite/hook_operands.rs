@@ -1,7 +1,6 @@
 //! A word of a user's hook that commands of the model can make a file, or a link that leads elsewhere.
 
-use crate::hooks::has_bubblewrap;
-use crate::support::{Ended, Model, Running, Scratch};
+use crate::support::{Ended, Model, Running, Scratch, has_bubblewrap};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
@@ -40,7 +39,7 @@ fn place() -> Scratch {
 #[test]
 fn a_word_that_is_made_a_link_later_leads_nobody_out_of_the_sandbox() {
     let scratch = place();
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     let profile = || fs::read_to_string(scratch.path("profile")).unwrap();
@@ -70,7 +69,7 @@ fn a_word_that_is_made_a_link_later_leads_nobody_out_of_the_sandbox() {
 #[test]
 fn a_path_that_leads_each_process_elsewhere_leads_no_hook_out_of_the_sandbox() {
     let scratch = place();
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     let profile = || fs::read_to_string(scratch.path("profile")).unwrap();
@@ -102,7 +101,7 @@ fn a_path_that_leads_each_process_elsewhere_leads_no_hook_out_of_the_sandbox() {
 #[test]
 fn a_file_that_the_model_writes_answers_no_question() {
     let scratch = place();
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     let answers = |command: &str| {

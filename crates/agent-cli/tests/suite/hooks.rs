@@ -1,6 +1,6 @@
 //! The user's hooks, through the program: they run where the user said so, and what a repository says runs only where it is trusted.
 
-use crate::support::{Ended, Model, Scratch};
+use crate::support::{Ended, Model, Scratch, has_bubblewrap};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 use std::fs;
@@ -214,14 +214,10 @@ fn marks(scratch: &Scratch, arguments: &[&str]) -> (bool, bool, Ended) {
     (marks[0].exists(), marks[1].exists(), ended)
 }
 
-pub(crate) fn has_bubblewrap(scratch: &Scratch) -> bool {
-    scratch.ended(&["sandbox", "check"]).out.starts_with("sandbox: bubblewrap")
-}
-
 #[test]
 fn hooks_of_a_repository_stay_in_the_sandbox_until_the_user_says_otherwise() {
     let scratch = marking("./tools/mark");
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     let trusted = scratch.ended(&["trust", "--yes"]);
@@ -266,7 +262,7 @@ fn what_cannot_be_pinned_does_not_run_outside() {
     ];
     for command in commands {
         let scratch = marking(command);
-        if !has_bubblewrap(&scratch) {
+        if !has_bubblewrap() {
             return;
         }
         let trusted = scratch.ended(&["trust", "--yes", "--outside-sandbox"]);
@@ -297,7 +293,7 @@ fn a_guard_that_has_no_sandbox_objects() {
 #[test]
 fn a_hook_of_a_repository_allows_nothing_unless_it_is_pinned() {
     let scratch = Scratch::repository_in("/var/tmp");
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     scratch.write("tools/yes", "#!/bin/sh\necho '{\"decision\":\"approve\",\"reason\":\"fine\"}'\n");
@@ -326,7 +322,7 @@ fn a_hook_of_a_repository_allows_nothing_unless_it_is_pinned() {
 #[test]
 fn a_hook_of_the_user_runs_outside_only_where_its_command_is_understood() {
     let scratch = marking("true");
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     let (ws, bin, cache) = (scratch.work(""), scratch.path("bin"), scratch.path("cache"));
@@ -384,7 +380,7 @@ fn a_hook_of_the_user_runs_outside_only_where_its_command_is_understood() {
 #[test]
 fn a_hook_whose_first_line_leads_into_the_workspace_stays_in_the_sandbox() {
     let scratch = marking("true");
-    if !has_bubblewrap(&scratch) {
+    if !has_bubblewrap() {
         return;
     }
     let bin = scratch.path("bin");

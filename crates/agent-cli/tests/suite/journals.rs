@@ -99,7 +99,7 @@ fn replay_tells_every_record_and_where_it_stood() {
     scratch.ended(&["replay", "one", "--to", "999"]).assert_code(42).assert_says("the last one is");
     scratch.ended(&["replay", "two"]).assert_code(42).assert_says("there is none");
     let same = scratch.ended(&["replay", "one", "--against-current"]);
-    assert_eq!(same.assert_code(0).assert_says("0 decisions differ").out, "");
+    assert_eq!(same.assert_code(0).assert_says("different decisions: 0").out, "");
     assert_eq!(state(&scratch), before);
 }
 
@@ -127,7 +127,7 @@ fn a_journal_of_other_rules_is_told_by_its_decisions() {
     fs::write(&path, rewritten).unwrap();
     let ended = scratch.ended(&["replay", "one", "--against-current"]);
     assert!(ended.assert_code(1).out.contains("ExecuteTools is requested now, but was not started then"), "{ended:#?}");
-    ended.assert_says("1 decisions differ");
+    ended.assert_says("different decisions: 1");
 }
 
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
@@ -144,7 +144,7 @@ fn explain_tells_why_it_stopped_and_what_it_took() {
     let screen = scratch.ended(&["explain", "one"]);
     let screen = &screen.assert_code(0).out;
     for words in
-        ["the last run ended: success (exit code 0)", "3 model calls, 1 tool calls", "denied: write_file", "CallingLlm"]
+        ["the last run ended: success (exit code 0)", "3 model calls, 1 tool call", "denied: write_file", "CallingLlm"]
     {
         assert!(screen.contains(words), "`{words}` is not in {screen}");
     }

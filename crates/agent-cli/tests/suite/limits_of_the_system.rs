@@ -76,6 +76,30 @@ fn signals_that_would_end_it_end_it_with_a_result() {
     }
 }
 
+/// The old content of the second file does not fit; that of the first was kept before, and comes back.
+#[test]
+fn a_record_that_cannot_grow_keeps_what_it_has() {
+    let scratch = Scratch::repository();
+    // Text that does not become smaller.
+    let old: String = (0..60_000_u64).map(|line| format!("{:x}\n", line.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
+    scratch.write("a.txt", "mine\n");
+    scratch.write("big.txt", &old);
+    let model = Model::script([
+        Step::call("read_file", json!({ "path": "a.txt" })),
+        Step::call("write_file", json!({ "path": "a.txt", "content": "new\n" })),
+        Step::call("read_file", json!({ "path": "big.txt", "limit": 1 })),
+        Step::call("write_file", json!({ "path": "big.txt", "content": "new\n" })),
+        Step::text("Done."),
+    ]);
+    let arguments = ["run", "-p", "x", "--permission-mode", "bypass", "--no-auto-commit"];
+    // In units of 1,024 bytes: enough for the journal, and not for a record of the second file.
+    let ended = limited(&scratch, "-f 200", &arguments, Some(&model));
+    ended.assert_says("undo cannot restore");
+    assert_eq!(fs::read_to_string(scratch.work("a.txt")).unwrap(), "new\n", "{ended:#?}");
+    let undone = scratch.ended(&["undo"]);
+    assert_eq!(fs::read_to_string(scratch.work("a.txt")).unwrap(), "mine\n", "{undone:#?}");
+}
+
 /// The program for another user, of whom no process runs; nothing where there can be none. Limits of processes do not hold root.
 struct OtherUser {
     scratch: Scratch,

@@ -1,8 +1,8 @@
 //! The agent's own directories where `sandbox_writable` or a mount puts them in reach of commands. The next session obeys what they say.
 
 use crate::second_mounts::{can_try, with_mounts};
-use crate::support::{Ended, Model, Running, Scratch};
-use crate::walls::{bash, can_mount};
+use crate::support::{Ended, Model, Running, Scratch, has_bubblewrap};
+use crate::walls::bash;
 use agent_testkit::http::Step;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -23,7 +23,7 @@ fn repository() -> Scratch {
 /// What the user lets commands write may hold the agent's own directories: they stay as they are.
 #[test]
 fn what_may_be_written_besides_does_not_open_the_agents_own_directories() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         return;
     }
     for writable in ["", "config/.."] {
@@ -51,7 +51,7 @@ fn what_may_be_written_besides_does_not_open_the_agents_own_directories() {
 /// No mount holds a link, nor where a link in the agent's own directories leads.
 #[test]
 fn links_through_what_may_be_written_besides_are_refused() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         return;
     }
     type Prepare = fn(&Scratch);
@@ -138,7 +138,7 @@ fn what_is_not_there_yet_is_not_made_through_a_mount() {
 /// What git's configuration of the user names and is not there yet.
 #[test]
 fn what_a_configuration_names_is_not_made_through_a_mount() {
-    if !can_try() || !can_mount() {
+    if !can_try() || !has_bubblewrap() {
         return;
     }
     for (setting, path) in [
@@ -178,7 +178,7 @@ fn a_home_that_is_made_later_in_the_workspace_is_asked_for() {
 /// A file stands where a directory of the agent's own has to be: commands could replace it.
 #[test]
 fn an_own_directory_that_cannot_be_made_in_the_workspace_is_an_error() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         return;
     }
     let scratch = repository();

@@ -1,6 +1,6 @@
 //! The sandbox as users meet it: what is said, what is chosen, what is refused, and what commands can really do.
 
-use crate::support::{Ended, Model, Running, Scratch, Wire, eventually, lives};
+use crate::support::{Ended, Model, Running, Scratch, Wire, eventually, has_any_sandbox, has_bubblewrap, lives};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 use std::fs;
@@ -14,21 +14,6 @@ fn bash(command: &str) -> [Step; 2] {
 /// A repository outside of `/tmp`, which commands in a sandbox do not share.
 fn repository() -> Scratch {
     Scratch::repository_in("/var/tmp")
-}
-
-/// Whether commands can be held back here; says so where not.
-#[expect(clippy::print_stdout, reason = "what was skipped is said")]
-fn has_sandbox(kind: &str) -> bool {
-    let checked = repository().ended(&["sandbox", "check", "--json", "--with", kind]);
-    let report: Value = serde_json::from_str(&checked.out).unwrap();
-    if report["mechanism"].is_null() {
-        println!("skipped: {}", report["error"]);
-    }
-    !report["mechanism"].is_null()
-}
-
-fn has_any_sandbox() -> bool {
-    has_sandbox("bubblewrap") || has_sandbox("landlock")
 }
 
 /// What `.git` in the root was renamed to.
@@ -47,7 +32,7 @@ fn run(scratch: &Scratch, command: &str, arguments: &[&str]) -> (Ended, String) 
 /// A large program takes longer to start, and the first process of every sandbox is one that the agent starts.
 #[test]
 fn what_is_started_with_every_command_is_small() {
-    if !has_sandbox("bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     let (_, body) = run(&repository(), "grep VmExe /proc/1/status | tr -s '\\t ' ' '", &[]);
@@ -109,7 +94,7 @@ fn a_repository_tightens_and_never_loosens() {
 /// What git and other programs run by themselves stays as it is, also below the root, for commands as for the file tools.
 #[test]
 fn what_other_programs_run_is_written_by_nobody() {
-    if !has_sandbox("bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     let attempts = [
@@ -151,7 +136,7 @@ fn what_other_programs_run_is_written_by_nobody() {
 #[test]
 fn a_denied_edit_leaves_no_copy_to_read() {
     // Landlock alone hides nothing in the workspace, and says so.
-    if !has_sandbox("bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     let write = || Step::call("write_file", json!({"path": "secrets/key", "content": "x"}));
@@ -189,7 +174,7 @@ fn a_denied_edit_leaves_no_copy_to_read() {
 #[test]
 fn commands_do_not_read_the_copies_for_undo() {
     // Landlock alone hides nothing in the workspace, and says so.
-    if !has_sandbox("bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     for (sandbox, read) in [("workspace-write", 0), ("read-only", 0), ("off", 2)] {
@@ -233,7 +218,7 @@ fn links_on_the_way_to_what_git_runs_stay() {
 /// The user's own configuration leads into a workspace that is no repository.
 #[test]
 fn the_users_git_configuration_holds_without_a_repository() {
-    if !has_sandbox("bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     for (named, stays) in [(true, true), (false, false)] {
@@ -286,7 +271,7 @@ fn what_other_programs_act_on_does_not_come_into_being_unseen() {
 /// there what the next session allows.
 #[test]
 fn a_command_cannot_configure_the_next_session() {
-    if !has_sandbox("bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     for (sandbox, holds) in [("workspace-write", true), ("off", false)] {
@@ -518,7 +503,7 @@ fn a_repository_hides_what_lies_in_it() {
         scratch.write(".env", "TOKEN=canary-1");
         scratch.write("deep/secrets/key", "canary-2");
         let look = "cat .env deep/secrets/key; mv deep d; cat d/secrets/key; true";
-        if is_hidden && !has_sandbox("bubblewrap") {
+        if is_hidden && !has_bubblewrap() {
             scratch.run(&Model::always(Step::text("Done.")), &BYPASS).assert_code(52).assert_says("hide");
             return;
         }
@@ -621,7 +606,7 @@ fn formatters_run_in_the_sandbox() {
 /// What a command started ends with an agent that is killed, also what left its session; in a namespace whatever it left.
 #[test]
 fn nothing_outlives_a_killed_agent() {
-    let sandboxes = if has_sandbox("bubblewrap") { ["workspace-write", "off"].as_slice() } else { ["off"].as_slice() };
+    let sandboxes = if has_bubblewrap() { ["workspace-write", "off"].as_slice() } else { ["off"].as_slice() };
     for sandbox in sandboxes {
         let sleep = format!("sleep 97{}.{}", std::process::id(), sandbox.len());
         let daemons = format!("setsid sh -c '({sleep} &) ; exec {sleep}'");

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A command that runs where these directories are mounted in two places.
 pub(crate) fn with_mounts(mounts: &[(&Path, &Path)], command: &Command) -> Command {
@@ -27,8 +28,13 @@ fn with_kind_of_mounts(kind: &str, mounts: &[(&Path, &Path)], command: &Command)
 }
 
 /// Says so where nothing can be mounted or no sandbox can be had.
-#[expect(clippy::print_stdout, reason = "what was skipped is said")]
 pub(crate) fn can_try() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(can_mount_twice)
+}
+
+#[expect(clippy::print_stdout, reason = "what was skipped is said")]
+fn can_mount_twice() -> bool {
     let scratch = Scratch::repository_in("/var/tmp");
     let (from, to) = (scratch.path("home"), scratch.path("config"));
     let check = scratch.agent(&["sandbox", "check", "--json"]);
@@ -313,5 +319,35 @@ fn undo_does_not_write_what_is_mounted_in_the_working_tree() {
         let text = fs::read_to_string(&config).unwrap();
         assert_eq!(text, if is_mounted { "# after\n" } else { "# before\n" }, "{part:?}: {undone:#?}");
         assert_eq!(undone.out.contains("left m/config.toml: it is protected"), is_mounted, "{undone:#?}");
+    }
+}
+
+/// A protected directory that was mounted in the place of an ordinary one after the turn.
+#[test]
+fn undo_restores_nothing_with_a_protected_name_where_it_was_mounted_from() {
+    if !can_try() {
+        return;
+    }
+    for (from, name, is_restored) in
+        [(".git/hooks", "pre-commit", false), (".vscode", "tasks.json", false), ("free", "tasks.json", true)]
+    {
+        let scratch = Scratch::repository_in("/var/tmp");
+        let file = format!("m/{name}");
+        scratch.write(&file, "#!/bin/sh\n");
+        let patch = format!("*** Begin Patch\n*** Delete File: {file}\n*** End Patch\n");
+        let steps = [
+            Step::call("read_file", json!({ "path": file })),
+            Step::call("apply_patch", json!({ "patch": patch })),
+            Step::text("Done."),
+        ];
+        let flags = ["-p", "x", "--permission-mode", "bypass", "--no-auto-commit"];
+        scratch.run(&Model::script(steps), &flags).assert_code(0);
+        assert!(!scratch.work(&file).exists());
+        let (origin, place) = (scratch.work(from), scratch.work("m"));
+        fs::create_dir_all(&origin).unwrap();
+        fs::create_dir_all(&place).unwrap();
+        let undo = scratch.agent(&["undo"]);
+        let ended = Running::start(&mut with_mounts(&[(&origin, &place)], &undo)).end();
+        assert_eq!(origin.join(name).exists(), is_restored, "{from}: {ended:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! `agent trust`, through the program: what a repository names runs where the user said so, and nowhere else.
 
-use crate::support::{Ended, Model, Running, Scratch};
+use crate::support::{Ended, Model, Running, Scratch, has_bubblewrap};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
@@ -180,7 +180,7 @@ fn a_formatter_in_the_sandbox_writes_nothing_of_the_workspace() {
     scratch.write("tools/shout", "#!/bin/sh\n{ echo x > mark; echo x > \"$HOME/mark\"; } 2>/dev/null\ntr a-z A-Z\n");
     scratch.ended(&["trust", "--yes"]).assert_code(0);
     let run = |sandbox: &[&str]| runs_the_formatter(&scratch, &[&["--format-on-edit"], sandbox].concat());
-    if !scratch.ended(&["sandbox", "check"]).out.starts_with("sandbox: bubblewrap") {
+    if !has_bubblewrap() {
         return;
     }
     let (ran, _) = run(&[]);

@@ -208,7 +208,7 @@ fn a_rewind_leaves_what_others_changed() {
     scratch.write("a.txt", "mine\n");
     let to = (second - 1).to_string();
     let ended = scratch.ended(&["rewind", "one", "--to", &to, "--files", "--yes"]);
-    ended.assert_code(1).assert_says("1 files restored, 1 left");
+    ended.assert_code(1).assert_says("1 file restored, 1 left");
     assert!(ended.out.contains("left a.txt: it has changed since"), "{}", ended.out);
     assert_eq!((scratch.read("a.txt").as_str(), scratch.read("other.txt").as_str()), ("mine\n", "theirs\n"));
     assert!(!scratch.work("b.txt").exists());

@@ -442,7 +442,10 @@ fn a_prompt_on_a_stopped_terminal() {
     let model = Model::script([Step::text(long_answer())]);
     let Some((mut running, _)) = at_a_stopped_terminal(&scratch, &model) else { return };
     eventually("the answer", || journal(&scratch).contains("line 39999"));
-    running.write("\x11/quit\r");
+    running.write("\x11");
+    // What is typed is shown wherever the output is.
+    running.wait_for("line 39999");
+    running.write("/quit\r");
     let shown = running.end().assert_code(0).out.replace('\r', "");
     assert!(shown.contains(&long_answer()), "{} bytes", shown.len());
 }

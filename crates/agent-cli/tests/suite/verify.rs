@@ -192,7 +192,7 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
     for words in [
         "waiting for: checks of its commitments",
         "its agent is in the state Verifying",
-        "after 1 gap reports",
+        "after 1 gap report",
         "not checked",
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
@@ -203,10 +203,10 @@ fn a_run_that_is_killed_goes_on_with_its_promises_and_its_count() {
         Running::start(&mut scratch.run_command(&model, &["--session-id", "one", "--output-format", "json"]));
     running.close_stdin();
     let ended = running.end();
-    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 gap reports").result()["result"], "Done.");
+    assert_eq!(ended.assert_code(0).assert_says("1 commitment, 1 gap report").result()["result"], "Done.");
     assert_eq!(model.requests().len(), asked, "the model had said that it is done");
     let screen = scratch.ended(&["explain", "one"]).assert_code(0).out.clone();
-    assert!(screen.contains("success (exit code 0)") && screen.contains("after 1 gap reports"), "{screen}");
+    assert!(screen.contains("success (exit code 0)") && screen.contains("after 1 gap report"), "{screen}");
     // Now there is nothing left to go on with.
     let mut running = Running::start(&mut scratch.run_command(&model, &["--session-id", "one"]));
     running.close_stdin();

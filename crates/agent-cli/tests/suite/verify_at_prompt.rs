@@ -81,7 +81,7 @@ fn a_run_that_was_killed_goes_on_at_the_prompt() {
         Running::start(command.args(model.flags(Wire::Anthropic)).args(EDITS).args(words))
     };
     let mut running = resume(&[]);
-    running.wait_for("1 commitment, 1 gap reports");
+    running.wait_for("1 commitment, 1 gap report");
     running.write("thanks\n");
     running.close_stdin();
     running.end().assert_code(0);

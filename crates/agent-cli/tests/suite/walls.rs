@@ -1,12 +1,11 @@
 //! Ways out of the sandbox through what the agent runs and reads by itself. Each stands beside a control in which the same thing has its effect.
 
-use crate::support::{Model, Scratch};
+use crate::support::{Model, Scratch, has_any_sandbox, has_bubblewrap};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 pub(super) fn bash(command: &str) -> Step {
     Step::call("bash", json!({ "command": command }))
@@ -159,25 +158,15 @@ pub(super) fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arg
     (canary.exists(), ended.err)
 }
 
-pub(super) fn can_mount() -> bool {
-    has_sandbox(&["--with", "bubblewrap"])
-}
-
-fn has_sandbox(arguments: &[&str]) -> bool {
-    let report = Scratch::new().ended(&[&["sandbox", "check", "--json"], arguments].concat());
-    !report.out.contains("\"mechanism\": null")
-}
-
 /// A script says that it goes without a sandbox where none can be had.
 fn as_it_must_be_said() -> &'static [&'static str] {
-    static HAS: OnceLock<bool> = OnceLock::new();
-    if *HAS.get_or_init(|| has_sandbox(&[])) { &[] } else { &["--sandbox", "off"] }
+    if has_any_sandbox() { &[] } else { &["--sandbox", "off"] }
 }
 
 /// Layouts of a repository of which `.git` is not a directory, or that is not in the root.
 #[test]
 fn the_users_git_runs_nothing_that_a_sandboxed_command_planted() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }
@@ -264,7 +253,7 @@ fn the_agent_does_not_commit_where_a_command_made_a_repository() {
 /// Git writes a trace where the user's configuration says, as a stand-in for whatever leads it out of its directory.
 #[test]
 fn the_agents_git_writes_in_its_directory_only() {
-    if !has_sandbox(&[]) {
+    if !has_any_sandbox() {
         println!("skipped: no sandbox can be had");
         return;
     }
@@ -364,7 +353,7 @@ fn a_workspace_that_holds_the_home_is_refused_in_scripts() {
 /// What a configuration of the user's names, and a command changes: by writing it, by making it, by moving what it lies in.
 #[test]
 fn what_git_is_told_to_read_or_run_is_out_of_reach() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }
@@ -429,7 +418,7 @@ fn what_git_is_told_to_read_or_run_is_out_of_reach() {
 /// Files that other programs act on, in such numbers that the directories on the way to something else might not be held.
 #[test]
 fn nothing_hidden_is_moved_for_a_crowd_of_other_files() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         return;
     }
     let made = "for i in $(seq 100 440); do mkdir -p a$i/d; : > a$i/d/.envrc; done; echo made";
@@ -467,7 +456,7 @@ fn nothing_hidden_is_moved_for_a_crowd_of_other_files() {
 /// More files than before keep a repository's configuration no less.
 #[test]
 fn a_crowd_of_other_files_opens_no_repository() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         return;
     }
     let made = "for i in $(seq 100 330); do mkdir -p a$i; : > a$i/.envrc; done; mv zz zy; ls -d z*";
@@ -490,7 +479,7 @@ fn the_key_of_the_records_is_hidden_from_a_command_that_runs_when_it_is_made() {
     for (arguments, is_read) in
         [(&[][..], false), (&["--no-session"], false), (&["--no-session", "--sandbox", "off"], true)]
     {
-        if !is_read && !has_sandbox(&[]) {
+        if !is_read && !has_any_sandbox() {
             continue;
         }
         let scratch = Scratch::repository_in("/var/tmp");

@@ -1,7 +1,7 @@
 //! Protected names that are links, and configured commands in other words: what a command makes of them. Each stands beside a control.
 
-use crate::support::{Model, Scratch};
-use crate::walls::{bash, can_mount, monitor, planted};
+use crate::support::{Model, Scratch, has_bubblewrap};
+use crate::walls::{bash, monitor, planted};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
@@ -37,7 +37,7 @@ fn with_links() -> Scratch {
 
 #[test]
 fn links_with_protected_names_are_not_replaced_and_what_they_lead_to_is_not_written() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }
@@ -85,7 +85,7 @@ fn links_with_protected_names_are_not_replaced_and_what_they_lead_to_is_not_writ
 /// A command in the background ends with the session; a link that a command made is kept from the next command on.
 #[test]
 fn links_are_made_again_after_a_command_in_the_background_and_later_links_are_kept_too() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }
@@ -110,7 +110,7 @@ fn links_are_made_again_after_a_command_in_the_background_and_later_links_are_ke
 /// `.cargo/config.toml` is protected as a pair of names; the directory may have the first one by a link.
 #[test]
 fn protected_pairs_behind_a_link_are_not_written_by_either_name() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }
@@ -144,7 +144,7 @@ fn protected_pairs_behind_a_link_are_not_written_by_either_name() {
 /// Where the user's git finds what it runs, said in other words than a path.
 #[test]
 fn what_gits_commands_find_by_options_and_variables_is_out_of_reach() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }

@@ -1,8 +1,8 @@
 //! The user's own directories in the workspace by a link above them, as people have who keep their settings in a repository. Tools write nothing
 //! there, whatever the link is and whenever it was made. Each refusal has a neighbour that is written.
 
-use crate::support::{Ended, Model, Running, Scratch};
-use crate::walls::{bash, can_mount};
+use crate::support::{Ended, Model, Running, Scratch, has_bubblewrap};
+use crate::walls::bash;
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
@@ -129,7 +129,7 @@ fn prepared(case: &Case) -> Scratch {
 
 /// Where nothing holds commands in the workspace, a start in such a one has to be confirmed.
 fn confirmed() -> &'static [&'static str] {
-    if can_mount() { &[] } else { &["--allow-home"] }
+    if has_bubblewrap() { &[] } else { &["--allow-home"] }
 }
 
 fn run(case: &Case, scratch: &Scratch, model: &Model, more: &[&str]) -> Ended {
@@ -187,7 +187,7 @@ fn own_directories_that_lead_into_the_workspace_are_refused_where_nothing_holds_
             let scratch = prepared(case);
             let model = Model::script([Step::text("Done.")]);
             let ended = start(case, &scratch, &model, more);
-            let is_refused = is_own && is_open && !can_mount();
+            let is_refused = is_own && is_open && !has_bubblewrap();
             assert_eq!(model.requests().is_empty(), is_refused, "{}, {more:?}: {ended:?}", case.name);
             ended.assert_code(if is_refused { 42 } else { 0 });
             if is_refused {
@@ -199,7 +199,7 @@ fn own_directories_that_lead_into_the_workspace_are_refused_where_nothing_holds_
 
 #[test]
 fn commands_do_not_write_them_either() {
-    if !can_mount() {
+    if !has_bubblewrap() {
         println!("skipped: there is no bubblewrap");
         return;
     }

@@ -17,8 +17,47 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+/// What belongs to other processes.
+pub(super) struct Strangers {
+    victim: Child,
+    /// A piece of System V's shared memory.
+    memory: Option<String>,
+}
+
+impl Strangers {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { victim: victim()?, memory: memory() })
+    }
+
+    /// A new victim for the next probe: one that was just killed may still seem to live.
+    pub(super) fn renew(&mut self) -> io::Result<()> {
+        self.end_victim();
+        self.victim = victim()?;
+        Ok(())
+    }
+
+    fn end_victim(&mut self) {
+        let _ = self.victim.kill();
+        let _ = self.victim.wait();
+    }
+
+    fn is_killed(&mut self) -> bool {
+        matches!(self.victim.try_wait(), Ok(Some(_)))
+    }
+}
+
+impl Drop for Strangers {
+    fn drop(&mut self) {
+        self.end_victim();
+        if let Some(memory) = &self.memory {
+            // It may have been removed in an attempt.
+            let _ = system("ipcrm").args(["-m", memory]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+        }
+    }
+}
+
 /// The canaries of one attempt.
-pub(super) struct Canaries {
+pub(super) struct Canaries<'a> {
     root: PathBuf,
     name: String,
     tcp: TcpListener,
@@ -26,22 +65,20 @@ pub(super) struct Canaries {
     unix: UnixListener,
     datagrams: UnixDatagram,
     in_abstract: UnixListener,
-    victim: Child,
+    strangers: &'a mut Strangers,
     /// The reading end of the named pipe.
     pipe: File,
     /// The other end of a terminal, and its name.
     terminal: Option<(OwnedFd, PathBuf)>,
-    /// A piece of System V's shared memory.
-    memory: Option<String>,
     /// The file outside, open and inheritable.
     _open: File,
     modified: SystemTime,
     is_touched: bool,
 }
 
-impl Canaries {
+impl<'a> Canaries<'a> {
     /// Makes all of it anew.
-    pub(super) fn lay(root: &Path) -> io::Result<Self> {
+    pub(super) fn lay(root: &Path, strangers: &'a mut Strangers) -> io::Result<Self> {
         let (work, outside, hidden) = (root.join("work"), root.join("outside"), root.join("hidden"));
         // The directories themselves stay: the sandbox knows what they are.
         for directory in [&work, &outside, &hidden] {
@@ -77,10 +114,9 @@ impl Canaries {
             unix: UnixListener::bind(outside.join("socket"))?,
             datagrams: UnixDatagram::bind(outside.join("datagrams"))?,
             in_abstract: UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?,
-            victim: victim()?,
+            strangers,
             pipe: pipe(&outside.join("pipe"))?,
             terminal: terminal(),
-            memory: memory(),
             _open: open,
             root: root.to_path_buf(),
             modified,
@@ -100,12 +136,12 @@ impl Canaries {
         let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         [
             self.root.clone().into(),
-            self.victim.id().to_string().into(),
+            self.strangers.victim.id().to_string().into(),
             port(self.tcp.local_addr()).to_string().into(),
             port(self.udp.local_addr()).to_string().into(),
             self.name.clone().into(),
             self.terminal.as_ref().map(|(_, name)| name.clone().into()).unwrap_or_default(),
-            self.memory.clone().unwrap_or_default().into(),
+            self.strangers.memory.clone().unwrap_or_default().into(),
         ]
     }
 
@@ -163,7 +199,7 @@ impl Canaries {
         if fs::metadata(self.root.join("work/set-id")).is_ok_and(|file| file.permissions().mode() & SET_ID != 0) {
             return Some("a set-user-id file exists".to_owned());
         }
-        matches!(self.victim.try_wait(), Ok(Some(_))).then(|| "another process was killed".to_owned())
+        self.strangers.is_killed().then(|| "another process was killed".to_owned())
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -171,18 +207,12 @@ impl Canaries {
     }
 }
 
-impl Drop for Canaries {
+impl Drop for Canaries<'_> {
     fn drop(&mut self) {
-        let _ = self.victim.kill();
-        let _ = self.victim.wait();
         for kind in ["left", "read"] {
             let _ = fs::remove_file(shared(kind, &self.name));
         }
         let _ = fs::remove_file(in_memory(&self.name));
-        if let Some(memory) = &self.memory {
-            // It may have been removed in the attempt.
-            let _ = system("ipcrm").args(["-m", memory]).stdin(Stdio::null()).stderr(Stdio::null()).status();
-        }
     }
 }
 

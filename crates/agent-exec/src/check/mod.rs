@@ -13,7 +13,7 @@ use crate::helper::{Helper, PROBE, arguments::Arguments};
 use crate::sandbox::attempt::output;
 use crate::sandbox::{Access, Guarded, Input, Mechanism, Policy, Sandbox, Unavailable};
 use crate::search_path::SearchPath;
-use canaries::{CANARY, Canaries};
+use canaries::{CANARY, Canaries, Strangers};
 use probes::{Expectation, PROBES, Probe};
 use std::ffi::OsString;
 use std::io;
@@ -91,8 +91,9 @@ pub fn check(directory: &Path, mechanism: Option<Mechanism>, helper: &Helper) ->
     let root = tempfile::Builder::new().prefix("sandbox-check-").tempdir_in(directory)?;
     let root = root.path().canonicalize().map(|path| (path, root))?;
     crate::leftovers::note_path(&root.0);
-    let checker = Checker::new(&root.0, mechanism, helper)?;
-    let findings: io::Result<Vec<_>> = PROBES.iter().map(|probe| checker.find(probe)).collect();
+    let mut strangers = Strangers::new()?;
+    let checker = Checker::new(&root.0, mechanism, helper, &mut strangers)?;
+    let findings: io::Result<Vec<_>> = PROBES.iter().map(|probe| checker.find(probe, &mut strangers)).collect();
     Ok(Report { mechanism: checker.sandbox.mechanism(), findings: findings? })
 }
 
@@ -138,13 +139,18 @@ struct Outcome {
 }
 
 impl Checker {
-    fn new(root: &Path, mechanism: Option<Mechanism>, helper: &Helper) -> Result<Self, CheckError> {
+    fn new(
+        root: &Path,
+        mechanism: Option<Mechanism>,
+        helper: &Helper,
+        strangers: &mut Strangers,
+    ) -> Result<Self, CheckError> {
         let (program, leading) = helper.elsewhere()?;
         // Cleaned as an agent's environment is.
         let path = ("PATH".into(), std::env::var_os("PATH").unwrap_or_default());
         let environment = Environment::filtered([path, (CANARY.into(), "1".into())]);
         let workspace = root.join("work");
-        Canaries::lay(root)?;
+        Canaries::lay(root, strangers)?;
         let policy = Policy {
             access: Access::WorkspaceWrite,
             protected: vec![workspace.join(".git"), workspace.join(".agent")],
@@ -165,9 +171,10 @@ impl Checker {
         Ok(Self { root: root.to_path_buf(), program, leading: leading.to_vec(), environment, sandbox })
     }
 
-    fn find(&self, probe: &Probe) -> io::Result<Finding> {
-        let inside = self.attempt(probe, true)?;
-        let outside = self.attempt(probe, false)?;
+    fn find(&self, probe: &Probe, strangers: &mut Strangers) -> io::Result<Finding> {
+        strangers.renew()?;
+        let inside = self.attempt(probe, true, strangers)?;
+        let outside = self.attempt(probe, false, strangers)?;
         let is_allowed = probe.expectation == Expectation::Works;
         let held = match (is_allowed, outside.got_through, inside.got_through) {
             (_, false, false) => Held::Unknown,
@@ -182,8 +189,8 @@ impl Checker {
         Ok(Finding { id: probe.id, what: probe.what, is_allowed, held, detail })
     }
 
-    fn attempt(&self, probe: &Probe, is_sandboxed: bool) -> io::Result<Outcome> {
-        let mut canaries = Canaries::lay(&self.root)?;
+    fn attempt(&self, probe: &Probe, is_sandboxed: bool, strangers: &mut Strangers) -> io::Result<Outcome> {
+        let mut canaries = Canaries::lay(&self.root, strangers)?;
         let workspace = self.root.join("work");
         let mut command = if is_sandboxed {
             let command = self.sandbox.command(&self.program, &workspace, &self.environment, None, Input::Nothing);

@@ -185,15 +185,22 @@ impl Turn {
             bytes = stream::begin(name, self.is_stored || turns::is_there(repository, name));
         }
         bytes.extend_from_slice(entries);
-        if let Some(file) = &self.key {
-            let key = Key::load(file)?;
-            self.contents.add(entries);
-            let seal = key.seal(name, &self.contents);
-            stream::seal(&mut bytes, self.seal.as_deref(), &seal);
-            self.seal = Some(seal);
-        }
+        let sealed = match &self.key {
+            Some(file) => {
+                let mut contents = self.contents.clone();
+                contents.add(entries);
+                let seal = Key::load(file)?.seal(name, &contents);
+                stream::seal(&mut bytes, self.seal.as_deref(), &seal);
+                Some((contents, seal))
+            }
+            None => None,
+        };
         // The files of the user are in it: nobody else reads it.
         repository.own.append(&path, &bytes)?;
+        // What could not be written, on a full disk, is not part of what the next seal covers.
+        if let Some((contents, seal)) = sealed {
+            (self.contents, self.seal) = (contents, Some(seal));
+        }
         Ok(name.clone())
     }
 }

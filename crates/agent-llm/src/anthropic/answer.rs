@@ -9,7 +9,6 @@ use super::{CONTAINER, DIALECT, MESSAGE_FRAME, server_tools};
 use crate::failure::Detail;
 use crate::frame::{Frame, without_nulls};
 use crate::opaque::OpaqueBlock;
-use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::seam::Seam;
 use crate::wire::{count, is_done, text};
@@ -67,10 +66,7 @@ impl Assemble for Assembly {
         if self.ended || data.is_empty() || is_done(data) {
             return Ok(Heard::Nothing);
         }
-        if self.add_quick(data, deltas).is_some() {
-            return Ok(Heard::Something);
-        }
-        self.event_in_full(data, deltas)
+        self.take(data, deltas)
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
@@ -119,7 +115,7 @@ impl Assemble for Assembly {
 }
 
 impl Assembly {
-    pub(crate) fn event_in_full(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+    fn take(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
         match event.r#type.as_deref() {
             Some("content_block_delta") => self.add(&event, deltas)?,
@@ -201,25 +197,6 @@ impl Assembly {
     fn take_container(&mut self, container: Option<&RawValue>) {
         let container = container.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
         self.container = container.filter(Value::is_object).or_else(|| self.container.take());
-    }
-
-    /// What `event_in_full` would do, for the commonest events; nothing done and nothing given back for any other.
-    fn add_quick(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
-        let (index, kind, piece) = quick_piece(data)?;
-        let block = self.find(Some(index)).filter(|block| !block.seam.is_open())?;
-        match (&mut block.content, kind) {
-            (Content::Text { text, .. }, b"text") => {
-                text.push_str(&piece);
-                show_owned(piece, Delta::Text, deltas);
-            }
-            (Content::Thinking { text, .. }, b"thinking") => {
-                text.push_str(&piece);
-                show_owned(piece, Delta::Thinking, deltas);
-            }
-            (Content::Call { json, from_start: false, .. }, b"partial_json") => json.push_str(&piece),
-            _ => return None,
-        }
-        Some(())
     }
 
     fn add(&mut self, event: &EventIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
@@ -380,35 +357,6 @@ fn stop_reason(reason: &str) -> StopReason {
         "refusal" => StopReason::Refusal,
         "model_context_window_exceeded" => StopReason::ContextWindow,
         other => StopReason::Other(other.to_owned()),
-    }
-}
-
-/// The piece of an event that has nothing else in it: its block's number, the member that it stands in, and the text.
-fn quick_piece(data: &[u8]) -> Option<(u64, &[u8], Cow<'_, str>)> {
-    let mut event = Quick::of(data);
-    let (mut kind, mut index, mut piece) = (None, None, None);
-    event.object(|name, value| match name {
-        b"type" => once(&mut kind, value.word()?),
-        b"index" => once(&mut index, value.count()?),
-        b"delta" => {
-            let (mut kind, mut text) = (None, None);
-            value.object(|name, value| match name {
-                b"type" => once(&mut kind, value.word()?),
-                b"text" | b"thinking" | b"partial_json" => once(&mut text, (name, value.text()?)),
-                _ => None,
-            })?;
-            once(&mut piece, kind.and(text)?)
-        }
-        _ => None,
-    })?;
-    event.end()?;
-    let (name, text) = piece?;
-    (kind? == b"content_block_delta").then_some((index?, name, text))
-}
-
-fn show_owned(piece: Cow<'_, str>, delta: fn(String) -> Delta, deltas: &mut VecDeque<Delta>) {
-    if !piece.is_empty() {
-        deltas.push_back(delta(piece.into_owned()));
     }
 }
 

@@ -12,14 +12,12 @@ use super::wire::{ChunkIn, MessageIn, PartIn, UsageIn};
 use super::{DIALECT, MESSAGE_FRAME};
 use crate::failure::Detail;
 use crate::frame::{Frame, without_nulls};
-use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::seam::Seam;
 use crate::wire::{count, is_done, output_tokens, overlapping_usage, text};
 use agent_types::llm::{Delta, LlmResponse, ResponseBlock, StopReason, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// An answer being put together.
@@ -63,14 +61,11 @@ impl Assemble for Assembly {
         if is_done(data) {
             return self.end();
         }
-        if self.take_quick(data, deltas).is_some() {
-            return Ok(Heard::Something);
-        }
-        self.take(data, deltas)
+        self.take(data, deltas, Form::Chunk)
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
-        self.take_as(json, &mut VecDeque::new(), Form::Document)?;
+        self.take(json, &mut VecDeque::new(), Form::Document)?;
         // Some servers give no reason.
         if self.stop.is_none() && !self.says_something() {
             return Err(Broken::Malformed("expected a chat completion, found other JSON".to_owned()));
@@ -125,26 +120,6 @@ impl Assemble for Assembly {
 }
 
 impl Assembly {
-    /// What `take` would do, for the commonest chunk; nothing done and nothing given back for any other.
-    fn take_quick(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Option<()> {
-        // The first chunk says which model answers.
-        if self.model.is_empty() || self.seams.text.is_open() || self.seams.thinking.is_open() {
-            return None;
-        }
-        let (is_thinking, piece) = quick_piece(json)?;
-        if piece.is_empty() {
-            return None;
-        }
-        if is_thinking {
-            self.thinking.push_str(&piece);
-            deltas.push_back(Delta::Thinking(piece.into_owned()));
-        } else {
-            self.text.push_str(&piece);
-            deltas.push_back(Delta::Text(piece.into_owned()));
-        }
-        Some(())
-    }
-
     /// The server says that nothing follows.
     fn end(&mut self) -> Result<Heard, Broken> {
         if self.stop.is_none() {
@@ -172,11 +147,7 @@ impl Assembly {
         [thinking, text, refusal].iter().try_for_each(|seam| seam.check_closed()).map_err(Broken::Malformed)
     }
 
-    pub(crate) fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
-        self.take_as(json, deltas, Form::Chunk)
-    }
-
-    fn take_as(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>, form: Form) -> Result<Heard, Broken> {
+    fn take(&mut self, json: &[u8], deltas: &mut VecDeque<Delta>, form: Form) -> Result<Heard, Broken> {
         let chunk: ChunkIn<'_> = serde_json::from_slice(json)
             .map_err(|error| Broken::Malformed(format!("a chunk is not valid JSON of the expected form ({error})")))?;
         if let Some(error) = chunk.error {
@@ -316,43 +287,6 @@ impl Assembly {
             deltas.push_back(Delta::Thinking(piece.to_owned()));
         }
     }
-}
-
-/// The piece of a chunk that has nothing else in it: whether it is thinking, and the text.
-fn quick_piece(json: &[u8]) -> Option<(bool, Cow<'_, str>)> {
-    let mut chunk = Quick::of(json);
-    let mut piece = None;
-    chunk.object(|name, value| match name {
-        b"choices" => once(&mut piece, value.only(quick_choice)?),
-        // An error may say so here, and only here.
-        b"object" => (value.word()? == b"chat.completion.chunk").then_some(()),
-        b"usage" | b"error" => value.null().then_some(()),
-        _ => value.skip(),
-    })?;
-    chunk.end()?;
-    piece
-}
-
-fn quick_choice<'a>(choice: &mut Quick<'a>) -> Option<(bool, Cow<'a, str>)> {
-    let mut piece = None;
-    choice.object(|name, value| match name {
-        b"delta" => {
-            let mut text = None;
-            value.object(|name, value| match name {
-                _ if value.null() => Some(()),
-                b"content" => once(&mut text, (false, value.text()?)),
-                b"reasoning_content" => once(&mut text, (true, value.text()?)),
-                b"role" => value.skip(),
-                _ => None,
-            })?;
-            once(&mut piece, text?)
-        }
-        b"index" => (value.count()? == 0).then_some(()),
-        b"finish_reason" => value.null().then_some(()),
-        b"message" => None,
-        _ => value.skip(),
-    })?;
-    piece
 }
 
 /// The parts of a list; none for anything else.

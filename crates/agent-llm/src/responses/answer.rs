@@ -9,7 +9,6 @@ use super::items::{Cut, blocks_of, blocks_of_piece, waiting_calls};
 use super::wire::{EventIn, ItemHeadIn, ResponseIn, UsageIn};
 use crate::failure::Detail;
 use crate::opaque::readable;
-use crate::quick::{Quick, once};
 use crate::reader::{Assemble, Broken, Heard, Progress};
 use crate::seam::Seam;
 use crate::wire::{count, is_done, output_tokens, overlapping_usage, text};
@@ -52,13 +51,7 @@ impl Assemble for Assembly {
         if self.stop.is_some() || data.is_empty() || is_done(data) {
             return Ok(Heard::Nothing);
         }
-        if let Some((index, id, piece)) = quick_piece(data)
-            && !self.seam(index, id).is_open()
-        {
-            self.grow_by(piece, index, id, Some(Delta::Text), deltas);
-            return Ok(Heard::Something);
-        }
-        self.event_in_full(data, deltas)
+        self.take(data, deltas)
     }
 
     fn document(&mut self, json: &[u8]) -> Result<(), Broken> {
@@ -110,7 +103,7 @@ impl Assembly {
         Self { limit_tokens: Some(u64::from(limit_tokens)), ..Self::default() }
     }
 
-    pub(crate) fn event_in_full(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
+    fn take(&mut self, data: &[u8], deltas: &mut VecDeque<Delta>) -> Result<Heard, Broken> {
         let event: EventIn<'_> = serde_json::from_slice(data).map_err(malformed)?;
         match event.r#type.as_deref() {
             Some("response.output_text.delta" | "response.refusal.delta") => {
@@ -178,7 +171,14 @@ impl Assembly {
     ) -> Result<(), Broken> {
         let (index, id) = (count(event.output_index), text(event.item_id).unwrap_or_default());
         let piece = self.seam(index, &id).piece(event.delta).map_err(Broken::Malformed)?;
-        self.grow_by(piece, index, &id, shown, deltas);
+        if piece.is_empty() {
+            return Ok(());
+        }
+        // A piece of an item that was never announced is shown; the end of the answer brings it whole.
+        if let Some(item) = self.find(index, &id) {
+            item.grown.push_str(&piece);
+        }
+        deltas.extend(shown.map(|shown| shown(piece.into_owned())));
         Ok(())
     }
 
@@ -188,24 +188,6 @@ impl Assembly {
             Some(item) => &mut item.seam,
             None => &mut self.stray_seam,
         }
-    }
-
-    fn grow_by(
-        &mut self,
-        piece: Cow<'_, str>,
-        index: Option<u64>,
-        id: &str,
-        shown: Option<fn(String) -> Delta>,
-        deltas: &mut VecDeque<Delta>,
-    ) {
-        if piece.is_empty() {
-            return;
-        }
-        // A piece of an item that was never announced is shown; the end of the answer brings it whole.
-        if let Some(item) = self.find(index, id) {
-            item.grown.push_str(&piece);
-        }
-        deltas.extend(shown.map(|shown| shown(piece.into_owned())));
     }
 
     /// Takes in a whole item. One whose text did not come in pieces is shown now.
@@ -282,22 +264,6 @@ impl Assembly {
         }
         Ok(())
     }
-}
-
-/// The piece of an event that has nothing else in it: its item's number and name, as far as given, and the text.
-fn quick_piece(data: &[u8]) -> Option<(Option<u64>, &str, Cow<'_, str>)> {
-    let mut event = Quick::of(data);
-    let (mut kind, mut index, mut id, mut piece) = (None, None, None, None);
-    event.object(|name, value| match name {
-        b"type" => once(&mut kind, value.word()?),
-        b"output_index" => once(&mut index, value.count()?),
-        b"item_id" => once(&mut id, core::str::from_utf8(value.word()?).ok()?),
-        b"delta" => once(&mut piece, value.text()?),
-        b"item" | b"response" | b"error" => None,
-        _ => value.skip(),
-    })?;
-    event.end()?;
-    (kind? == b"response.output_text.delta").then_some((index, id.unwrap_or_default(), piece?))
 }
 
 fn same_item(one: &RawValue, other: &RawValue) -> bool {

@@ -115,9 +115,7 @@ impl Judge<'_> {
 
     /// The name that something has where it was mounted from: in the workspace, or else in its file system.
     pub(super) fn other_name(&self, real: &Path) -> Option<PathBuf> {
-        let (there, root) = self.mounted(real)?;
-        let name = there.within(&root).or_else(|| there.path().strip_prefix("/").ok())?;
-        Some(name.to_path_buf())
+        self.mounts.as_ref()?.origin(&self.root, &self.root.join(real))
     }
 
     fn by_mount(&self, real: &Path) -> Vec<What> {

@@ -4,6 +4,7 @@ use super::args;
 use super::story::{Spent, Story, usd};
 use super::{write, write_json};
 use crate::failure::Failure;
+use crate::screen::counted::counted;
 use crate::screen::terminal::{escaped, one_line};
 use agent_core::lifecycle::{self, CheckReport, Commitment, CommitmentId, Lifecycle};
 use agent_core::session::Action;
@@ -157,15 +158,15 @@ impl Explanation {
         }
         let _ = writeln!(
             out,
-            "{} model calls, {} tool calls, {} tokens in {:.1} s, cost in USD: {}; {} retries, {} refused events, {} records\n",
-            self.model_calls,
-            self.tool_calls,
-            self.total_tokens,
+            "{}, {}, {} in {:.1} s, cost in USD: {}; {}, {}, {}\n",
+            counted(self.model_calls, "model call"),
+            counted(self.tool_calls, "tool call"),
+            counted(self.total_tokens, "token"),
             seconds(self.duration_ms),
             usd(self.cost_nano_usd),
-            self.retries,
-            self.refused_events,
-            self.records
+            counted(self.retries, "retry"),
+            counted(self.refused_events, "refused event"),
+            counted(self.records, "record")
         );
         for denial in &self.denials {
             let _ = writeln!(out, "denied: {} ({})", escaped(&denial.tool), one_line(&denial.reason, 120));
@@ -213,7 +214,7 @@ impl AgentTold {
         if self.commitments.is_empty() {
             return;
         }
-        let _ = writeln!(out, "its agent is in the state {}, after {} gap reports", self.state, self.rounds);
+        let _ = writeln!(out, "its agent is in the state {}, after {}", self.state, counted(self.rounds, "gap report"));
         for CommitmentTold { promise, kept, found } in &self.commitments {
             let (promise, found) = (one_line(promise, 100), found.as_deref().unwrap_or_default());
             let _ = match kept {

@@ -5,6 +5,7 @@ use super::args::{Export, ExportFormat, One};
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
+use crate::screen::counted::counted;
 use crate::screen::terminal::{clean, escaped, say};
 use crate::screen::view::call_line;
 use agent_core::conversation::{Answer, Block, Item, Round};
@@ -59,12 +60,12 @@ pub(super) fn head(id: &str, story: &Story) -> String {
     let (ledger, state) = (session.ledger(), session.state());
     let model = header.config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
     let mut out = format!(
-        "session    {id}\ndirectory  {}\nmodel      {}\nstate      {state:?}\nused       {} model calls, {} tool calls, {} tokens, cost in USD: {}\n",
+        "session    {id}\ndirectory  {}\nmodel      {}\nstate      {state:?}\nused       {}, {}, {}, cost in USD: {}\n",
         escaped(&header.directory),
         escaped(&model),
-        ledger.model_calls,
-        ledger.tool_calls,
-        ledger.usage.total_tokens(),
+        counted(ledger.model_calls, "model call"),
+        counted(ledger.tool_calls, "tool call"),
+        counted(ledger.usage.total_tokens(), "token"),
         usd(story.known_cost_nano_usd()),
     );
     if let Some(ended) = story.ended() {
@@ -89,7 +90,13 @@ pub(super) fn agent(over: &Lifecycle) -> String {
     let kept = (0..commitments).filter(is_kept).count();
     match commitments {
         0 => format!("{state:?}"),
-        _ => format!("{state:?}, {kept} of {commitments} commitments kept, {rounds} gap reports"),
+        _ => {
+            format!(
+                "{state:?}, {kept} of {} kept, {}",
+                counted(commitments as u64, "commitment"),
+                counted(rounds, "gap report")
+            )
+        }
     }
 }
 

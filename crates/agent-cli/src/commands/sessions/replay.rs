@@ -5,6 +5,7 @@ use super::export::conversation;
 use super::story::{Story, Told};
 use super::write;
 use crate::failure::Failure;
+use crate::screen::counted::counted;
 use crate::screen::terminal::{escaped, inline, say};
 use agent_core::agent;
 use agent_core::conversation::{Arguments, CallId};
@@ -37,7 +38,7 @@ pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
         trace.push_str(&conversation(session));
     }
     write(&trace)?;
-    say(&format!("agent: {} records, replayed twice with the same result", story.records));
+    say(&format!("agent: {}, replayed twice with the same result", counted(story.records, "record")));
     Ok(0)
 }
 
@@ -105,7 +106,7 @@ fn differences(story: &Story) -> Result<u8, Failure> {
         let _ = writeln!(out, "{:>6}  {}", difference.seq, difference.text);
     }
     write(&out)?;
-    say(&format!("agent: {} decisions differ", story.differences.len()));
+    say(&format!("agent: different decisions: {}", story.differences.len()));
     Ok(u8::from(!story.differences.is_empty()))
 }
 
@@ -116,7 +117,12 @@ pub(crate) fn verify(arguments: &One) -> Result<u8, Failure> {
     let story = Story::read(&path, None, |told| twin.step(told))?;
     twin.check(&story)?;
     let (records, bytes, state) = (story.records, story.bytes, story.replayer.session().state());
-    write(&format!("{id}: {records} records, {bytes} bytes, format {}, {state:?}\n", story.format_version))?;
+    write(&format!(
+        "{id}: {}, {}, format {}, {state:?}\n",
+        counted(records, "record"),
+        counted(bytes, "byte"),
+        story.format_version
+    ))?;
     if story.torn_bytes > 0 {
         let torn = story.torn_bytes;
         say(&format!("agent: the last record is cut ({torn} bytes); resuming keeps them in a separate file"));

@@ -10,6 +10,7 @@ use super::{cut, failed, write};
 use crate::commands::undo::{begun, files, say_notes};
 use crate::config::project::working_directory;
 use crate::failure::Failure;
+use crate::screen::counted::counted;
 use crate::screen::terminal::say;
 use agent_core::journal::Replayed;
 use agent_core::session::State;
@@ -48,7 +49,10 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
     cut(&arguments.place, &arguments.id, arguments.to)?;
     let undone = begun(&directory, &is_meant, false).await?.unwrap_or_default();
     let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
-    say(&format!("agent: {changed} files restored, {left} left as they are; commits stay; `agent undo` reverses this"));
+    say(&format!(
+        "agent: {} restored, {left} left unchanged; commits stay; `agent undo` reverses this",
+        counted(changed as u64, "file")
+    ));
     Ok(u8::from(left > 0))
 }
 

@@ -2,8 +2,10 @@
 
 mod model;
 mod process;
+mod sandboxes;
 mod scratch;
 
 pub(crate) use model::{Model, Wire};
 pub(crate) use process::{Ended, Running, eventually, lives};
+pub(crate) use sandboxes::{has_any_sandbox, has_bubblewrap};
 pub(crate) use scratch::{PROGRAM_COPY, Scratch, program, without_programs};

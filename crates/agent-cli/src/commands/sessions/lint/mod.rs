@@ -20,6 +20,7 @@ mod rings;
 use super::args::Lint;
 use super::{write, write_json};
 use crate::failure::Failure;
+use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say};
 use dialect::Format;
 use serde::Serialize;
@@ -152,7 +153,13 @@ fn tell(report: &Report) -> Result<(), Failure> {
     let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let notes = report.findings.len() - errors;
     let (lines, format) = (report.lines, serde_json::to_string(&report.format).map_err(Failure::internal)?);
-    say(&format!("agent: {lines} lines of {}: {errors} errors, {notes} notes", format.trim_matches('"')));
+    say(&format!(
+        "agent: {} of {}: {}, {}",
+        counted(lines as u64, "line"),
+        format.trim_matches('"'),
+        counted(errors as u64, "error"),
+        counted(notes as u64, "note")
+    ));
     Ok(())
 }
 
