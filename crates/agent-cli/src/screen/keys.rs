@@ -1,4 +1,7 @@
 //! Keys and pastes of a terminal in raw mode, read on a thread of their own.
+//!
+//! A paste ends at its mark, however long it pauses: what follows a pause is still text and no key, so no line of a paste sends a message or
+//! answers a question. Only Ctrl-C, which is a signal and no byte, gives up a paste whose end is lost.
 
 use crate::failure::Failure;
 use crate::screen::edit::editor::Input;
@@ -8,22 +11,38 @@ use crate::screen::threads;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
-use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use termina::{Event, Parser};
 use tokio::sync::mpsc;
+
+/// Gives up a paste that has begun and not ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GiveUp(Arc<AtomicBool>);
+
+impl GiveUp {
+    /// The paste that is being read is dropped.
+    pub(crate) fn paste(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
 
 /// Starts to read. The channel closes where the terminal is gone.
 ///
 /// # Errors
 /// When the system gives no thread.
-pub(crate) fn read() -> Result<mpsc::UnboundedReceiver<Line>, Failure> {
+pub(crate) fn read(give_up: GiveUp) -> Result<mpsc::UnboundedReceiver<Line>, Failure> {
     let (sender, receiver) = mpsc::unbounded_channel();
     threads::start("keys", move || {
         let mut keys = Keys::default();
         let mut bytes = [0; 4096];
         loop {
-            let inputs = match next(&mut bytes, keys.patience()) {
+            let next = next(&mut bytes, keys.patience());
+            if give_up.0.swap(false, Ordering::AcqRel) {
+                keys.give_up();
+            }
+            let inputs = match next {
                 Some(0) => keys.quiet(),
                 Some(length) => keys.take(bytes.get(..length).unwrap_or_default()),
                 None => return,
@@ -112,10 +131,18 @@ impl Keys {
         inputs
     }
 
-    /// Nothing came for a while: an escape character alone was the key, and a paste whose end is lost has ended.
+    fn give_up(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Nothing came for a while: an escape character alone was the key. A paste is said to go on.
     fn quiet(&mut self) -> Vec<Input> {
+        if let Some(paste) = &self.paste {
+            let is_news = std::mem::take(&mut self.is_fresh);
+            return if is_news { vec![Input::PasteWaits { bytes: paste.len() }] } else { Vec::new() };
+        }
         self.is_fresh = false;
-        let mut inputs: Vec<Input> = self.pasted().into_iter().collect();
+        let mut inputs = Vec::new();
         self.parser.parse(&[], false);
         self.keys(&mut inputs);
         self.tail.clear();
@@ -123,7 +150,7 @@ impl Keys {
     }
 
     fn pasted(&mut self) -> Option<Input> {
-        let bytes = mem::take(&mut self.paste)?;
+        let bytes = self.paste.take()?;
         Some(Input::Paste(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
@@ -175,12 +202,22 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_character_alone_is_a_key_and_a_paste_without_an_end_ends() {
+    fn an_escape_character_alone_is_a_key() {
         let mut keys = Keys::default();
         assert_eq!(keys.take(b"\x1b"), []);
         assert_eq!(keys.quiet(), [key(KeyCode::Escape, Modifiers::NONE)]);
+    }
+
+    #[test]
+    fn a_paste_goes_on_after_a_pause_until_its_end_or_until_it_is_given_up() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.take(b"\x1b[200~one\r"), []);
+        assert_eq!(keys.quiet(), [Input::PasteWaits { bytes: 4 }]);
+        assert_eq!(keys.quiet(), [], "said once for each pause");
+        assert_eq!(keys.take(b"y\r"), []);
+        assert_eq!(keys.take(b"\x1b[201~"), [Input::Paste(String::from("one\ry\r"))]);
         assert_eq!(keys.take(b"\x1b[200~lost"), []);
-        assert_eq!(keys.quiet(), [Input::Paste(String::from("lost"))]);
+        keys.give_up();
         assert_eq!(keys.take(b"x"), [key(KeyCode::Char('x'), Modifiers::NONE)]);
     }
 }

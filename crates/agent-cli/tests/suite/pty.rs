@@ -11,15 +11,18 @@ fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Runn
     command_on_terminal(scratch, &format!("{arguments} {}", model.flags(Wire::Anthropic).join(" ")))
 }
 
-#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 fn command_on_terminal(scratch: &Scratch, arguments: &str) -> Option<Running> {
+    program_on_terminal(scratch, &format!("{} {arguments}", env!("CARGO_BIN_EXE_agent")))
+}
+
+#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
+fn program_on_terminal(scratch: &Scratch, line: &str) -> Option<Running> {
     if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
         return None;
     }
-    let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_agent"));
     let mut command = scratch.command("script");
-    command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
+    command.args(["-q", "-e", "-c", line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
     Some(Running::start(&mut command))
 }
 
@@ -167,6 +170,135 @@ fn closing_the_terminal_on_a_question_is_no_answer() {
         assert!(!journal.contains("ApprovalAnswered"), "{journal}");
         assert_eq!(model.requests().len(), 1, "nothing went on without an answer");
     }
+}
+
+/// Waits until the prompt stands below an answer and nothing goes on.
+fn at_rest_after(running: &Running, answer: &str) {
+    running.wait_for_screen(|screen| screen.contains(&format!("{answer}\n>")) && !screen.contains("working"));
+}
+
+/// Cursor keys, and letters that are two columns wide.
+#[test]
+fn what_the_line_shows_is_what_is_sent() {
+    for (keys, expected) in [
+        ("hello wrld\x1b[D\x1b[D\x1b[Do", "hello world"),
+        ("修正してください\x7f\x7f\x7f\x7f", "修正して"),
+        ("\x1b[Aa\x1bOP\x1b[Z\x1b[3~", "a"),
+    ] {
+        let scratch = Scratch::new();
+        let model = Model::script([Step::text("Well.")]);
+        let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+        running.wait_for("> ");
+        running.write(keys);
+        running.wait_for_screen(|screen| screen.contains(&format!("> {expected}\n")));
+        running.write("\r");
+        at_rest_after(&running, "Well.");
+        running.write("\x04");
+        running.end().assert_code(0);
+        let said = model.requests()[0].body["messages"].to_string();
+        assert!(said.contains(&format!("\"{expected}\"")), "{said}");
+    }
+}
+
+/// What is typed meanwhile stands below the answer, and is not sent before Enter; Ctrl-D then says what it would do.
+#[test]
+fn what_is_typed_while_it_answers_is_not_torn() {
+    let scratch = Scratch::new();
+    let answer: String = (0..400).map(|number| format!("word{number} ")).collect();
+    let slow = Step::answer(agent_testkit::Reply::new().text(answer).pieces_of(9));
+    let model = Model::script([slow.after(Duration::from_millis(500)), Step::text("Well.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    model.wait_for_requests(1);
+    running.write("\x04");
+    running.wait_for("Ctrl-D quits only at rest");
+    running.write("and this");
+    running.wait_for_screen(|screen| {
+        // The last words of it, wrapped by the terminal, with nothing between them.
+        let rows: String = screen.lines().collect();
+        (250..400).all(|number| rows.contains(&format!("word{number}"))) && screen.contains("word399\n> and this\n")
+    });
+    running.write("\r");
+    at_rest_after(&running, "Well.");
+    running.write("\x04");
+    let ended = running.end();
+    ended.assert_code(0);
+    assert!(!ended.out.contains("[2J") && !ended.out.contains("[3J"), "no screen is cleared");
+    assert!(model.last_body()["messages"].to_string().contains("and this"));
+}
+
+/// A line longer than a terminal keeps in its own line mode, and one that pauses: one message, and no line of it is a key.
+#[test]
+fn a_long_paste_is_sent_whole() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("Well.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("\x1b[?2004h");
+    running.write(&format!("\x1b[200~{}\rthe", "x".repeat(6_000)));
+    running.wait_for("Ctrl-C drops the paste");
+    running.write("end\r\x1b[201~ of it");
+    running.wait_for_screen(|screen| screen.contains("] of it\n"));
+    running.write("\r");
+    at_rest_after(&running, "Well.");
+    running.write("\x04");
+    running.end().assert_code(0);
+    let said = model.requests()[0].body["messages"].to_string();
+    assert!(said.contains(&format!("{}\\ntheend\\n of it", "x".repeat(6_000))), "{}", said.len());
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// A question that appears while a paste is under way is not answered by a line of it.
+#[test]
+fn no_line_of_a_paste_answers_a_question() {
+    for (rest, pauses) in [(" and so on\rProceed?\ry\rthen\x1b[201~\r", false), ("on\ry\r\x1b[201~\r", true)] {
+        let scratch = Scratch::new();
+        let slow = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+        let model = Model::script([slow.after(Duration::from_millis(300)), Step::text("That is all.")]);
+        let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+        running.wait_for("> ");
+        running.write("go\r");
+        model.wait_for_requests(1);
+        running.write("\x1b[200~Continue");
+        running.wait_for("answer: ");
+        if pauses {
+            running.wait_for("Ctrl-C drops the paste");
+        }
+        running.write(rest);
+        running.wait_for("that is not one of the answers");
+        assert!(!scratch.work("b.txt").exists(), "a paste approved the call");
+        running.write("n\r");
+        at_rest_after(&running, "That is all.");
+        running.write("\x04");
+        running.end().assert_code(0);
+        assert!(!scratch.work("b.txt").exists());
+    }
+}
+
+/// Ctrl-Z gives the terminal back to the shell, `fg` takes it again: the line that was begun, and pastes, are as before.
+#[test]
+fn after_fg_it_is_as_before() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("Well.")]);
+    let agent = format!("{} {}", env!("CARGO_BIN_EXE_agent"), model.flags(Wire::Anthropic).join(" "));
+    let Some(mut running) = program_on_terminal(&scratch, "exec bash --norc --noprofile -i") else { return };
+    running.write(&format!("PS1='shell''$ '; {agent}\r"));
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    running.write("half");
+    running.wait_for_screen(|screen| screen.contains("\n> half\n"));
+    running.write("\x1a");
+    running.wait_for_screen(|screen| screen.contains("Stopped") && screen.trim_end().ends_with("shell$"));
+    running.write("stty -a | grep -o ' icanon'; fg\r");
+    running.wait_for_screen(|screen| screen.contains("\n icanon\n") && screen.contains("\n> half\n"));
+    running.write("\x1b[200~one\rtwo\rthree\x1b[201~\r");
+    at_rest_after(&running, "Well.");
+    running.write("\x04");
+    running.wait_for_screen(|screen| screen.trim_end().ends_with("shell$"));
+    running.write("exit\r");
+    running.end();
+    let said = model.requests()[0].body["messages"].to_string();
+    assert!(said.contains(r"halfone\ntwo\nthree"), "{said}");
+    assert_eq!(model.requests().len(), 1, "no line of it was sent alone");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::screen::edit::completion::Completions;
 use crate::screen::edit::editor::{Editor, Input, Wish};
 use crate::screen::edit::history::History;
 use crate::screen::job_control::{Change, Changes};
+use crate::screen::keys::GiveUp;
 use crate::screen::terminal::{self, Raw, Region, clean, inline};
 use crate::session::setup::store;
 use agent_core::budget::Usd;
@@ -21,6 +22,8 @@ pub(super) struct Desk {
     pub(super) editor: Editor,
     pub(super) raw: Raw,
     pub(super) changes: Changes,
+    /// Drops a paste that has begun.
+    pub(super) give_up: GiveUp,
     /// What stands before the line while a question waits.
     pub(super) label: &'static str,
     /// The model and the mode, for the state of the work.
@@ -51,7 +54,17 @@ impl Desk {
             PermissionMode::Bypass => "bypass",
         };
         let model = inline(model);
-        Some(Self { editor, raw, changes: Changes::listen(), label: "> ", model, mode, since: None, writing: None })
+        Some(Self {
+            editor,
+            raw,
+            changes: Changes::listen(),
+            give_up: GiveUp::default(),
+            label: "> ",
+            model,
+            mode,
+            since: None,
+            writing: None,
+        })
     }
 }
 

@@ -63,7 +63,10 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
     }
     let mode = settings.permissions.mode;
     screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode);
-    let lines = if screen.desk.is_some() { keys::read() } else { lines::read() }?;
+    let lines = match &screen.desk {
+        Some(desk) => keys::read(desk.give_up.clone()),
+        None => lines::read(),
+    }?;
     let task = tokio::spawn(runner.run());
     let _marks = if screen.desk.is_none() { PasteMarks::ask() } else { None };
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
@@ -313,6 +316,7 @@ impl Screen {
         if self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
             return false;
         }
+        self.desk.iter().for_each(|desk| desk.give_up.paste());
         let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
         self.last_interrupt = Some(Instant::now());
         if self.is_stopping || (self.is_idle && again) {

@@ -13,6 +13,10 @@ use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 pub(crate) enum Input {
     Key(KeyEvent),
     Paste(String),
+    /// A paste has begun and paused: these many bytes of it have come.
+    PasteWaits {
+        bytes: usize,
+    },
 }
 
 /// What is asked for with it.
@@ -46,6 +50,8 @@ pub(crate) struct Editor {
     found: Option<(Found, Option<usize>)>,
     /// What was being written when a question came.
     interrupted: Option<Line>,
+    /// Bytes of a paste that has paused.
+    waiting_paste_bytes: Option<usize>,
     columns: usize,
 }
 
@@ -71,6 +77,7 @@ impl Editor {
             completions,
             found: None,
             interrupted: None,
+            waiting_paste_bytes: None,
             columns: 80,
         }
     }
@@ -100,7 +107,7 @@ impl Editor {
 
     /// Empties the line; undo brings it back.
     pub(crate) fn clear(&mut self) {
-        (self.search, self.found) = (None, None);
+        (self.search, self.found, self.waiting_paste_bytes) = (None, None, None);
         self.line.set("");
         self.at = self.history.entries().len();
     }
@@ -120,6 +127,9 @@ impl Editor {
     pub(crate) fn rows(&mut self, columns: usize, height: usize) -> (Rows, Option<String>) {
         self.columns = columns;
         let rows = around_cursor(laid_out(&self.shown_label(), &self.line, columns), height);
+        if let Some(bytes) = self.waiting_paste_bytes {
+            return (rows, Some(format!("pasting: {bytes} bytes so far; Ctrl-C drops the paste")));
+        }
         let hint = self.found.as_ref().filter(|(found, _)| found.choices.len() > 1);
         (rows, hint.map(|(found, _)| inline(&found.choices.join("  "))))
     }
@@ -139,7 +149,12 @@ impl Editor {
     }
 
     pub(crate) fn input(&mut self, input: &Input) -> Wish {
+        self.waiting_paste_bytes = None;
         match input {
+            Input::PasteWaits { bytes } => {
+                self.waiting_paste_bytes = Some(*bytes);
+                Wish::None
+            }
             Input::Paste(text) => {
                 self.leave_search();
                 self.found = None;
@@ -225,7 +240,7 @@ impl Editor {
 
     /// Sends the line, or goes on with it on the next row after a `\`.
     fn enter(&mut self) -> Wish {
-        if self.interrupted.is_none() && self.line.before().ends_with('\\') {
+        if self.interrupted.is_none() && self.line.last_before() == "\\" {
             self.line.delete(Move::Left);
             self.line.insert("\n");
             return Wish::None;

@@ -4,14 +4,15 @@
 
 use crate::screen::terminal::inline;
 use std::mem;
+use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 /// What one step of the cursor passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// What is sent.
-    text: String,
+    /// What is sent. Undo keeps many lines, and a paste may be long: they share it.
+    text: Arc<str>,
     /// What is shown where that is something else.
     shown: Option<String>,
     is_paste: bool,
@@ -24,7 +25,7 @@ impl Cell {
             "\t" => String::from("    "),
             _ => inline(text),
         };
-        Self { text: text.to_owned(), shown: (shown != text).then_some(shown), is_paste: false }
+        Self { text: text.into(), shown: (shown != text).then_some(shown), is_paste: false }
     }
 
     /// A long paste: its place is taken by words that say how long it is.
@@ -33,7 +34,7 @@ impl Cell {
             0 | 1 => format!("[Pasted {} characters]", text.chars().count()),
             lines => format!("[Pasted {lines} lines]"),
         };
-        Self { text: text.to_owned(), shown: Some(shown), is_paste: true }
+        Self { text: text.into(), shown: Some(shown), is_paste: true }
     }
 
     /// What is shown of it. A line break shows nothing: it ends the row.
@@ -47,7 +48,7 @@ impl Cell {
     }
 
     pub(crate) fn is_break(&self) -> bool {
-        self.text == "\n" && !self.is_paste
+        &*self.text == "\n" && !self.is_paste
     }
 
     fn is_in_word(&self) -> bool {
@@ -85,12 +86,17 @@ impl Line {
 
     /// What is sent.
     pub(crate) fn text(&self) -> String {
-        self.cells.iter().map(|cell| cell.text.as_str()).collect()
+        self.cells.iter().map(|cell| &*cell.text).collect()
     }
 
     /// What is sent of the cells before the cursor.
     pub(crate) fn before(&self) -> String {
-        self.cells.iter().take(self.cursor).map(|cell| cell.text.as_str()).collect()
+        self.cells.iter().take(self.cursor).map(|cell| &*cell.text).collect()
+    }
+
+    /// The last cell before the cursor, as it is sent.
+    pub(crate) fn last_before(&self) -> &str {
+        self.cursor.checked_sub(1).and_then(|at| self.cells.get(at)).map_or("", |cell| &cell.text)
     }
 
     /// Replaces all of it, as one step of undo.
