@@ -139,7 +139,7 @@ impl Notice {
             Event::Lifecycle(lifecycle::Event::CheckCompleted { commitment, report, .. }) => {
                 return vec![Self::CheckFinished { commitment: *commitment, report: report.clone() }];
             }
-            Event::Lifecycle(_) | Event::Bound(_) | Event::Released | Event::Attended | Event::Resumed => {
+            Event::Lifecycle(_) | Event::Bound(_) | Event::Released | Event::Attended => {
                 return Vec::new();
             }
         };

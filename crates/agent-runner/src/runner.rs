@@ -115,33 +115,41 @@ impl Runner {
         // The program of one that was rebuilt may have ended before it started it. Before that it takes no other configuration.
         if !self.agent.session().is_started() {
             self.take(session::Event::Started.into()).await?;
-            return self.take_settings().await;
+            self.take_config(self.performer.now_ms()).await?;
+            return self.take_binding().await;
         }
         let asked = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
-        self.take(Event::Resumed).await?;
-        self.take_settings().await?;
-        self.prompt_again();
-        for event in self.go_on(asked).await? {
-            self.take(event.into()).await?;
-        }
-        Ok(())
+        // What is made again is made with the new configuration. No time passes with it: that begins where the session is resumed.
+        self.take_config(self.agent.session().now_ms()).await?;
+        let toolbox = self.performer.toolbox.clone();
+        let resumed = self.begun.resumption(self.agent.session(), |call| toolbox.only_reads(call));
+        self.take(resumed.into()).await?;
+        self.take_binding().await?;
+        self.go_on(asked).await
     }
 
-    async fn take_settings(&mut self) -> Result<(), JournalError> {
-        if let Some(config) = self.reconfigured.take() {
-            self.take(session::Event::Reconfigured { config }.into()).await?;
+    async fn take_config(&mut self, at_ms: u64) -> Result<(), JournalError> {
+        match self.reconfigured.take() {
+            Some(config) => self.take_at(at_ms, session::Event::Reconfigured { config }.into()).await,
+            None => Ok(()),
         }
+    }
+
+    async fn take_binding(&mut self) -> Result<(), JournalError> {
         match self.binding.take() {
             Some(binding) => self.take(binding).await,
             None => Ok(()),
         }
     }
 
-    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
     async fn take(&mut self, event: Event) -> Result<(), JournalError> {
+        self.take_at(self.performer.now_ms(), event).await
+    }
+
+    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
+    async fn take_at(&mut self, at_ms: u64, event: Event) -> Result<(), JournalError> {
         let originals = Checker::originals_of(&event);
         let event = self.redactor.event(event);
-        let at_ms = self.performer.now_ms();
         if !event.is_transient() {
             let record = Record { seq: self.next_seq, at_ms, entry: Entry::Event(event.clone()) };
             self.append(&record).await?;

@@ -14,7 +14,7 @@ pub struct Step {
     pub session: session::Step,
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
-    /// Whether the agent is at rest: it waits for a message, and its last run has its outcome.
+    /// Whether the agent says that it is at rest: it waits for a message, and its last run, if there was one, has its outcome.
     pub rests: bool,
 }
 

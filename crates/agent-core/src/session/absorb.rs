@@ -34,6 +34,7 @@ impl Session {
             }
             Event::LeaveRequested => self.hooks.open_end(),
             Event::ShutdownRequested => self.absorb_shutdown(),
+            Event::SessionResumed { calls, .. } => self.absorb_resumption(trigger, &calls, rulings),
             Event::LlmCompleted { response, .. } => self.absorb_response(trigger, response),
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
             Event::LlmAborted { partial_text, .. } => self.absorb_abort(partial_text),

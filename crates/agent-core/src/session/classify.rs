@@ -40,11 +40,11 @@ impl Session {
             Event::LeaveRequested if self.end_hooks_due() => Ok(Trigger::LeaveRequested),
             Event::LeaveRequested => Err(Objection::NoHook.into()),
             Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
+            Event::SessionResumed { begun, calls } => Ok(self.resumed(*begun, calls)),
             Event::DeadlineReached { ticket } => self.deadline_reached(*ticket),
             Event::LlmDelta { ticket, .. } => self.answers(*ticket, Trigger::LlmDelta),
             Event::LlmAborted { ticket, .. } => self.answers(*ticket, Trigger::LlmAborted),
-            Event::LlmInterrupted { ticket } if self.cancel.is_some() => self.answers(*ticket, Trigger::LlmAborted),
-            Event::LlmInterrupted { ticket } => self.answers(*ticket, Trigger::LlmInterrupted),
+            Event::LlmInterrupted { ticket } => self.answers(*ticket, self.interrupted()),
             Event::RetryTimeout { ticket } => self.answers(*ticket, Trigger::RetryTimeout),
             Event::LlmCompleted { ticket, response } => {
                 self.answers(*ticket, Trigger::LlmCompleted).map(|plain| self.completed(plain, response))
@@ -64,7 +64,8 @@ impl Session {
             Event::ToolCompleted { ticket, call, outcome } => {
                 self.answers(*ticket, Trigger::ToolsStopped)?;
                 self.running(call)?;
-                Ok(self.tool_completed(call, outcome))
+                let batch = self.batch.as_deref();
+                Ok(batch.map_or(Trigger::ToolsStopped, |batch| self.tool_completed(batch, call, outcome)))
             }
             Event::GitChecked { ticket, report } => {
                 self.answers(*ticket, Trigger::GitChecked).map(|plain| match self.cancel {
@@ -90,6 +91,10 @@ impl Session {
                 self.answers(*ticket, trigger)
             }
         }
+    }
+
+    fn interrupted(&self) -> Trigger {
+        if self.cancel.is_some() { Trigger::LlmAborted } else { Trigger::LlmInterrupted }
     }
 
     fn deadline_reached(&self, ticket: Ticket) -> Result<Trigger, Reason> {
@@ -273,8 +278,8 @@ impl Session {
         Ok(if any_runs { Trigger::ApprovalsGranted } else { Trigger::ApprovalsAllDenied })
     }
 
-    fn tool_completed(&self, call: &CallId, outcome: &ToolOutcome) -> Trigger {
-        let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
+    /// A call of the batch ended.
+    pub(super) fn tool_completed(&self, batch: &Batch, call: &CallId, outcome: &ToolOutcome) -> Trigger {
         let names_changes = !outcome.changed_paths.is_empty();
         if batch.is_another_running(call) {
             return Trigger::ToolCompletedMoreLeft;

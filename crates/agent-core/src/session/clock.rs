@@ -21,10 +21,11 @@ impl Deadline {
 }
 
 impl Session {
-    /// Time goes on to an event. The time since the last one is not the turn's when nobody was there: the driver says so, or the deadline went
-    /// by without the driver saying that.
+    /// Time goes on to an event. The time since the last one is not the turn's when no program drove the session: another one resumes it, or
+    /// the deadline went by unreported.
     pub(super) fn pass_time(&mut self, at_ms: u64, event: &Event) {
-        let is_unwatched = matches!(event, Event::LlmInterrupted { .. }) || self.is_overdue(at_ms);
+        let resumes = matches!(event, Event::SessionResumed { .. } | Event::LlmInterrupted { .. });
+        let is_unwatched = resumes || self.is_overdue(at_ms);
         let passed_ms = at_ms.saturating_sub(self.now_ms);
         if let Some((_, armed_at_ms)) = self.deadline.armed.as_mut().filter(|_| is_unwatched) {
             *armed_at_ms = armed_at_ms.saturating_add(passed_ms);
@@ -32,8 +33,9 @@ impl Session {
         self.now_ms = self.now_ms.max(at_ms);
     }
 
-    /// When the last event was.
-    pub(crate) const fn now_ms(&self) -> u64 {
+    /// When the last event was, in milliseconds since the Unix epoch.
+    #[must_use]
+    pub const fn now_ms(&self) -> u64 {
         self.now_ms
     }
 

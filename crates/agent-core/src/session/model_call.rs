@@ -313,7 +313,7 @@ impl Session {
     }
 
     /// What is known to have come of an answer that was never whole.
-    fn charge_partial(&mut self, partial: PartialAnswer) {
+    pub(super) fn charge_partial(&mut self, partial: PartialAnswer) {
         let usage = partial.usage_or(self.context_estimate());
         let price = self.called_price().copied();
         self.ledger.charge(&usage, true, price.as_ref());

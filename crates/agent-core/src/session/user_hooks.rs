@@ -52,7 +52,17 @@ impl HookBook {
 
     /// Whether they run, or ran, on this.
     pub(super) fn run_on(&self, point: HookPoint) -> bool {
-        self.run.as_ref().is_some_and(|run| run.occasion.point() == point)
+        self.point() == Some(point)
+    }
+
+    /// What they run on.
+    pub(super) fn point(&self) -> Option<HookPoint> {
+        self.run.as_ref().map(|run| run.occasion.point())
+    }
+
+    /// Whether they may run once more when their program ended.
+    pub(super) fn may_be_repeated(&self) -> bool {
+        self.point().is_none_or(HookPoint::may_be_repeated)
     }
 
     /// How many of the pending messages they let pass.
