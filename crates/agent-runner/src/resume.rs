@@ -8,8 +8,8 @@ use agent_core::ports::JournalError;
 use agent_core::session::Action;
 
 impl Runner {
-    pub(crate) fn prompt(&self) {
-        self.notify(Notice::Prompt { outcome: self.agent.outcome(), ledger: *self.agent.session().ledger() });
+    pub(crate) fn prompt(&self, is_new: bool) {
+        self.notify(Notice::Prompt { outcome: self.agent.outcome(), is_new, ledger: *self.agent.session().ledger() });
     }
 
     /// Performs what was in flight and still is, and notes it before it begins. `asked` is what the lifecycle waited for when it was left;

@@ -7,7 +7,7 @@ use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runtime::expect_timers;
-use agent_core::agent::{Agent, Event, Step};
+use agent_core::agent::{Agent, Doing, Event, Step};
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::lifecycle;
@@ -34,6 +34,10 @@ pub struct Runner {
     pub(crate) reconfigured: Option<Box<SessionConfig>>,
     /// What binds the agent from here on, if that is not what bound it before.
     pub(crate) binding: Option<Event>,
+    /// How many messages of the host were taken.
+    pub(crate) taken: u64,
+    /// What the host was told that the agent does, after how many messages.
+    pub(crate) shown: (Doing, u64),
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -69,6 +73,10 @@ impl Runner {
         while !self.agent.is_over() {
             match self.next().await {
                 Message::Event(event) => self.take(event).await?,
+                Message::Host(event) => {
+                    self.taken += 1;
+                    self.take(event).await?;
+                }
                 Message::Progress(event, room) => {
                     drop(room);
                     self.take(event.into()).await?;
@@ -166,11 +174,19 @@ impl Runner {
             }
             Err(rejected) => self.notify(Notice::Refused(rejected)),
         }
+        self.show_doing();
         Ok(())
     }
 
+    fn show_doing(&mut self) {
+        let now = (self.agent.doing(), self.taken);
+        if std::mem::replace(&mut self.shown, now) != now {
+            self.notify(Notice::Doing { doing: now.0, taken: now.1 });
+        }
+    }
+
     fn perform(&mut self, step: Step) {
-        let Step { down, session, up, rests, .. } = step;
+        let Step { down, session, up, rests, ends_run, .. } = step;
         for action in down.actions {
             self.oversight.perform(action, &self.agent);
         }
@@ -182,7 +198,7 @@ impl Runner {
         }
         self.performer.drop_closed(self.agent.session());
         if rests {
-            self.prompt();
+            self.prompt(ends_run);
         }
     }
 

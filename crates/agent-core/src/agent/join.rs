@@ -32,7 +32,8 @@ impl Agent {
         // One that is resumed says so, too, and one that has nothing to check any more.
         let says_so = matches!(event, Event::Session(session::Event::SessionResumed { .. })) || !self.is_idle();
         self.dispatch(at_ms, event, step, rendering)?;
-        step.rests = self.is_idle() && (says_so || step.has_an_end());
+        step.ends_run = self.is_idle() && step.has_an_end();
+        step.rests = step.ends_run || says_so && self.is_idle();
         Ok(())
     }
 
