@@ -241,8 +241,8 @@ impl Batch {
         self.rest().iter().any(OpenCall::is_asked)
     }
 
-    /// Gives the next group to the driver, call by call: at most so many, and so many of the same in a row. Returns how many they are.
-    pub(super) fn emit_group(&mut self, most: u64, most_alike: u64, mut give: impl FnMut(&ToolCall)) -> u64 {
+    /// Gives the next group to the driver: at most so many calls, and so many of the same in a row. Returns how many they are.
+    pub(super) fn emit_group(&mut self, most: u64, most_alike: u64) -> u64 {
         let (mut emitted, mut alike) = (0, 0);
         let mut last: Option<&ToolCall> = None;
         // What lies before has ended.
@@ -258,7 +258,6 @@ impl Batch {
                         break;
                     }
                     open.status = Status::Emitted;
-                    give(&open.call);
                     emitted += 1;
                     if effect == Effect::Changes {
                         break;

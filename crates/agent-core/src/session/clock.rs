@@ -1,6 +1,6 @@
 //! The turn's clock: what the limit on time is measured with.
 
-use super::{Action, Event, Session, Ticket};
+use super::{Event, Session, Ticket};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,23 +66,20 @@ impl Session {
     }
 
     /// Arms the turn's clock with what is left, unless no turn is going on, it is being stopped, or nothing limits it.
-    pub(super) fn start_deadline(&mut self) -> Option<Action> {
+    pub(super) fn start_deadline(&mut self) -> Option<Ticket> {
         if !self.deadline.running || self.cancel.is_some() {
             return None;
         }
         // Also when the limit was lifted: the old deadline must not count any more.
         self.stop_clock();
-        let limit_ms = self.config.limits.max_wall_time_ms?;
+        self.config.limits.max_wall_time_ms?;
         let ticket = self.ticket();
         self.deadline.armed = Some((ticket, self.now_ms));
-        Some(Action::StartDeadline { ticket, delay_ms: limit_ms.saturating_sub(self.deadline.used_ms) })
+        Some(ticket)
     }
 
-    pub(super) fn hold_deadline(&mut self) -> Option<Action> {
-        self.stop_clock().map(|ticket| Action::HoldDeadline { ticket })
-    }
-
-    fn stop_clock(&mut self) -> Option<Ticket> {
+    /// Stops the turn's clock, if it is running.
+    pub(super) fn stop_clock(&mut self) -> Option<Ticket> {
         let used_ms = self.deadline.used_ms(self.now_ms);
         let (ticket, _) = self.deadline.armed.take()?;
         self.deadline.used_ms = used_ms;

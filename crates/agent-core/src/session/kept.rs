@@ -84,32 +84,11 @@ impl Session {
 
     fn contradiction(&self) -> Option<&'static str> {
         let batch = self.batch.as_deref();
-        let waits_for_driver = match self.state {
-            State::Ready | State::WaitingForUserInput => false,
-            // What was in flight at the end is not forgotten.
-            State::ShuttingDown => self.asked.is_some(),
-            State::CallingLlm
-            | State::SendingToolResults
-            | State::PreparingTools
-            | State::AwaitingApproval
-            | State::ExecutingTools
-            | State::CheckingGitCommits
-            | State::RunningAutoformatters
-            | State::CommittingChanges
-            | State::RunningHooks
-            | State::Compacting
-            | State::Error => true,
-            State::PreparingRequest
-            | State::ProcessingLlmResponse
-            | State::EndOfTurn
-            | State::ToolUseRequested
-            | State::CheckingForCancellation
-            | State::SettlingHooks
-            | State::CheckingBudget
-            | State::GatheringAdditionalMessages
-            | State::Cancelled
-            | State::BudgetExceeded => return Some("at rest"),
-        };
+        if self.table.table().is_passing(self.state) {
+            return Some("at rest");
+        }
+        // What was in flight at the end is not forgotten.
+        let waits_for_driver = if self.is_over() { self.asked.is_some() } else { self.state.asks().is_some() };
         let has_batch = matches!(self.state, State::PreparingTools | State::AwaitingApproval | State::ExecutingTools);
         let faults = [
             (self.asked.is_some() != waits_for_driver, "with a request to the driver missing or left over"),

@@ -1,7 +1,7 @@
 //! What the model call in flight was made with, while another configuration has come since: it stays that of its model, and is told again as
 //! it was asked.
 
-use super::{ModelConfig, Session, SessionConfig, State};
+use super::{ActionKind, ModelConfig, Session, SessionConfig};
 use crate::budget::Price;
 use crate::tool::ToolSpec;
 use alloc::sync::Arc;
@@ -70,8 +70,7 @@ impl Session {
 
     /// Whether a model call is in flight.
     pub(super) fn is_model_called(&self) -> bool {
-        let calls = matches!(self.state, State::CallingLlm | State::SendingToolResults | State::Compacting);
-        calls && self.asked.is_some()
+        self.asked.is_some() && self.state.asks() == Some(ActionKind::SendLlmRequest)
     }
 
     /// Its id; empty when there is no model.

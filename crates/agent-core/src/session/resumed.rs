@@ -7,7 +7,7 @@
 use super::batch::Batch;
 use super::event::LeftCall;
 use super::labels::Trigger;
-use super::{Session, State};
+use super::{ActionKind, Session};
 use crate::conversation::CallId;
 use crate::llm::PartialAnswer;
 use crate::permission::Ruling;
@@ -21,33 +21,11 @@ impl Session {
         if self.cancel.is_some() && self.asked.is_some() {
             return Trigger::ResumedStopped;
         }
-        match self.state {
-            State::CallingLlm | State::SendingToolResults | State::Compacting if begun => Trigger::LlmInterrupted,
-            State::RunningHooks if begun && !self.hooks.may_be_repeated() => Trigger::HookFailed,
-            State::ExecutingTools => self.calls_lost(calls),
-            State::Ready
-            | State::WaitingForUserInput
-            | State::CallingLlm
-            | State::SendingToolResults
-            | State::PreparingTools
-            | State::AwaitingApproval
-            | State::CheckingGitCommits
-            | State::RunningAutoformatters
-            | State::CommittingChanges
-            | State::RunningHooks
-            | State::Compacting
-            | State::Error
-            | State::PreparingRequest
-            | State::ProcessingLlmResponse
-            | State::EndOfTurn
-            | State::ToolUseRequested
-            | State::CheckingForCancellation
-            | State::SettlingHooks
-            | State::CheckingBudget
-            | State::GatheringAdditionalMessages
-            | State::Cancelled
-            | State::BudgetExceeded
-            | State::ShuttingDown => Trigger::SessionResumed,
+        match self.state.asks() {
+            Some(ActionKind::SendLlmRequest) if begun => Trigger::LlmInterrupted,
+            Some(ActionKind::RunHooks) if begun && !self.hooks.may_be_repeated() => Trigger::HookFailed,
+            Some(ActionKind::ExecuteTools) => self.calls_lost(calls),
+            Some(_) | None => Trigger::SessionResumed,
         }
     }
 
@@ -90,7 +68,7 @@ impl Session {
 
     /// What was being stopped has stopped: its program has ended.
     fn end_stopped(&mut self, rulings: &mut Vec<Ruling>) {
-        if matches!(self.state, State::CallingLlm | State::SendingToolResults | State::Compacting) {
+        if self.state.asks() == Some(ActionKind::SendLlmRequest) {
             self.charge_partial(PartialAnswer::default());
             self.end_summary(false);
         }
