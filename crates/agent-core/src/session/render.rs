@@ -138,7 +138,7 @@ impl Session {
     /// Counts a model call, and gives it a ticket.
     fn ask_model(&mut self) -> Ticket {
         self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
-        self.replaced = None;
+        self.calls.begin();
         if !self.is_compacting() {
             self.hooks.summary_ended();
         }
@@ -185,7 +185,7 @@ impl Session {
         }
         // Under a cancel the clock has nothing to stop any more.
         if self.cancel.is_none()
-            && let Some((ticket, _)) = self.deadline.armed
+            && let Some(ticket) = self.deadline.ticket()
             && let Some(action) = self.describe(ActionKind::StartDeadline, ticket.into())
         {
             out.push(Outstanding { action, is_cancelled: false });
@@ -235,11 +235,11 @@ impl Session {
     }
 
     fn schedule_retry(&self, ticket: Ticket) -> Option<Action> {
-        let retry = self.retry.as_ref()?;
+        let retry = self.calls.retry()?;
         Some(Action::ScheduleRetry {
             ticket,
             delay_ms: retry.delay_ms,
-            failed_attempts: self.failed_attempts,
+            failed_attempts: self.calls.failed_attempts(),
             reason: retry.reason.clone(),
         })
     }

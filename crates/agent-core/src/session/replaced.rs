@@ -46,9 +46,9 @@ impl<'de> Deserialize<'de> for Replaced {
 impl Session {
     /// The model of the call in flight; without one, of the next.
     pub(super) fn called_model(&self) -> Option<&ModelConfig> {
-        match &self.replaced {
+        match self.calls.replaced() {
             Some(replaced) => replaced.model.as_ref(),
-            None => self.config.model(self.model_index),
+            None => self.config.model(self.calls.model_index()),
         }
     }
 
@@ -60,12 +60,12 @@ impl Session {
 
     /// The system prompt of the call in flight; without one, of the next.
     pub(super) fn called_system(&self) -> &Arc<str> {
-        self.replaced.as_ref().and_then(|replaced| replaced.system.as_ref()).unwrap_or(&self.config.system)
+        self.calls.replaced().and_then(|replaced| replaced.system.as_ref()).unwrap_or(&self.config.system)
     }
 
     /// The tools that it offers.
     pub(super) fn called_tools(&self) -> &Arc<[ToolSpec]> {
-        self.replaced.as_ref().and_then(|replaced| replaced.tools.as_ref()).unwrap_or(&self.config.tools)
+        self.calls.replaced().and_then(|replaced| replaced.tools.as_ref()).unwrap_or(&self.config.tools)
     }
 
     /// Whether a model call is in flight.
