@@ -348,6 +348,10 @@ impl Batch {
 
     /// Where a call stands that has not ended, or one behind it.
     fn place(&self, call: &CallId) -> Option<usize> {
+        let is_at = |at: usize| self.calls.get(at).is_some_and(|open| open.call.id == *call);
+        if let Some(at) = self.places.likely().into_iter().find(|at| is_at(*at)) {
+            return Some(at).filter(|at| *at >= self.counted);
+        }
         let found = match self.places.is_ready() {
             true => self.places.find(call, |at| self.calls.get(at).map(|open| &open.call.id)),
             false => self.rest().iter().position(|open| open.call.id == *call).map(|at| at + self.counted),
