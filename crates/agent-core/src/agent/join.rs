@@ -39,17 +39,10 @@ impl Agent {
 
     fn dispatch(&mut self, at_ms: u64, event: Event, step: &mut Step, rendering: Rendering) -> Result<(), Rejected> {
         match event {
-            Event::Session(event @ session::Event::SessionResumed { .. }) if !self.session.is_over() => {
-                self.resume(at_ms, event, step, rendering)
-            }
-            // What followed from its end may not have been passed on.
-            Event::Session(session::Event::SessionResumed { .. }) => {
-                step.session = session::Step::empty();
-                self.join(at_ms, self.session.now_ms(), step, rendering);
-                self.end_cleanup(at_ms, step);
-                Ok(())
-            }
             Event::Session(event) => {
+                if matches!(event, session::Event::SessionResumed { .. }) {
+                    return self.resume(at_ms, event, step, rendering);
+                }
                 let items = self.session.conversation().len();
                 if self.is_apart() {
                     self.session.step_into(at_ms, event, &mut step.session, rendering)?;
@@ -103,11 +96,17 @@ impl Agent {
         rendering: Rendering,
     ) -> Result<(), Rejected> {
         let (left_ms, items) = (self.session.now_ms(), self.session.conversation().len());
-        self.session.step_into(at_ms, event, &mut step.session, rendering)?;
         let was_apart = self.is_apart();
-        self.join(at_ms, left_ms, step, rendering);
-        if !was_apart {
-            self.report(at_ms, items, step);
+        if self.session.is_over() {
+            // What followed from its end may not have been passed on.
+            step.session = session::Step::empty();
+            self.join(at_ms, left_ms, step, rendering);
+        } else {
+            self.session.step_into(at_ms, event, &mut step.session, rendering)?;
+            self.join(at_ms, left_ms, step, rendering);
+            if !was_apart {
+                self.report(at_ms, items, step);
+            }
         }
         self.end_cleanup(at_ms, step);
         Ok(())

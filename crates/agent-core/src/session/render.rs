@@ -10,16 +10,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What an action was given when its row fired, beside what stands in the session.
-pub(super) struct Issued {
-    ticket: Ticket,
-    notice: Option<Box<Notice>>,
-    texts: Vec<String>,
-}
-
-impl From<Ticket> for Issued {
-    fn from(ticket: Ticket) -> Self {
-        Self { ticket, notice: None, texts: Vec::new() }
-    }
+pub(super) enum Issued {
+    /// A ticket; that of nothing where no answer is expected.
+    Ticket(Ticket),
+    Notice(Box<Notice>),
+    Texts(Vec<String>),
 }
 
 impl State {
@@ -55,6 +50,7 @@ impl State {
 impl Session {
     /// What a label of a row changes in the session: it gives a ticket, counts, and takes out what is handed over. Nothing when there is nothing
     /// to do it with.
+    #[inline]
     pub(super) fn issue(&mut self, kind: ActionKind) -> Option<Issued> {
         let ticket = match kind {
             ActionKind::SendLlmRequest => self.ask_model(),
@@ -78,14 +74,14 @@ impl Session {
             | ActionKind::ScheduleRetry => self.ask(),
             ActionKind::StartDeadline => self.start_deadline()?,
             ActionKind::HoldDeadline => self.stop_clock()?,
-            ActionKind::DisplayError => return Some(Issued { notice: Some(self.notice.take()?), ..NO_TICKET.into() }),
+            ActionKind::DisplayError => return self.notice.take().map(Issued::Notice),
             ActionKind::PromptForInput => {
                 self.end_turn();
                 NO_TICKET
             }
             ActionKind::ReturnQueuedInput => {
                 let texts = self.outbox.take_queue();
-                return (!texts.is_empty()).then(|| Issued { texts, ..NO_TICKET.into() });
+                return (!texts.is_empty()).then_some(Issued::Texts(texts));
             }
             // The first is rendered with the piece itself, by `transient`.
             ActionKind::DisplayText
@@ -93,12 +89,24 @@ impl Session {
             | ActionKind::DiscardPartial
             | ActionKind::Shutdown => NO_TICKET,
         };
-        Some(ticket.into())
+        Some(Issued::Ticket(ticket))
     }
 
-    /// The action that a label stands for, as it was issued. It can be described again as long as it is waited for.
+    /// The action that a label stands for, as it was issued.
+    #[inline]
     pub(super) fn describe(&self, kind: ActionKind, issued: Issued) -> Option<Action> {
-        let Issued { ticket, notice, texts } = issued;
+        match issued {
+            Issued::Ticket(ticket) => self.action(kind, ticket),
+            Issued::Notice(notice) => {
+                let Notice { message, returned_input } = *notice;
+                Some(Action::DisplayError { message, returned_input })
+            }
+            Issued::Texts(texts) => Some(Action::ReturnQueuedInput { texts }),
+        }
+    }
+
+    /// The same with its ticket alone: it can be described again as long as it is waited for.
+    fn action(&self, kind: ActionKind, ticket: Ticket) -> Option<Action> {
         Some(match kind {
             ActionKind::SendLlmRequest => Action::SendLlmRequest { ticket, request: self.request() },
             ActionKind::CancelLlmRequest => Action::CancelLlmRequest { ticket },
@@ -118,19 +126,14 @@ impl Session {
             ActionKind::ScheduleRetry => return self.schedule_retry(ticket),
             ActionKind::StartDeadline => Action::StartDeadline { ticket, delay_ms: self.time_left_ms(self.now_ms)? },
             ActionKind::HoldDeadline => Action::HoldDeadline { ticket },
-            ActionKind::DisplayText => return None,
+            ActionKind::DisplayText | ActionKind::DisplayError | ActionKind::ReturnQueuedInput => return None,
             ActionKind::DisplayMessage => {
                 let blocks = self.reply.as_ref()?.shown().to_vec();
                 let usage = self.reply_usage.as_deref().copied();
                 return (!blocks.is_empty()).then_some(Action::DisplayMessage { blocks, usage });
             }
-            ActionKind::DisplayError => {
-                let Notice { message, returned_input } = *notice?;
-                Action::DisplayError { message, returned_input }
-            }
             ActionKind::DiscardPartial => Action::DiscardPartial,
             ActionKind::PromptForInput => Action::PromptForInput,
-            ActionKind::ReturnQueuedInput => Action::ReturnQueuedInput { texts },
             ActionKind::Shutdown => Action::Shutdown,
         })
     }
@@ -179,14 +182,14 @@ impl Session {
             return out;
         }
         if let (Some(asked), Some(kind)) = (self.asked, self.state.asks())
-            && let Some(action) = self.describe(kind, asked.ticket.into())
+            && let Some(action) = self.action(kind, asked.ticket)
         {
             out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
         }
         // Under a cancel the clock has nothing to stop any more.
         if self.cancel.is_none()
             && let Some(ticket) = self.deadline.ticket()
-            && let Some(action) = self.describe(ActionKind::StartDeadline, ticket.into())
+            && let Some(action) = self.action(ActionKind::StartDeadline, ticket)
         {
             out.push(Outstanding { action, is_cancelled: false });
         }
