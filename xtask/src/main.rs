@@ -11,6 +11,7 @@ mod instructions;
 mod long;
 mod model_check;
 mod mutants;
+mod phases;
 mod proof;
 mod rowmutation;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Rules of the house that the compiler does not know. `cargo test -p xtask` checks them too.
 
-use crate::source;
+use crate::{phases, source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,6 +47,7 @@ pub(crate) fn run() -> Result<(), String> {
     let root = root()?;
     let mut faults = arrow_faults(&metadata(&root)?);
     faults.extend(purity_faults(&root));
+    let mut sources = Vec::new();
     for directory in package_directories(&root)? {
         for kind in ["src", "tests", "benches", "examples"] {
             for file in rust_files(&directory.join(kind)) {
@@ -58,6 +59,9 @@ pub(crate) fn run() -> Result<(), String> {
                             found.extend(source::terminal_faults(&text));
                         }
                         faults.extend(found.into_iter().map(|fault| format!("{shown}{fault}")));
+                        if kind == "src" {
+                            sources.push((shown.clone(), text));
+                        }
                     }
                     Err(error) => faults.push(format!("{shown}: {error}")),
                 }
@@ -67,6 +71,7 @@ pub(crate) fn run() -> Result<(), String> {
             }
         }
     }
+    faults.extend(phases::faults(sources.iter().map(|(shown, text)| (shown.as_str(), text.as_str()))));
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 

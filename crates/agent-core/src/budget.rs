@@ -1,6 +1,10 @@
 //! Limits, prices and the ledger that is checked against them.
 
+mod near;
 pub mod prices;
+
+pub(crate) use near::half;
+pub use near::{LimitNear, Near};
 
 use crate::llm::Usage;
 use core::fmt;
@@ -49,12 +53,6 @@ pub enum LimitKind {
     FailuresInRow,
     /// The same call with the same result.
     Repetitions,
-}
-
-/// From how much on a limit comes near: four fifths of it. A host warns then, once for each limit.
-#[must_use]
-pub const fn nears_at(limit: u64) -> u64 {
-    limit - limit / 5
 }
 
 /// A limit that was reached, with what was spent.

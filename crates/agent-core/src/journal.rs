@@ -14,7 +14,6 @@ mod resumption;
 
 pub use format::{Format, FormatError};
 pub use replay::{Begun, Rebuilt, ReplayError, Replayed, Replayer, replay};
-pub use resumption::Resumption;
 
 use crate::agent::Event;
 use crate::conversation::CallId;

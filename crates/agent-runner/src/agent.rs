@@ -4,8 +4,8 @@ use crate::builder::{BuildError, Builder};
 use crate::inbox::Handle;
 use crate::notice::{Notice, Notices};
 use crate::runner::End;
-use agent_core::agent as core;
-use agent_core::session::{Outcome, Trigger};
+use agent_core::agent::{self as core, Doing};
+use agent_core::session::Outcome;
 use tokio::task::JoinHandle;
 
 /// A running session and the host's two ends of it.
@@ -31,16 +31,20 @@ impl Agent {
     /// [`AgentError::Refused`] when the session does not take the message, [`AgentError::Ended`] when it ended before the prompt.
     pub async fn ask(&mut self, text: &str, mut see: impl FnMut(&Notice)) -> Result<Outcome, AgentError> {
         self.handle.input(text);
-        // A prompt that stood before the message was taken in, as after a resume, tells of an earlier run.
-        let mut is_taken = false;
+        let sent = self.handle.sent();
+        let mut last = None;
         while let Some(notice) = self.notices.recv().await {
             see(&notice);
             match notice {
-                Notice::Transition(transition) if transition.on == Trigger::UserInput => is_taken = true,
                 Notice::Refused(rejected) if matches!(rejected.event(), INPUT | MESSAGE) => {
                     return Err(AgentError::Refused(rejected));
                 }
-                Notice::Prompt { outcome: Some(outcome), .. } if is_taken => return Ok(outcome),
+                Notice::Prompt { outcome, .. } => last = outcome,
+                Notice::Doing { doing: Doing::Idle, taken } if taken >= sent => {
+                    if let Some(outcome) = last {
+                        return Ok(outcome);
+                    }
+                }
                 _ => {}
             }
         }

@@ -9,7 +9,7 @@ use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runner::Runner;
 use crate::tool_calls::Toolbox;
-use agent_core::agent::{Agent, Event};
+use agent_core::agent::{Agent, Doing, Event};
 use agent_core::budget::Limits;
 use agent_core::journal::{Begun, Entry, Header, Record};
 use agent_core::lifecycle::LifecycleConfig;
@@ -299,6 +299,8 @@ impl Builder {
             header,
             reconfigured: None,
             binding: self.binding,
+            taken: 0,
+            shown: (Doing::Working, 0),
             host_gone,
         };
         Ok((runner, handle, notices_receiver))

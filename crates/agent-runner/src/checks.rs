@@ -83,11 +83,9 @@ impl Checker {
         match event {
             AgentEvent::Bound(config) => Originals::All(config.commitments.iter().map(command).collect()),
             AgentEvent::Lifecycle(Event::CommitmentAdded { commitment }) => Originals::One(command(commitment)),
-            AgentEvent::Lifecycle(_)
-            | AgentEvent::Session(_)
-            | AgentEvent::Released
-            | AgentEvent::Attended
-            | AgentEvent::Resumed => Originals::None,
+            AgentEvent::Lifecycle(_) | AgentEvent::Session(_) | AgentEvent::Released | AgentEvent::Attended => {
+                Originals::None
+            }
         }
     }
 

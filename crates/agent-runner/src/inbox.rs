@@ -5,6 +5,7 @@ use agent_core::budget::Limits;
 use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
 use agent_core::session::{self, SessionConfig};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -15,6 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[derive(Clone, Debug)]
 pub struct Handle {
     inbox: Inbox,
+    sent: Arc<AtomicU64>,
     _alive: Arc<DropGuard>,
 }
 
@@ -22,7 +24,7 @@ impl Handle {
     /// A handle, and what fires when it and all its clones are gone.
     pub(crate) fn new(inbox: Inbox) -> (Self, CancellationToken) {
         let gone = CancellationToken::new();
-        (Self { inbox, _alive: Arc::new(gone.clone().drop_guard()) }, gone)
+        (Self { inbox, sent: Arc::default(), _alive: Arc::new(gone.clone().drop_guard()) }, gone)
     }
 
     /// The user's message. While the session is busy it is queued and goes out at the next opportunity; checks that run are stopped for it.
@@ -83,8 +85,16 @@ impl Handle {
         let _ = self.inbox.send(Message::Detach);
     }
 
+    /// How many messages were sent with this handle and its clones. Once as many [were taken](crate::Notice::Doing), what the agent does is
+    /// what it does after all of them.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn event(&self, event: impl Into<Event>) {
-        let _ = self.inbox.send(Message::Event(event.into()));
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        let _ = self.inbox.send(Message::Host(event.into()));
     }
 }
 
@@ -92,6 +102,8 @@ impl Handle {
 #[derive(Debug)]
 pub(crate) enum Message {
     Event(Event),
+    /// What the host sends.
+    Host(Event),
     /// What a call reports, with the room that it takes until it is seen.
     Progress(session::Event, OwnedSemaphorePermit),
     /// The agent has ended, and nothing is in flight.

@@ -1,6 +1,6 @@
 //! What a host is shown: one stream of notices, in the order in which things happened.
 
-use agent_core::agent::{Event, Rejected};
+use agent_core::agent::{Doing, Event, Rejected};
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport, HookRun};
@@ -96,8 +96,18 @@ pub enum Notice {
     Prompt {
         /// How the run ended that led here; nothing before the first.
         outcome: Option<Outcome>,
+        /// Whether that run has just ended. A session that is resumed at rest has the outcome that it had.
+        is_new: bool,
         /// What has been used so far.
         ledger: Ledger,
+    },
+    /// What the agent does from here on, and after how many messages of the host: it is really idle once all that
+    /// [were sent](crate::Handle::sent) were taken.
+    Doing {
+        /// What it does.
+        doing: Doing,
+        /// How many messages were taken, refused ones included.
+        taken: u64,
     },
     /// An event did not fit and changed nothing.
     Refused(Rejected),
@@ -139,7 +149,7 @@ impl Notice {
             Event::Lifecycle(lifecycle::Event::CheckCompleted { commitment, report, .. }) => {
                 return vec![Self::CheckFinished { commitment: *commitment, report: report.clone() }];
             }
-            Event::Lifecycle(_) | Event::Bound(_) | Event::Released | Event::Attended | Event::Resumed => {
+            Event::Lifecycle(_) | Event::Bound(_) | Event::Released | Event::Attended => {
                 return Vec::new();
             }
         };

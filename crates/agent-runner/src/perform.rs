@@ -9,7 +9,6 @@ use crate::progress::Progress;
 use crate::redact::Redactor;
 use crate::stop::GRACE_MS;
 use crate::tool_calls::{self, Toolbox};
-use agent_core::budget::nears_at;
 use agent_core::hook::HookPoint;
 use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
 use agent_core::session::{Action, Event, Session, Ticket};
@@ -174,8 +173,7 @@ impl Performer {
     fn start_deadline(&mut self, ticket: Ticket, left_ms: u64, session: &Session) {
         self.start_timer(ticket, left_ms, Event::DeadlineReached { ticket });
         let Some(limit_ms) = session.config().limits.max_wall_time_ms else { return };
-        let near_ms = nears_at(limit_ms);
-        let Some(delay_ms) = near_ms.checked_sub(limit_ms.saturating_sub(left_ms)) else { return };
+        let Some((delay_ms, near_ms)) = session.config().limits.time_nears_in_ms(left_ms) else { return };
         let (clock, notices) = (self.clock.clone(), self.notices.clone());
         self.start(ticket, |stop| async move {
             tokio::select! {

@@ -30,7 +30,7 @@ impl Redactor {
                 config.commitments.iter_mut().for_each(|bound| self.commitment(bound));
                 Event::Bound(config)
             }
-            Event::Released | Event::Attended | Event::Resumed => event,
+            Event::Released | Event::Attended => event,
         }
     }
 
@@ -81,6 +81,7 @@ impl Redactor {
             | Event::CompactionRequested
             | Event::CancelRequested
             | Event::LeaveRequested
+            | Event::SessionResumed { begun: _, calls: _ }
             | Event::ShutdownRequested => {}
         }
         event

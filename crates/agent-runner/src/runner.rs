@@ -7,7 +7,7 @@ use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runtime::expect_timers;
-use agent_core::agent::{Agent, Event, Step};
+use agent_core::agent::{Agent, Doing, Event, Step};
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::lifecycle;
@@ -34,6 +34,10 @@ pub struct Runner {
     pub(crate) reconfigured: Option<Box<SessionConfig>>,
     /// What binds the agent from here on, if that is not what bound it before.
     pub(crate) binding: Option<Event>,
+    /// How many messages of the host were taken.
+    pub(crate) taken: u64,
+    /// What the host was told that the agent does, after how many messages.
+    pub(crate) shown: (Doing, u64),
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -69,6 +73,10 @@ impl Runner {
         while !self.agent.is_over() {
             match self.next().await {
                 Message::Event(event) => self.take(event).await?,
+                Message::Host(event) => {
+                    self.taken += 1;
+                    self.take(event).await?;
+                }
                 Message::Progress(event, room) => {
                     drop(room);
                     self.take(event.into()).await?;
@@ -115,33 +123,41 @@ impl Runner {
         // The program of one that was rebuilt may have ended before it started it. Before that it takes no other configuration.
         if !self.agent.session().is_started() {
             self.take(session::Event::Started.into()).await?;
-            return self.take_settings().await;
+            self.take_config(self.performer.now_ms()).await?;
+            return self.take_binding().await;
         }
         let asked = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
-        self.take(Event::Resumed).await?;
-        self.take_settings().await?;
-        self.prompt_again();
-        for event in self.go_on(asked).await? {
-            self.take(event.into()).await?;
-        }
-        Ok(())
+        // What is made again is made with the new configuration. No time passes with it: that begins where the session is resumed.
+        self.take_config(self.agent.session().now_ms()).await?;
+        let toolbox = self.performer.toolbox.clone();
+        let resumed = self.begun.resumption(self.agent.session(), |call| toolbox.only_reads(call));
+        self.take(resumed.into()).await?;
+        self.take_binding().await?;
+        self.go_on(asked).await
     }
 
-    async fn take_settings(&mut self) -> Result<(), JournalError> {
-        if let Some(config) = self.reconfigured.take() {
-            self.take(session::Event::Reconfigured { config }.into()).await?;
+    async fn take_config(&mut self, at_ms: u64) -> Result<(), JournalError> {
+        match self.reconfigured.take() {
+            Some(config) => self.take_at(at_ms, session::Event::Reconfigured { config }.into()).await,
+            None => Ok(()),
         }
+    }
+
+    async fn take_binding(&mut self) -> Result<(), JournalError> {
         match self.binding.take() {
             Some(binding) => self.take(binding).await,
             None => Ok(()),
         }
     }
 
-    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
     async fn take(&mut self, event: Event) -> Result<(), JournalError> {
+        self.take_at(self.performer.now_ms(), event).await
+    }
+
+    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
+    async fn take_at(&mut self, at_ms: u64, event: Event) -> Result<(), JournalError> {
         let originals = Checker::originals_of(&event);
         let event = self.redactor.event(event);
-        let at_ms = self.performer.now_ms();
         if !event.is_transient() {
             let record = Record { seq: self.next_seq, at_ms, entry: Entry::Event(event.clone()) };
             self.append(&record).await?;
@@ -158,11 +174,19 @@ impl Runner {
             }
             Err(rejected) => self.notify(Notice::Refused(rejected)),
         }
+        self.show_doing();
         Ok(())
     }
 
+    fn show_doing(&mut self) {
+        let now = (self.agent.doing(), self.taken);
+        if std::mem::replace(&mut self.shown, now) != now {
+            self.notify(Notice::Doing { doing: now.0, taken: now.1 });
+        }
+    }
+
     fn perform(&mut self, step: Step) {
-        let Step { down, session, up, rests, .. } = step;
+        let Step { down, session, up, rests, ends_run, .. } = step;
         for action in down.actions {
             self.oversight.perform(action, &self.agent);
         }
@@ -174,7 +198,7 @@ impl Runner {
         }
         self.performer.drop_closed(self.agent.session());
         if rests {
-            self.prompt();
+            self.prompt(ends_run);
         }
     }
 

@@ -43,7 +43,7 @@ impl Toolbox {
     }
 
     /// Whether a call only reads, so that running it once more changes nothing.
-    pub(crate) fn may_be_repeated(&self, call: &ToolCall) -> bool {
+    pub(crate) fn only_reads(&self, call: &ToolCall) -> bool {
         matches!(self.inspect(call), Finding::Runnable(inspection) if inspection.effect == Effect::Reads)
     }
 

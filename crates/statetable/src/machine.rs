@@ -73,14 +73,14 @@ pub trait Machine {
     /// Notes that a row led to another state. Its actions are rendered afterwards.
     fn entered(&mut self, _state: Self::State, _stepping: Stepping<Self>) {}
 
-    /// The action that a label of the row stands for now, or nothing when there is nothing to do it with.
-    fn render(&mut self, kind: Self::ActionKind, stepping: Stepping<Self>) -> Option<Self::Action>;
-
-    /// What [`render`](Self::render) changes in the machine, without the action: for a journal that is read, whose actions are not
-    /// performed.
-    fn render_nothing(&mut self, kind: Self::ActionKind, stepping: Stepping<Self>) {
-        drop(self.render(kind, stepping));
-    }
+    /// The action that a label of the row stands for now, or nothing when there is nothing to do it with. Where a journal is read
+    /// ([`Rendering::Nothing`]) only what it changes in the machine counts, and the action need not be made.
+    fn render(
+        &mut self,
+        kind: Self::ActionKind,
+        rendering: Rendering,
+        stepping: Stepping<Self>,
+    ) -> Option<Self::Action>;
 
     /// Whether the guard of an automatic row holds. The last row of a passing state is not asked.
     fn holds(&self, trigger: Self::Trigger) -> bool;
@@ -292,9 +292,9 @@ fn fire<M: Machine + ?Sized>(machine: &mut M, row: &RowOf<M>, step: &mut StepOf<
         step.actions = Vec::with_capacity(ACTIONS_OF_MOST_STEPS);
     }
     for kind in row.actions {
-        match rendering {
-            Rendering::Actions => step.actions.extend(machine.render(*kind, Stepping::new())),
-            Rendering::Nothing => machine.render_nothing(*kind, Stepping::new()),
+        let action = machine.render(*kind, rendering, Stepping::new());
+        if rendering == Rendering::Actions {
+            step.actions.extend(action);
         }
     }
 }

@@ -172,7 +172,7 @@ impl Machine for Lift {
         self.visited.push(state);
     }
 
-    fn render(&mut self, kind: Kind, _: Stepping<Self>) -> Option<Action> {
+    fn render(&mut self, kind: Kind, _: Rendering, _: Stepping<Self>) -> Option<Action> {
         match kind {
             Kind::Drive => {
                 self.tickets += 1;

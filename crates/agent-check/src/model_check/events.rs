@@ -5,10 +5,10 @@ use super::world::{Variety, World};
 use crate::session as notation;
 use crate::session::alphabet::{LATE, Question};
 use agent_core::budget::Limits;
-use agent_core::conversation::{CallId, Item, ToolResult};
+use agent_core::conversation::{CallId, Item, ToolCall, ToolResult};
 use agent_core::llm::Purpose;
 use agent_core::permission::{ApprovalQuestion, Rule};
-use agent_core::session::{Action, Event, Session, State, Ticket};
+use agent_core::session::{Action, Event, LeftCall, Session, State, Ticket};
 use agent_core::tool::Subject;
 use std::borrow::Cow;
 use std::iter;
@@ -44,9 +44,28 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
     if session.runs_hooks_on_leave() {
         out.push(Event::LeaveRequested);
     }
+    if node.left.deaths > 0 {
+        out.extend(resumptions(session));
+    }
     if node.left.summaries > 0 && session.state() == State::WaitingForUserInput {
         out.push(Event::CompactionRequested);
     }
+    out
+}
+
+/// Another program resumes the session: with what was in flight as it was left, begun or not, or the first running call alone.
+pub(crate) fn resumptions(session: &Session) -> Vec<Event> {
+    let running = session.outstanding().into_iter().find_map(|open| match open.action {
+        Action::ExecuteTools { calls, .. } => Some(calls),
+        _ => None,
+    });
+    let running = running.unwrap_or_default();
+    let left = |calls: &[ToolCall], begun| {
+        let lost = calls.iter().map(|call| LeftCall { call: call.id.clone(), begun, only_reads: false });
+        Event::SessionResumed { begun, calls: lost.collect() }
+    };
+    let mut out = vec![left(&running, true), left(&running, false)];
+    out.extend((running.len() > 1).then(|| left(&running[..1], true)));
     out
 }
 
@@ -74,7 +93,6 @@ fn answers(world: &World, node: &Node, action: &Action) -> Vec<Line> {
             };
             out.extend(failures(world).map(Line::from));
             out.extend(["aborted", "aborted \"half a sentence\""].map(Line::from));
-            out.extend((node.left.deaths > 0).then_some("interrupted".into()));
             out
         }
         Action::PrepareTools { calls, .. } => facts(world, calls.len()).into_iter().chain(troubles()).collect(),

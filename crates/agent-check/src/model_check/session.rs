@@ -250,7 +250,7 @@ fn spend(left: &mut Bounds, event: &Event) {
         Event::BudgetRaised { .. } => one(&mut left.raises),
         Event::Reconfigured { .. } => one(&mut left.changes),
         Event::CompactionRequested => one(&mut left.summaries),
-        Event::LlmInterrupted { .. } => one(&mut left.deaths),
+        Event::SessionResumed { .. } => one(&mut left.deaths),
         Event::LlmCompleted { response, .. } => {
             let has_calls = response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)));
             if has_calls {

@@ -20,6 +20,8 @@ pub(crate) struct Asked {
     /// Calls of which an answer is expected, where there is one a call.
     pub(crate) calls: Vec<CallId>,
     pub(crate) is_cancelled: bool,
+    /// Whether it is asked again when another program resumes the session after it had begun.
+    pub(crate) is_repeated: bool,
 }
 
 impl Asked {
@@ -35,7 +37,12 @@ impl Asked {
             }
             _ => Vec::new(),
         };
-        Some(Self { question, ticket: ticket(action)?, calls, is_cancelled: false })
+        let is_repeated = match action {
+            Action::SendLlmRequest { .. } => false,
+            Action::RunHooks { occasion, .. } => occasion.point().may_be_repeated(),
+            _ => true,
+        };
+        Some(Self { question, ticket: ticket(action)?, calls, is_cancelled: false, is_repeated })
     }
 
     /// Whether an event is an answer to this, by its kind and ticket.
@@ -62,6 +69,11 @@ impl Asked {
             Event::HookFailed { ticket, .. } => (ticket, self.question.has_troubles()),
             // The hooks before the calls may end the turn, too.
             Event::HooksStoppedTurn { ticket, .. } => (ticket, self.question.has_troubles()),
+            Event::SessionResumed { begun, calls } => {
+                let is_lost = |call: &CallId| calls.iter().any(|left| left.call == *call && !left.only_reads);
+                let are_lost = self.question == Question::Tools && self.calls.iter().any(is_lost);
+                return self.is_cancelled || *begun && !self.is_repeated || are_lost;
+            }
             _ => return false,
         };
         *ticket == self.ticket && fits
@@ -175,6 +187,19 @@ impl Observed {
             self.deadline = None;
         }
         let Some(open) = self.open.as_mut().filter(|open| open.is_answered_by(event)) else { return };
+        if let Event::SessionResumed { calls, .. } = event
+            && open.question == Question::Tools
+            && !open.is_cancelled
+        {
+            for left in calls.iter().filter(|left| !left.only_reads) {
+                open.calls.retain(|waiting| *waiting != left.call);
+                let seen = self.batch.iter_mut().find(|seen| seen.id == left.call);
+                seen.into_iter().for_each(|seen| seen.is_unbegun = !left.begun);
+            }
+            if !open.calls.is_empty() {
+                return;
+            }
+        }
         if let Event::ToolCompleted { call, outcome, .. } = event {
             let seen = self.batch.iter_mut().find(|seen| seen.id == *call);
             seen.into_iter().for_each(|seen| seen.is_unbegun = outcome.status == ToolStatus::NotRun);

@@ -22,7 +22,7 @@ impl Observed {
         if is_progress || is_word_of_the_user || edge.after.state() == State::WaitingForUserInput {
             self.in_vain = 0;
         }
-        if matches!(edge.event, Event::LlmInterrupted { .. }) {
+        if matches!(edge.event, Event::LlmInterrupted { .. } | Event::SessionResumed { .. }) {
             // Whoever dies over and over is held by the limits, not by the repetitions of what failed.
             return Ok(());
         }

@@ -120,6 +120,10 @@ pub const COMMANDS: &[&str] = &[
     "cancel",
     "leave",
     "shutdown",
+    "resumed",
+    "resumed begun lost=RUNNING",
+    "resumed unbegun=RUNNING",
+    "resumed begun reads=RUNNING",
 ];
 
 /// One answer of each kind, for a question that nobody asked, or that was answered.

@@ -7,7 +7,7 @@ use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport, HookEnd, HookPoint, HookReport, HookRun};
 use agent_core::llm::{Delta, LlmError, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
-use agent_core::session::{Action, Event, SessionConfig, Ticket};
+use agent_core::session::{Action, Event, LeftCall, SessionConfig, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// What a line leaves unsaid.
@@ -103,8 +103,29 @@ impl Reader<'_> {
             "cancel" => Event::CancelRequested,
             "leave" => Event::LeaveRequested,
             "shutdown" => Event::ShutdownRequested,
+            "resumed" => self.resumed()?,
             _ => return Ok(None),
         }))
+    }
+
+    /// `resumed begun lost=1 unbegun=id:x reads=2`: what was in flight, and each call that was running.
+    fn resumed(&self) -> Result<Event, Unreadable> {
+        let (mut begun, mut calls) = (false, Vec::new());
+        for word in self.words {
+            if *word == "begun" {
+                begun = true;
+                continue;
+            }
+            let (key, call) = pair(word)?;
+            let (begun, only_reads) = match key {
+                "lost" => (true, false),
+                "unbegun" => (false, false),
+                "reads" => (true, true),
+                _ => return Err(Unreadable::new(word, "what became of a call")),
+            };
+            calls.push(LeftCall { call: self.call(call)?, begun, only_reads });
+        }
+        Ok(Event::SessionResumed { begun, calls })
     }
 
     fn answer(&self, verb: &str, ticket: Ticket) -> Result<Event, Unreadable> {

@@ -5,7 +5,7 @@ use super::tables::{FAILURES, STOPS};
 use agent_core::hook::HookReport;
 use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
-use agent_core::session::Event;
+use agent_core::session::{Event, LeftCall};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolStatus};
 
 /// An event as a line of a scenario. What the scenarios have no word for is a comment.
@@ -26,6 +26,7 @@ pub fn line(event: &Event) -> String {
         Event::CompactionRequested => "> compact".to_owned(),
         Event::CancelRequested => "> cancel".to_owned(),
         Event::ShutdownRequested => "> shutdown".to_owned(),
+        Event::SessionResumed { begun, calls } => format!("> resumed{}", left_words(*begun, calls)),
         Event::LlmDelta { ticket, .. } => format!("> delta \"…\" @{}", ticket.0),
         Event::LlmCompleted { ticket, response } => format!("> answer{} @{}", answer(response), ticket.0),
         Event::LlmFailed { ticket, error, .. } => {
@@ -72,6 +73,16 @@ pub fn line(event: &Event) -> String {
         Event::HookFailed { ticket, message } => format!("> hook-failed \"{message}\" @{}", ticket.0),
         Event::HooksStoppedTurn { ticket, reason } => format!("> hook-stop \"{reason}\" @{}", ticket.0),
     }
+}
+
+fn left_words(begun: bool, calls: &[LeftCall]) -> String {
+    let begun = if begun { " begun" } else { "" };
+    let calls = calls.iter().map(|left| match (left.only_reads, left.begun) {
+        (true, _) => format!(" reads=id:{}", left.call),
+        (false, true) => format!(" lost=id:{}", left.call),
+        (false, false) => format!(" unbegun=id:{}", left.call),
+    });
+    format!("{begun}{}", calls.collect::<String>())
 }
 
 fn report_words(report: &HookReport) -> String {

@@ -2,8 +2,7 @@
 
 use crate::screen::counted::counted;
 use crate::screen::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside};
-use crate::session::limits::Near;
-use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::budget::{Ledger, Limits, Near, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
@@ -198,7 +197,7 @@ impl View {
 
     fn say_what_is_near(&mut self, ledger: &Ledger) {
         for text in self.near.due(ledger) {
-            self.tell(&text);
+            self.tell(&text.to_string());
         }
     }
 

@@ -2,9 +2,8 @@
 
 use crate::config::units;
 use crate::config::units::NanoUsd;
-use agent_core::budget::{Ledger, LimitKind, Limits, Usd, nears_at};
+use agent_core::budget::{Ledger, LimitKind, Limits, Usd};
 use agent_core::session::Session;
-use std::collections::BTreeSet;
 
 /// The limits of the start, so many times more.
 pub(crate) fn raised(limits: &Limits, times: u64) -> Limits {
@@ -114,53 +113,6 @@ pub(crate) const fn next_notice(nano_usd: u64) -> u64 {
 
 const NOTICE_EVERY_NANO_USD: u64 = 5_000_000_000;
 
-/// Says once of each limit that four fifths of it are used. Time is not in the ledger: the runner tells of it. What a call costs at most is reserved
-/// before it.
-#[derive(Debug, Default)]
-pub(crate) struct Near {
-    limits: Limits,
-    told: BTreeSet<&'static str>,
-}
-
-impl Near {
-    /// Begins anew with these limits.
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, told: BTreeSet::new() }
-    }
-
-    /// What is to be said now.
-    pub(crate) fn due(&mut self, ledger: &Ledger) -> Vec<String> {
-        let limits = &self.limits;
-        let counted = [
-            ("model calls", ledger.model_calls, limits.max_model_calls),
-            ("tool calls", ledger.tool_calls, limits.max_tool_calls),
-            ("tokens", ledger.usage.total_tokens(), limits.max_total_tokens),
-            (
-                "failing tool calls in a row",
-                u64::from(ledger.failures_in_row),
-                limits.max_failures_in_row.map(u64::from),
-            ),
-        ];
-        let mut said = Vec::new();
-        for (what, spent, limit) in counted {
-            if limit.is_some_and(|limit| is_near(spent, limit)) && self.told.insert(what) {
-                said.push(format!("{spent} of {} {what} used", limit.unwrap_or_default()));
-            }
-        }
-        if let Some(limit) = limits.max_cost_nano_usd
-            && is_near(ledger.cost_nano_usd, limit)
-            && self.told.insert("money")
-        {
-            said.push(format!("{} of {} USD spent", Usd(ledger.cost_nano_usd), Usd(limit)));
-        }
-        said
-    }
-}
-
-fn is_near(spent: u64, limit: u64) -> bool {
-    spent > 0 && spent >= nears_at(limit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,22 +145,5 @@ mod tests {
             ]
         );
         assert_eq!(changed(&old, &old), [""; 0]);
-    }
-
-    #[test]
-    fn four_fifths_of_a_limit_are_told_once() {
-        let limits = Limits { max_model_calls: Some(10), max_cost_nano_usd: Some(1_000_000_000), ..Limits::default() };
-        let mut near = Near::new(limits);
-        let mut ledger = Ledger::default();
-        let mut told = Vec::new();
-        for calls in 1..=10 {
-            (ledger.model_calls, ledger.tool_calls) = (calls, 1_000);
-            ledger.cost_nano_usd = calls * 90_000_000;
-            told.extend(near.due(&ledger).into_iter().map(|text| format!("{calls}: {text}")));
-        }
-        assert_eq!(told, ["8: 8 of 10 model calls used", "9: 0.8100 of 1.0000 USD spent"]);
-        let mut raised = Near::new(Limits { max_model_calls: Some(12), ..Limits::default() });
-        assert_eq!(raised.due(&ledger), ["10 of 12 model calls used"]);
-        assert_eq!(Near::new(Limits { max_tool_calls: Some(0), ..Limits::default() }).due(&Ledger::default()), [""; 0]);
     }
 }

@@ -78,9 +78,9 @@ impl Agent {
     }
 
     /// From here on both machines take one step. What the program before had not passed on is passed on now.
-    pub(super) fn join(&mut self, at_ms: u64, step: &mut Step, rendering: Rendering) {
+    pub(super) fn join(&mut self, at_ms: u64, left_ms: u64, step: &mut Step, rendering: Rendering) {
         if let Some(oversight) = self.oversight.as_deref_mut() {
-            oversight.lifecycle.resume(at_ms, self.session.now_ms());
+            oversight.lifecycle.resume(at_ms, left_ms);
         }
         let Some(apart) = self.oversight.as_deref_mut().and_then(|oversight| oversight.apart.take()) else { return };
         if apart.is_passed_over {

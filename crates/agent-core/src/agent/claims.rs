@@ -25,6 +25,7 @@ const _: () = {
         if !contains(table.passing, row.to) && !contains(table.terminal, row.to) {
             assert!(has_row(row.to, session::Trigger::UserInput), "a state that waits takes no message");
             assert!(has_row(row.to, session::Trigger::CancelRequested), "a state that waits takes no stop");
+            assert!(has_row(row.to, session::Trigger::SessionResumed), "a state that waits cannot be resumed");
         }
         left = rest;
     }

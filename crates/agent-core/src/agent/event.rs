@@ -16,12 +16,11 @@ pub enum Event {
     /// A person attends the agent from here on, as at a prompt: a message after its end begins another life with the same commitments
     /// ([`LifecycleConfig::is_renewed`]).
     Attended,
-    /// A program resumes an agent that another one left. The first event of that program, with its time.
-    Resumed,
     /// A fact about the agent's commitments: a check, a timer, a commitment, a dismissal. Those that follow from the session
     /// ([`lifecycle::Event::is_derived`]) are refused.
     Lifecycle(lifecycle::Event),
-    /// A fact about the session. A message and a stop concern the lifecycle, too, and reach it first. A message of the agent's own
+    /// A fact about the session. A message and a stop concern the lifecycle, too, and reach it first. Being resumed concerns both, too
+    /// ([`session::Event::SessionResumed`]): it is the first event of a program, unless the configuration is another one. A message of the agent's own
     /// ([`session::Event::FollowUp`]) follows from the lifecycle and is refused while there is one.
     Session(session::Event),
 }
@@ -34,7 +33,6 @@ impl Event {
             Self::Bound(_) => "Bound",
             Self::Released => "Released",
             Self::Attended => "Attended",
-            Self::Resumed => "Resumed",
             Self::Lifecycle(event) => event.name(),
             Self::Session(event) => event.name(),
         }
@@ -45,7 +43,7 @@ impl Event {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Session(event) => event.is_transient(),
-            Self::Bound(_) | Self::Released | Self::Attended | Self::Resumed | Self::Lifecycle(_) => false,
+            Self::Bound(_) | Self::Released | Self::Attended | Self::Lifecycle(_) => false,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The serialised form of an agent's events: those of the session stand beside the others, without a name around them.
 
 use super::Event;
+use crate::session;
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use serde::de::value::StrDeserializer;
@@ -11,6 +13,7 @@ const NAME: &str = "Event";
 const BOUND: &str = "Bound";
 const RELEASED: &str = "Released";
 const ATTENDED: &str = "Attended";
+/// A session that was resumed, before that was an event of the session. What had been lost follows on it.
 const RESUMED: &str = "Resumed";
 const LIFECYCLE: &str = "Lifecycle";
 
@@ -20,7 +23,6 @@ impl Serialize for Event {
             Self::Bound(config) => serializer.serialize_newtype_variant(NAME, 0, BOUND, config),
             Self::Released => serializer.serialize_unit_variant(NAME, 1, RELEASED),
             Self::Attended => serializer.serialize_unit_variant(NAME, 4, ATTENDED),
-            Self::Resumed => serializer.serialize_unit_variant(NAME, 2, RESUMED),
             Self::Lifecycle(event) => serializer.serialize_newtype_variant(NAME, 3, LIFECYCLE, event),
             Self::Session(event) => event.serialize(serializer),
         }
@@ -48,7 +50,9 @@ impl<'de> Visitor<'de> for OfAgent {
             Kind::Bound => rest.newtype_variant().map(Event::Bound),
             Kind::Released => rest.unit_variant().map(|()| Event::Released),
             Kind::Attended => rest.unit_variant().map(|()| Event::Attended),
-            Kind::Resumed => rest.unit_variant().map(|()| Event::Resumed),
+            Kind::Resumed => {
+                rest.unit_variant().map(|()| session::Event::SessionResumed { begun: false, calls: Vec::new() }.into())
+            }
             Kind::Lifecycle => rest.newtype_variant().map(Event::Lifecycle),
             Kind::Session(name) => {
                 Deserialize::deserialize(OfSession { name: &name, rest, error: PhantomData }).map(Event::Session)

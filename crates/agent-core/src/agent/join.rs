@@ -29,14 +29,20 @@ impl Agent {
         step: &mut Step,
         rendering: Rendering,
     ) -> Result<(), Rejected> {
+        // One that is resumed says so, too, and one that has nothing to check any more.
+        let says_so = matches!(event, Event::Session(session::Event::SessionResumed { .. })) || !self.is_idle();
         self.dispatch(at_ms, event, step, rendering)?;
-        step.rests = self.is_idle() && step.has_an_end();
+        step.ends_run = self.is_idle() && step.has_an_end();
+        step.rests = step.ends_run || says_so && self.is_idle();
         Ok(())
     }
 
     fn dispatch(&mut self, at_ms: u64, event: Event, step: &mut Step, rendering: Rendering) -> Result<(), Rejected> {
         match event {
             Event::Session(event) => {
+                if matches!(event, session::Event::SessionResumed { .. }) {
+                    return self.resume(at_ms, event, step, rendering);
+                }
                 let items = self.session.conversation().len();
                 if self.is_apart() {
                     self.session.step_into(at_ms, event, &mut step.session, rendering)?;
@@ -78,13 +84,32 @@ impl Agent {
                 }
                 Ok(())
             }
-            Event::Resumed => {
-                step.session = session::Step::empty();
-                self.join(at_ms, step, rendering);
-                self.end_cleanup(at_ms, step);
-                Ok(())
+        }
+    }
+
+    /// Another program resumes the agent: both machines learn of it.
+    fn resume(
+        &mut self,
+        at_ms: u64,
+        event: session::Event,
+        step: &mut Step,
+        rendering: Rendering,
+    ) -> Result<(), Rejected> {
+        let (left_ms, items) = (self.session.now_ms(), self.session.conversation().len());
+        let was_apart = self.is_apart();
+        if self.session.is_over() {
+            // What followed from its end may not have been passed on.
+            step.session = session::Step::empty();
+            self.join(at_ms, left_ms, step, rendering);
+        } else {
+            self.session.step_into(at_ms, event, &mut step.session, rendering)?;
+            self.join(at_ms, left_ms, step, rendering);
+            if !was_apart {
+                self.report(at_ms, items, step);
             }
         }
+        self.end_cleanup(at_ms, step);
+        Ok(())
     }
 
     /// What an agent that was given up had started ended with its program.

@@ -82,6 +82,18 @@ impl From<Session> for Agent {
     }
 }
 
+/// What an agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doing {
+    /// It waits for a message.
+    Idle,
+    /// A turn or its checks are in progress, or it has not begun, or is over.
+    Working,
+    /// A stop was asked for and is not complete.
+    Stopping,
+}
+
 /// The lifecycle over the session.
 #[derive(Clone, Debug, PartialEq)]
 struct Oversight {
@@ -185,6 +197,18 @@ impl Agent {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.session.is_idle() && !self.lifecycle().is_some_and(Lifecycle::is_busy)
+    }
+
+    /// What the agent does, for a host that shows it.
+    #[must_use]
+    pub fn doing(&self) -> Doing {
+        if self.is_idle() {
+            Doing::Idle
+        } else if self.session.is_cancel_pending() {
+            Doing::Stopping
+        } else {
+            Doing::Working
+        }
     }
 
     /// Whether the agent was given up or dismissed for good: no message begins another life, and only its session is left to be left.

@@ -14,15 +14,17 @@ pub struct Step {
     pub session: session::Step,
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
-    /// Whether the agent is at rest: it waits for a message, and its last run has its outcome.
+    /// Whether the agent says that it is at rest: it waits for a message, and its last run, if there was one, has its outcome.
     pub rests: bool,
+    /// Whether a run ended with this step: the outcome is a new one. One that is only resumed has the outcome it had.
+    pub ends_run: bool,
 }
 
 impl Step {
     /// A step in which nothing happened. It allocates nothing.
     pub fn empty() -> Self {
         let (down, up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
-        Self { down, session: session::Step::empty(), up, rests: false }
+        Self { down, session: session::Step::empty(), up, rests: false, ends_run: false }
     }
 
     /// Whether the session prompts, or the lifecycle reports what came of it.

@@ -3,7 +3,7 @@
 use super::classify::is_in_history;
 use super::table::{ActionKind, ProvedTable, State, Trigger};
 use super::{Action, Event, Job, Objection, Reason};
-use statetable::{Machine, Seat, Stepping};
+use statetable::{Machine, Rendering, Seat, Stepping};
 
 impl Machine for Job {
     type State = State;
@@ -49,7 +49,7 @@ impl Machine for Job {
         }
     }
 
-    fn render(&mut self, kind: ActionKind, _: Stepping<Self>) -> Option<Action> {
+    fn render(&mut self, kind: ActionKind, _: Rendering, _: Stepping<Self>) -> Option<Action> {
         self.action(kind)
     }
 

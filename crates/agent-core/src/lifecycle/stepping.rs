@@ -2,7 +2,7 @@
 
 use super::table::{ActionKind, ProvedTable, State, Trigger};
 use super::{Action, Event, Lifecycle, Objection, Reason};
-use statetable::{Machine, Seat, Stepping};
+use statetable::{Machine, Rendering, Seat, Stepping};
 
 impl Machine for Lifecycle {
     type State = State;
@@ -42,7 +42,7 @@ impl Machine for Lifecycle {
         Seat { state: &mut self.state, now_ms: self.now_ms, trace: &mut self.trace }
     }
 
-    fn render(&mut self, kind: ActionKind, _: Stepping<Self>) -> Option<Action> {
+    fn render(&mut self, kind: ActionKind, _: Rendering, _: Stepping<Self>) -> Option<Action> {
         self.action(kind)
     }
 

@@ -19,8 +19,7 @@ impl Session {
             Event::FollowUp { text, used_ms } => self.absorb_follow_up(text, used_ms),
             Event::BudgetRaised { limits } => {
                 self.config.limits = limits;
-                self.tool_calls_refused = false;
-                self.raised = self.stopped_by_limit;
+                self.held.raise();
                 if trigger == Trigger::BudgetRaisedWorkDue {
                     self.resume();
                 }
@@ -29,16 +28,17 @@ impl Session {
             Event::CompactionRequested => self.begin_summary(),
             Event::CancelRequested => self.absorb_cancel(CancelReason::Requested),
             Event::DeadlineReached { .. } => {
-                self.deadline.armed = None;
+                self.deadline.reached();
                 self.absorb_cancel(CancelReason::DeadlineReached);
             }
             Event::LeaveRequested => self.hooks.open_end(),
             Event::ShutdownRequested => self.absorb_shutdown(),
+            Event::SessionResumed { calls, .. } => self.absorb_resumption(trigger, &calls, rulings),
             Event::LlmCompleted { response, .. } => self.absorb_response(trigger, response),
             Event::LlmFailed { error, chance_permille, .. } => self.absorb_failure(trigger, &error, chance_permille),
             Event::LlmAborted { partial_text, .. } => self.absorb_abort(partial_text),
             Event::LlmInterrupted { .. } => self.absorb_interruption(trigger),
-            Event::RetryTimeout { .. } => self.retry = None,
+            Event::RetryTimeout { .. } => self.calls.end_wait(),
             Event::ToolsPrepared { facts, .. } => self.absorb_facts(trigger, facts, rulings),
             Event::ApprovalAnswered { call, answer, changed, .. } => {
                 self.absorb_approval(trigger, &call, answer, changed.as_deref(), rulings);
@@ -101,7 +101,7 @@ impl Session {
             Trigger::AutoLoopDetected => {
                 if let Some(reached) = self.repeats_too_often() {
                     self.notify(format!("{reached}"));
-                    self.run.get_or_insert_default().limit(&reached);
+                    self.run.current().limit(&reached);
                 }
                 self.repetition = Repetition::default();
             }

@@ -241,8 +241,8 @@ impl Batch {
         self.rest().iter().any(OpenCall::is_asked)
     }
 
-    /// Gives the next group to the driver, call by call: at most so many, and so many of the same in a row. Returns how many they are.
-    pub(super) fn emit_group(&mut self, most: u64, most_alike: u64, mut give: impl FnMut(&ToolCall)) -> u64 {
+    /// Gives the next group to the driver: at most so many calls, and so many of the same in a row. Returns how many they are.
+    pub(super) fn emit_group(&mut self, most: u64, most_alike: u64) -> u64 {
         let (mut emitted, mut alike) = (0, 0);
         let mut last: Option<&ToolCall> = None;
         // What lies before has ended.
@@ -258,7 +258,6 @@ impl Batch {
                         break;
                     }
                     open.status = Status::Emitted;
-                    give(&open.call);
                     emitted += 1;
                     if effect == Effect::Changes {
                         break;
@@ -349,6 +348,10 @@ impl Batch {
 
     /// Where a call stands that has not ended, or one behind it.
     fn place(&self, call: &CallId) -> Option<usize> {
+        let is_at = |at: usize| self.calls.get(at).is_some_and(|open| open.call.id == *call);
+        if let Some(at) = self.places.likely().into_iter().find(|at| is_at(*at)) {
+            return Some(at).filter(|at| *at >= self.counted);
+        }
         let found = match self.places.is_ready() {
             true => self.places.find(call, |at| self.calls.get(at).map(|open| &open.call.id)),
             false => self.rest().iter().position(|open| open.call.id == *call).map(|at| at + self.counted),

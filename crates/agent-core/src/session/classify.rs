@@ -29,7 +29,7 @@ impl Session {
                 Err(Objection::Blank.into())
             }
             Event::UserInput { .. } | Event::FollowUp { .. } => Ok(Trigger::UserInput),
-            Event::BudgetRaised { .. } if self.stopped_by_limit && self.asked.is_none() => {
+            Event::BudgetRaised { .. } if self.held.is_stopped() && self.asked.is_none() => {
                 Ok(Trigger::BudgetRaisedWorkDue)
             }
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
@@ -40,11 +40,11 @@ impl Session {
             Event::LeaveRequested if self.end_hooks_due() => Ok(Trigger::LeaveRequested),
             Event::LeaveRequested => Err(Objection::NoHook.into()),
             Event::ShutdownRequested => Ok(Trigger::ShutdownRequested),
+            Event::SessionResumed { begun, calls } => Ok(self.resumed(*begun, calls)),
             Event::DeadlineReached { ticket } => self.deadline_reached(*ticket),
             Event::LlmDelta { ticket, .. } => self.answers(*ticket, Trigger::LlmDelta),
             Event::LlmAborted { ticket, .. } => self.answers(*ticket, Trigger::LlmAborted),
-            Event::LlmInterrupted { ticket } if self.cancel.is_some() => self.answers(*ticket, Trigger::LlmAborted),
-            Event::LlmInterrupted { ticket } => self.answers(*ticket, Trigger::LlmInterrupted),
+            Event::LlmInterrupted { ticket } => self.answers(*ticket, self.interrupted()),
             Event::RetryTimeout { ticket } => self.answers(*ticket, Trigger::RetryTimeout),
             Event::LlmCompleted { ticket, response } => {
                 self.answers(*ticket, Trigger::LlmCompleted).map(|plain| self.completed(plain, response))
@@ -64,7 +64,8 @@ impl Session {
             Event::ToolCompleted { ticket, call, outcome } => {
                 self.answers(*ticket, Trigger::ToolsStopped)?;
                 self.running(call)?;
-                Ok(self.tool_completed(call, outcome))
+                let batch = self.batch.as_deref();
+                Ok(batch.map_or(Trigger::ToolsStopped, |batch| self.tool_completed(batch, call, outcome)))
             }
             Event::GitChecked { ticket, report } => {
                 self.answers(*ticket, Trigger::GitChecked).map(|plain| match self.cancel {
@@ -92,11 +93,12 @@ impl Session {
         }
     }
 
+    fn interrupted(&self) -> Trigger {
+        if self.cancel.is_some() { Trigger::LlmAborted } else { Trigger::LlmInterrupted }
+    }
+
     fn deadline_reached(&self, ticket: Ticket) -> Result<Trigger, Reason> {
-        match self.deadline.armed {
-            Some((armed, _)) if armed == ticket => Ok(Trigger::CancelRequested),
-            Some(_) | None => Err(Reason::StaleTicket),
-        }
+        if self.deadline.ticket() == Some(ticket) { Ok(Trigger::CancelRequested) } else { Err(Reason::StaleTicket) }
     }
 
     /// Whether the guard of an automatic row holds.
@@ -109,7 +111,7 @@ impl Session {
             Trigger::AutoGitCheckDue => self.hooks.run_on(HookPoint::PostToolUse) && self.has_unseen_changes(),
             Trigger::AutoToolsAnswered => self.hooks.run_on(HookPoint::PostToolUse),
             Trigger::AutoWorkDue => self.hooks.goes_on(),
-            Trigger::AutoRaisedWorkDue => self.is_raised(),
+            Trigger::AutoRaisedWorkDue => self.held.is_raised(),
             Trigger::AutoCompactionDue => self.compaction_due(),
             Trigger::AutoResultsDue => self.conversation.has_results_due(),
             Trigger::AutoMessageDue => !self.conversation.has_results_due(),
@@ -140,12 +142,12 @@ impl Session {
         let limit = limits.max_tool_calls.unwrap_or(spent);
         // Calls that failed are why it ends, whatever there would have been no room for behind them. And where those in front were not run after
         // all, because they went in circles, there is room.
-        if self.tool_calls_refused && spent >= limit && !self.fails_too_often() {
+        if self.held.refuses_calls() && spent >= limit && !self.fails_too_often() {
             return Some(LimitReached { kind: LimitKind::ToolCalls, spent, limit });
         }
         // Without a limit on money, nobody has to know what the call may cost.
-        let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.model_index));
-        let output_tokens = u64::from(self.config.max_output_tokens(self.model_index));
+        let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.calls.model_index()));
+        let output_tokens = u64::from(self.config.max_output_tokens(self.calls.model_index()));
         let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
         self.ledger.blocks_model_call(limits, reservation, self.context_estimate())
     }
@@ -165,10 +167,7 @@ impl Session {
     /// Tokens that the next request will take, measured where the provider counted and estimated beyond.
     pub(super) fn context_estimate(&self) -> u64 {
         let bytes = self.conversation.bytes().saturating_add(self.outbox.unsent_bytes() as u64);
-        match self.measured {
-            Some((tokens, at_bytes)) => tokens.saturating_add(bytes.saturating_sub(at_bytes) / 4),
-            None => (bytes / 4 + self.conversation.len() as u64 * 4).saturating_add(self.fixed_tokens),
-        }
+        self.context.estimate(bytes, self.conversation.len())
     }
 
     /// Whether the model call in flight, or the next one, is for a summary.
@@ -232,7 +231,7 @@ impl Session {
             let helps = !self.is_compacting() && self.can_shorten();
             return if helps { Trigger::ContextOverflowed } else { for_good };
         }
-        let attempts = self.failed_attempts.saturating_add(1);
+        let attempts = self.calls.attempt();
         let in_time = error.retry_after_ms.is_none_or(|asked_ms| asked_ms <= self.longest_retry_after_ms(at_ms).0);
         let again = in_time && self.config.retry.delay_after_ms(attempts, error, chance_permille).is_some();
         let has_fallback = self.next_model() < self.config.models.len();
@@ -273,8 +272,8 @@ impl Session {
         Ok(if any_runs { Trigger::ApprovalsGranted } else { Trigger::ApprovalsAllDenied })
     }
 
-    fn tool_completed(&self, call: &CallId, outcome: &ToolOutcome) -> Trigger {
-        let Some(batch) = &self.batch else { return Trigger::ToolsStopped };
+    /// A call of the batch ended.
+    pub(super) fn tool_completed(&self, batch: &Batch, call: &CallId, outcome: &ToolOutcome) -> Trigger {
         let names_changes = !outcome.changed_paths.is_empty();
         if batch.is_another_running(call) {
             return Trigger::ToolCompletedMoreLeft;
@@ -333,7 +332,7 @@ impl Session {
         if self.compaction.due.is_some() {
             return true;
         }
-        let model = self.config.model(self.model_index);
+        let model = self.config.model(self.calls.model_index());
         let Some(window) = model.and_then(|model| model.context_window_tokens) else { return false };
         let full = window.saturating_mul(u64::from(self.config.compact_at_permille)) / 1_000;
         self.context_estimate() > full && self.may_summarise(false)
@@ -346,12 +345,16 @@ impl Session {
     }
 
     fn is_work_due_after_compaction(&self) -> bool {
-        self.compaction.due != Some(compaction::Cause::Requested) || self.outbox.has_queue() || self.is_raised()
+        self.compaction.due != Some(compaction::Cause::Requested) || self.outbox.has_queue() || self.held.is_raised()
     }
 
     /// What it is that there will be no summary: work whose limit was raised meanwhile does not depend on it, unless the provider said what
     /// it would say to the work as well.
     const fn no_summary(&self, is_hopeful: bool) -> Trigger {
-        if self.is_raised() && is_hopeful { Trigger::CompactionFailedWorkDue } else { Trigger::CompactionFailedForGood }
+        if self.held.is_raised() && is_hopeful {
+            Trigger::CompactionFailedWorkDue
+        } else {
+            Trigger::CompactionFailedForGood
+        }
     }
 }

@@ -68,6 +68,7 @@ impl Source {
             | Event::CancelRequested
             | Event::LeaveRequested
             | Event::ShutdownRequested
+            | Event::SessionResumed { .. }
             | Event::LlmFailed { .. }
             | Event::LlmAborted { .. }
             | Event::LlmInterrupted { .. }

@@ -52,6 +52,16 @@ pub enum Event {
     LeaveRequested,
     /// The user asked to end the session for good.
     ShutdownRequested,
+    /// A program resumes the session that another one left. The first event of that program, with its time: the time since the last event
+    /// counts for no limit. What was in flight is answered here if it cannot be repeated; the rest is still [outstanding](super::Session::outstanding).
+    SessionResumed {
+        /// Whether what was in flight had begun.
+        #[serde(default)]
+        begun: bool,
+        /// The calls that were running.
+        #[serde(default)]
+        calls: Vec<LeftCall>,
+    },
 
     /// A piece of the answer came. Not journalled.
     LlmDelta {
@@ -83,8 +93,8 @@ pub enum Event {
         /// The text that had come until then.
         partial_text: String,
     },
-    /// The program that made the model call ended before the answer came, and another one resumed the session. What the call used is
-    /// estimated and charged, and the request is made again if the limits still allow it.
+    /// The model call was lost before its answer came, as when another program made it. What the call used is estimated and charged, and the
+    /// request is made again if the limits still allow it.
     LlmInterrupted {
         /// Of the model call.
         ticket: Ticket,
@@ -183,6 +193,17 @@ pub enum Event {
     },
 }
 
+/// A call that was running when its program ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftCall {
+    /// Its id.
+    pub call: CallId,
+    /// Whether it had begun.
+    pub begun: bool,
+    /// Whether its tool only reads, so that it may be repeated.
+    pub only_reads: bool,
+}
+
 impl Event {
     /// The event's name, for refusals and traces.
     #[must_use]
@@ -197,6 +218,7 @@ impl Event {
             Self::CancelRequested => "CancelRequested",
             Self::LeaveRequested => "LeaveRequested",
             Self::ShutdownRequested => "ShutdownRequested",
+            Self::SessionResumed { .. } => "SessionResumed",
             Self::LlmDelta { .. } => "LlmDelta",
             Self::LlmCompleted { .. } => "LlmCompleted",
             Self::LlmFailed { .. } => "LlmFailed",
@@ -230,6 +252,7 @@ impl Event {
             | Self::CancelRequested
             | Self::LeaveRequested
             | Self::ShutdownRequested
+            | Self::SessionResumed { .. }
             | Self::LlmDelta { .. }
             | Self::LlmCompleted { .. }
             | Self::LlmFailed { .. }

@@ -77,44 +77,23 @@ impl Session {
 
     /// Whether a ticket that is open was not given yet.
     fn has_ticket_of_the_future(&self) -> bool {
-        let deadline = self.deadline.armed.map(|(armed, _)| armed);
+        let deadline = self.deadline.ticket();
         let open = self.asked.map(|asked| asked.ticket).into_iter().chain(deadline);
         open.into_iter().any(|ticket| ticket.0 > self.next_ticket)
     }
 
     fn contradiction(&self) -> Option<&'static str> {
         let batch = self.batch.as_deref();
-        let waits_for_driver = match self.state {
-            State::Ready | State::WaitingForUserInput => false,
-            // What was in flight at the end is not forgotten.
-            State::ShuttingDown => self.asked.is_some(),
-            State::CallingLlm
-            | State::SendingToolResults
-            | State::PreparingTools
-            | State::AwaitingApproval
-            | State::ExecutingTools
-            | State::CheckingGitCommits
-            | State::RunningAutoformatters
-            | State::CommittingChanges
-            | State::RunningHooks
-            | State::Compacting
-            | State::Error => true,
-            State::PreparingRequest
-            | State::ProcessingLlmResponse
-            | State::EndOfTurn
-            | State::ToolUseRequested
-            | State::CheckingForCancellation
-            | State::SettlingHooks
-            | State::CheckingBudget
-            | State::GatheringAdditionalMessages
-            | State::Cancelled
-            | State::BudgetExceeded => return Some("at rest"),
-        };
+        if self.table.table().is_passing(self.state) {
+            return Some("at rest");
+        }
+        // What was in flight at the end is not forgotten.
+        let waits_for_driver = if self.is_over() { self.asked.is_some() } else { self.state.asks().is_some() };
         let has_batch = matches!(self.state, State::PreparingTools | State::AwaitingApproval | State::ExecutingTools);
         let faults = [
             (self.asked.is_some() != waits_for_driver, "with a request to the driver missing or left over"),
             (self.has_ticket_of_the_future(), "with a ticket that has not been issued"),
-            (self.stopped_by_limit && !self.may_be_stopped(), "with missing work that a limit stopped"),
+            (self.held.is_stopped() && !self.may_be_stopped(), "with missing work that a limit stopped"),
             (self.cancel.is_some() && self.asked.is_none(), "with a stop of nothing"),
             (
                 self.hooks.is_running() != (self.state == State::RunningHooks),
@@ -137,7 +116,7 @@ impl Session {
             ),
             (self.state == State::Compacting && !self.is_compacting(), "without a summary to make"),
             (self.is_answering() && self.is_compacting(), "with a summary to make"),
-            (self.state == State::Error && self.retry.is_none(), "without a wait"),
+            (self.state == State::Error && self.calls.retry().is_none(), "without a wait"),
         ];
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
     }

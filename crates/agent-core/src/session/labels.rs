@@ -82,6 +82,10 @@ labels! {
         LeaveRequested,
         /// The user asked to end the session.
         ShutdownRequested,
+        /// Another program resumed the session; what was in flight and can be repeated is.
+        SessionResumed,
+        /// Another program resumed the session, in which a stop was pending.
+        ResumedStopped,
         /// A piece of the answer arrived.
         LlmDelta,
         /// The model call succeeded.
@@ -213,6 +217,7 @@ macro_rules! answering_triggers {
             | Trigger::ContextOverflowed
             | Trigger::LlmAborted
             | Trigger::LlmInterrupted
+            | Trigger::ResumedStopped
             | Trigger::RetryTimeout
             | Trigger::ToolsPrepared
             | Trigger::ApprovalsGranted
@@ -250,6 +255,7 @@ macro_rules! other_triggers {
             | Trigger::CancelRequested
             | Trigger::LeaveRequested
             | Trigger::ShutdownRequested
+            | Trigger::SessionResumed
             | Trigger::LlmDelta
             | Trigger::ApprovalPartial
             | Trigger::ToolProgress

@@ -6,7 +6,7 @@
 
 use super::Session;
 use super::batch::Counts;
-use crate::budget::Limits;
+use crate::budget::{Limits, half};
 use crate::conversation::ToolCall;
 use crate::fingerprint;
 use alloc::format;
@@ -105,10 +105,4 @@ impl Most {
 /// Whether it is half of the limit or more.
 const fn is_half(count: u32, limit: u32) -> bool {
     count >= half(limit)
-}
-
-/// Half of a limit, and more than one: once is no circle.
-const fn half(limit: u32) -> u32 {
-    let half = limit.div_ceil(2);
-    if half > 1 { half } else { 2 }
 }

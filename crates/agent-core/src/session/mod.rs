@@ -29,12 +29,15 @@
 mod absorb;
 mod action;
 mod batch;
+mod calls;
 mod classify;
 mod clock;
 mod compaction;
 mod config;
+mod context;
 mod durability;
 mod event;
+mod held;
 mod kept;
 mod labels;
 mod loops;
@@ -45,6 +48,7 @@ mod rare;
 mod render;
 mod replaced;
 mod reply;
+mod resumed;
 mod step;
 mod stepping;
 pub mod table;
@@ -57,7 +61,7 @@ pub use action::Action;
 pub use batch::Denial;
 pub use config::{ModelConfig, SessionConfig};
 pub use durability::Durability;
-pub use event::Event;
+pub use event::{Event, LeftCall};
 pub use outcome::{Outcome, OutcomeKind};
 pub use statetable::Ticket;
 pub use step::{Notes, Objection, Reason, Rejected, Step, Trace, Transition};
@@ -74,14 +78,16 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use batch::Batch;
+use calls::ModelCalls;
 use clock::Deadline;
 use compaction::Compaction;
+use context::Context;
 use durability::Source;
+use held::Held;
 use loops::Repetition;
 use outbox::Outbox;
-use outcome::Run;
+use outcome::{LastRun, Run};
 use rare::Rare;
-use replaced::Replaced;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
 use statetable::{Machine, Proved, Rendering};
@@ -116,18 +122,11 @@ pub struct Session {
     used_ids: UsedIds,
 
     ledger: Ledger,
-    model_index: usize,
-    /// What the model in flight was called with, while another configuration has come since.
-    #[serde(default, rename = "replaced_model", skip_serializing_if = "Option::is_none")]
-    replaced: Option<Box<Replaced>>,
-    failed_attempts: u32,
-    retry: Option<Box<Retry>>,
-    pauses: u32,
+    #[serde(flatten)]
+    calls: ModelCalls,
     compaction: Compaction,
-    /// What the provider last counted, and the history's size then: the base of estimates.
-    measured: Option<(u64, u64)>,
-    /// Estimated tokens of the system prompt and the tools.
-    fixed_tokens: u64,
+    #[serde(flatten)]
+    context: Context,
     repetition: Repetition,
     deadline: Deadline,
     hooks: HookBook,
@@ -135,13 +134,9 @@ pub struct Session {
     cancel: Option<CancelReason>,
     /// What the next `DisplayError` says.
     notice: Option<Box<Notice>>,
-    /// Whether nothing but a limit keeps what is unsent from going out: the last turn that sends something ended so.
-    stopped_by_limit: bool,
-    /// Whether the limits were raised since, while a summary was made or the hooks of the session's end ran.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    raised: bool,
-    tool_calls_refused: bool,
-    run: Option<Run>,
+    #[serde(flatten)]
+    held: Held,
+    run: LastRun,
     next_ticket: u64,
     next_call: u64,
     trace: Trace,
@@ -176,23 +171,16 @@ impl Session {
             changes: Rare::default(),
             used_ids: UsedIds::default(),
             ledger: Ledger::default(),
-            model_index: 0,
-            replaced: None,
-            failed_attempts: 0,
-            retry: None,
-            pauses: 0,
+            calls: ModelCalls::default(),
             compaction: Compaction::default(),
-            measured: None,
-            fixed_tokens: config.fixed_tokens(),
+            context: Context::new(config.fixed_tokens()),
             repetition: Repetition::default(),
             deadline: Deadline::default(),
             hooks: HookBook::default(),
             cancel: None,
             notice: None,
-            stopped_by_limit: false,
-            raised: false,
-            tool_calls_refused: false,
-            run: None,
+            held: Held::default(),
+            run: LastRun::default(),
             next_ticket: 0,
             next_call: 0,
             trace: Trace::new(None),
@@ -238,7 +226,7 @@ impl Session {
     /// Whether something with this ticket was asked and is not answered.
     #[must_use]
     pub fn is_open(&self, ticket: Ticket) -> bool {
-        let deadline = self.deadline.armed.map(|(armed, _)| armed);
+        let deadline = self.deadline.ticket();
         self.asked.map(|asked| asked.ticket) == Some(ticket) || deadline == Some(ticket)
     }
 
@@ -269,7 +257,7 @@ impl Session {
 
     /// Whether a run is going on that is to end by itself: it is neither a summary that was asked for nor being stopped.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| !run.finished && !run.is_summary) && self.cancel.is_none()
+        self.run.is_at_work() && self.cancel.is_none()
     }
 
     /// Whether the session has ended for good.
@@ -316,7 +304,7 @@ impl Session {
     /// How the last run ended: from the input that started it to the prompt. `None` while it is in progress, or before the first.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.run.as_ref().filter(|run| run.finished).map(Run::outcome)
+        self.run.finished().map(Run::outcome)
     }
 
     /// The limit that stands in the way of another model call, if any; at rest, of the first one of another turn.
@@ -386,13 +374,6 @@ impl ChangeRecord {
     fn forget_batch(&mut self) {
         (self.tools, self.intent) = (Vec::new(), String::new());
     }
-}
-
-/// The wait before a repetition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Retry {
-    delay_ms: u64,
-    reason: String,
 }
 
 /// What `DisplayError` will say.

@@ -5,7 +5,7 @@ use super::compaction::{self, Cause};
 use super::outcome::Ending;
 use super::reply::{self, Kept, Reply};
 use super::table::Trigger;
-use super::{Notice, Retry, Session, SessionConfig};
+use super::{Context, Notice, Session, SessionConfig};
 use crate::budget::Price;
 use crate::conversation::{Answer, Block};
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse, PartialAnswer, Usage};
@@ -29,10 +29,8 @@ impl Session {
         let judged = reply::judge(response, &mut self.next_call, |id| !used.contains(id), &mut notes);
         notes.into_iter().for_each(|text| self.trace.note(self.now_ms, text));
         let is_last_chance = match &judged {
-            Reply::Paused(_) => self.pauses >= MAX_PAUSES,
-            Reply::Unusable { .. } => {
-                self.config.retry.delay_ms(self.failed_attempts.saturating_add(1), None, 0).is_none()
-            }
+            Reply::Paused(_) => !self.calls.may_pause(),
+            Reply::Unusable { .. } => self.config.retry.delay_ms(self.calls.attempt(), None, 0).is_none(),
             Reply::Calls { .. } | Reply::Done(_) | Reply::UnusableForGood { .. } => false,
         };
         self.reply = Some(Box::new(if is_last_chance { judged.given_up() } else { judged }));
@@ -44,26 +42,25 @@ impl Session {
         match *reply {
             Reply::Calls { answer, unusable } => {
                 self.accept(&answer);
-                self.pauses = 0;
+                self.calls.complete();
                 answer.calls().for_each(|call| self.used_ids.add(call.id.clone()));
-                answer.text_into(&mut self.run.get_or_insert_default().text);
+                answer.text_into(self.run.current().text_mut());
                 self.batch = Some(Box::new(Batch::new(answer, unusable)));
             }
             Reply::Paused(answer) => {
                 self.accept(&answer);
-                self.pauses = self.pauses.saturating_add(1);
+                self.calls.pause();
                 // It follows the input that was just committed, so it always fits.
                 let _ = self.conversation.push_answer(answer);
             }
             Reply::Done(answer) => {
                 self.accept(&answer);
-                self.pauses = 0;
-                answer.text_into(&mut self.run.get_or_insert_default().text);
+                self.calls.complete();
+                answer.text_into(self.run.current().text_mut());
                 let _ = self.conversation.push_answer(answer);
             }
             Reply::Unusable { reason } => {
-                let delay_ms = self.next_delay_ms(None, 0).unwrap_or_default();
-                self.retry = Some(Box::new(Retry { delay_ms, reason }));
+                self.fail(None, 0, reason);
             }
             Reply::UnusableForGood { reason, keep, hand_back, .. } => self.give_up_on(reason, keep, hand_back),
         }
@@ -88,8 +85,7 @@ impl Session {
             self.charge_partial(*partial);
         }
         if trigger == Trigger::LlmFailedRetryable {
-            let delay_ms = self.next_delay_ms(error.retry_after_ms, chance_permille).unwrap_or_default();
-            self.retry = Some(Box::new(Retry { delay_ms, reason: error.message.clone() }));
+            self.fail(error.retry_after_ms, chance_permille, error.message.clone());
         } else if trigger == Trigger::LlmFailedFallback {
             self.fall_back(error);
         } else if trigger == Trigger::ContextOverflowed {
@@ -136,7 +132,7 @@ impl Session {
 
     /// Puts an answer without its proper end behind the history. The model is told with the next message.
     fn push_kept(&mut self, Kept { answer, note }: Kept) {
-        answer.text_into(&mut self.run.get_or_insert_default().text);
+        answer.text_into(self.run.current().text_mut());
         let _ = self.conversation.push_answer(answer);
         self.outbox.note(note);
     }
@@ -145,9 +141,10 @@ impl Session {
     fn accept(&mut self, answer: &Answer) {
         self.commit_input();
         if let Some(usage) = self.reply_usage.as_deref() {
-            self.measured = Some((usage.total_tokens(), self.conversation.bytes().saturating_add(answer.bytes())));
+            let bytes = self.conversation.bytes().saturating_add(answer.bytes());
+            self.context.measure(usage.total_tokens(), bytes);
         }
-        self.failed_attempts = 0;
+        self.calls.succeed();
         if !self.config.hooks.is_empty() {
             self.hooks.model_answered();
         }
@@ -157,24 +154,22 @@ impl Session {
     /// The whole configuration is another. A call in flight stays what it was, and that of the model it was made to.
     pub(super) fn absorb_config(&mut self, config: SessionConfig) {
         let is_called = self.is_model_called();
-        let asked = is_called.then(|| self.replaced.take().unwrap_or_else(|| Box::new(self.replaceable())));
-        self.replaced = asked.filter(|asked| !asked.is_of(&config));
+        let asked = is_called.then(|| self.calls.take_replaced().unwrap_or_else(|| Box::new(self.replaceable())));
+        self.calls.reconfigure(asked.filter(|asked| !asked.is_of(&config)));
         if config.limits != self.config.limits {
-            self.tool_calls_refused = false;
+            self.held.refuse_calls(false);
         }
         self.config = config;
-        self.fixed_tokens = self.config.fixed_tokens();
-        self.model_index = 0;
-        self.measured = None;
+        self.context = Context::new(self.config.fixed_tokens());
         self.hooks.start_again();
     }
 
     /// Where the next model stands that would be asked instead of the one that was.
     pub(super) fn next_model(&self) -> usize {
-        if self.replaced.as_ref().is_some_and(|replaced| replaced.model.as_ref() != self.config.models.first()) {
+        if self.calls.replaced().is_some_and(|replaced| replaced.model.as_ref() != self.config.models.first()) {
             0
         } else {
-            self.model_index.saturating_add(1)
+            self.calls.model_index().saturating_add(1)
         }
     }
 
@@ -193,10 +188,9 @@ impl Session {
 
     fn fall_back(&mut self, error: &LlmError) {
         let from = self.called_id();
-        (self.model_index, self.replaced) = (self.next_model(), None);
-        self.failed_attempts = 0;
-        self.measured = None;
-        let to = self.config.model_id(self.model_index);
+        self.calls.fall_back(self.next_model());
+        self.context.forget();
+        let to = self.config.model_id(self.calls.model_index());
         // The turn goes on: this is no error of the run.
         let message = format!("{}; continuing with model {to} instead of {from}", error.message);
         self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
@@ -212,7 +206,7 @@ impl Session {
         } else {
             self.notify_handing_back(message);
         }
-        self.run.get_or_insert_default().ending = Some(Ending::Llm(error.kind));
+        self.run.current().end(Ending::Llm(error.kind));
     }
 
     fn give_up_on(&mut self, reason: String, keep: Option<Kept>, hand_back: bool) {
@@ -225,7 +219,7 @@ impl Session {
             None if hand_back => self.notify_handing_back(reason),
             None => self.notify(reason),
         }
-        self.run.get_or_insert_default().ending = Some(Ending::Unusable);
+        self.run.current().end(Ending::Unusable);
     }
 
     fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse) {
@@ -237,8 +231,8 @@ impl Session {
                 summary.ok().and_then(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text));
             if let Some(shorter) = shorter {
                 self.conversation = shorter;
-                self.measured = None;
-                self.failed_attempts = 0;
+                self.context.forget();
+                self.calls.succeed();
             }
             if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
                 self.gather_unless_cancelled();
@@ -246,7 +240,7 @@ impl Session {
         } else if matches!(trigger, Trigger::CompactionFailedForGood | Trigger::CompactionFailedWorkDue) {
             let why = summary.err().unwrap_or_else(|| "the summary is not much shorter".to_string());
             self.notify(format!("summarising the conversation failed: {why}"));
-            self.run.get_or_insert_default().ending = Some(Ending::Unusable);
+            self.run.current().end(Ending::Unusable);
             if trigger == Trigger::CompactionFailedWorkDue {
                 self.go_on_without_summary();
             }
@@ -291,7 +285,7 @@ impl Session {
     fn shorten(&mut self) {
         let by_summary = self.compaction.overflows == 0 && self.may_summarise(true);
         self.compaction.overflows = self.compaction.overflows.saturating_add(1);
-        self.measured = None;
+        self.context.forget();
         if by_summary {
             self.compaction.due = Some(Cause::TooLong);
         } else if let Some(shorter) = compaction::last_round_clipped(&self.conversation) {
@@ -299,9 +293,10 @@ impl Session {
         }
     }
 
-    fn next_delay_ms(&mut self, retry_after_ms: Option<u64>, chance_permille: u16) -> Option<u64> {
-        self.failed_attempts = self.failed_attempts.saturating_add(1);
-        self.config.retry.delay_ms(self.failed_attempts, retry_after_ms, chance_permille)
+    /// The call is repeated after a while.
+    fn fail(&mut self, retry_after_ms: Option<u64>, chance_permille: u16, reason: String) {
+        let delay_ms = self.config.retry.delay_ms(self.calls.attempt(), retry_after_ms, chance_permille);
+        self.calls.fail(delay_ms.unwrap_or_default(), reason);
     }
 
     /// Kept in the room of the last one, where there is one.
@@ -313,7 +308,7 @@ impl Session {
     }
 
     /// What is known to have come of an answer that was never whole.
-    fn charge_partial(&mut self, partial: PartialAnswer) {
+    pub(super) fn charge_partial(&mut self, partial: PartialAnswer) {
         let usage = partial.usage_or(self.context_estimate());
         let price = self.called_price().copied();
         self.ledger.charge(&usage, true, price.as_ref());
@@ -331,7 +326,7 @@ impl Session {
 
     /// Why it is not tried again.
     fn final_message(&self, error: &LlmError) -> String {
-        let attempts = self.failed_attempts.saturating_add(1);
+        let attempts = self.calls.attempt();
         let (longest_ms, is_deadline) = self.longest_retry_after_ms(self.now_ms);
         match error.retry_after_ms {
             Some(asked_ms) if error.kind.is_retryable() && asked_ms > longest_ms => format!(
@@ -348,6 +343,3 @@ impl Session {
         }
     }
 }
-
-/// Times in a row that an answer may be paused.
-const MAX_PAUSES: u32 = 8;

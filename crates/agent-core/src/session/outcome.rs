@@ -91,20 +91,59 @@ impl OutcomeKind {
     }
 }
 
+/// The run that is going on, or the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct LastRun(Option<Run>);
+
+impl LastRun {
+    /// A run begins. Messages that were typed ahead belong to the one that is going on.
+    pub(super) fn begin(&mut self) {
+        if self.0.as_ref().is_none_or(|run| run.finished) {
+            self.0 = Some(Run::default());
+        }
+    }
+
+    /// The run that is going on, or the last one; there is one from here on.
+    pub(super) fn current(&mut self) -> &mut Run {
+        self.0.get_or_insert_default()
+    }
+
+    /// The run that is going on.
+    pub(super) fn unfinished(&mut self) -> Option<&mut Run> {
+        self.0.as_mut().filter(|run| !run.finished)
+    }
+
+    /// The last run, if none is going on.
+    pub(super) fn finished(&self) -> Option<&Run> {
+        self.0.as_ref().filter(|run| run.finished)
+    }
+
+    /// Whether one is going on that is to send something.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.0.as_ref().is_some_and(|run| !run.finished && !run.is_summary)
+    }
+
+    /// The model's last text.
+    pub(super) fn text(&self) -> &str {
+        self.0.as_ref().map_or("", |run| &run.text)
+    }
+}
+
 /// What happened in the run so far that matters for its outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Run {
-    pub(super) text: String,
-    pub(super) denials: Vec<Denial>,
-    pub(super) ending: Option<Ending>,
-    pub(super) error: Option<String>,
-    pub(super) finished: bool,
+    text: String,
+    denials: Vec<Denial>,
+    ending: Option<Ending>,
+    error: Option<String>,
+    finished: bool,
     /// The time that its last turn used, in milliseconds, where that is limited.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) used_ms: u64,
+    used_ms: u64,
     /// Whether the user asked for a summary and for nothing else: how it ends says nothing about the work before it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub(super) is_summary: bool,
+    is_summary: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -125,7 +164,7 @@ impl super::Session {
     /// The limit that ended the last run, if one did.
     #[must_use]
     pub fn ended_by_limit(&self) -> Option<LimitKind> {
-        self.run.as_ref().filter(|run| run.finished).and_then(Run::limit_kind)
+        self.run.finished().and_then(Run::limit_kind)
     }
 }
 
@@ -135,10 +174,46 @@ impl Run {
     }
 
     pub(super) fn limit(&mut self, reached: &LimitReached) {
-        self.ending = Some(Ending::Limit(reached.kind));
+        self.end(Ending::Limit(reached.kind));
     }
 
-    pub(super) const fn limit_kind(&self) -> Option<LimitKind> {
+    /// How it ends, unless it goes on.
+    pub(super) fn end(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+    }
+
+    /// What it failed for.
+    pub(super) fn fail(&mut self, error: String) {
+        self.error = Some(error);
+    }
+
+    /// Calls were not allowed to run.
+    pub(super) fn deny(&mut self, denials: impl IntoIterator<Item = Denial>) {
+        self.denials.extend(denials);
+    }
+
+    /// The model's last text.
+    pub(super) const fn text_mut(&mut self) -> &mut String {
+        &mut self.text
+    }
+
+    /// The user asked for a summary and for nothing else.
+    pub(super) const fn is_for_summary(&mut self) {
+        self.is_summary = true;
+    }
+
+    /// It has ended. Whether a limit ended it that can be raised, if it was to send something.
+    pub(super) fn finish(&mut self, used_ms: u64) -> Option<bool> {
+        (self.finished, self.used_ms) = (true, used_ms);
+        (!self.is_summary).then(|| self.is_stopped_by_limit())
+    }
+
+    /// The time that its last turn used.
+    pub(super) const fn used_ms(&self) -> u64 {
+        self.used_ms
+    }
+
+    const fn limit_kind(&self) -> Option<LimitKind> {
         match self.ending {
             Some(Ending::Limit(kind)) => Some(kind),
             Some(Ending::Cancelled | Ending::HookStopped | Ending::Llm(_) | Ending::Unusable) | None => None,
@@ -151,7 +226,7 @@ impl Run {
     }
 
     /// Whether a limit ended it that, once raised, lets it go on. What was repeated, and what took too long, waits for the user.
-    pub(super) const fn is_stopped_by_limit(&self) -> bool {
+    const fn is_stopped_by_limit(&self) -> bool {
         match &self.ending {
             Some(Ending::Limit(kind)) => match kind {
                 LimitKind::ModelCalls

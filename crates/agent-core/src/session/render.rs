@@ -2,118 +2,146 @@
 
 use super::compaction;
 use super::table::{ActionKind, State, Trigger};
-use super::{Action, Asked, Event, Outstanding, Session, Ticket};
-use crate::conversation::ToolCall;
+use super::{Action, Asked, Event, Notice, Outstanding, Session, Ticket};
 use crate::llm::{LlmRequest, Purpose};
 use crate::table::Row;
+use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-impl Session {
-    /// The action that a label stands for now, or nothing when there is nothing to do it with.
-    pub(super) fn action(&mut self, kind: ActionKind) -> Option<Action> {
-        match kind {
-            ActionKind::SendLlmRequest => {
-                let ticket = self.ask_model();
-                Some(Action::SendLlmRequest { ticket, request: self.request() })
-            }
-            ActionKind::CancelLlmRequest => self.cancelled().map(|ticket| Action::CancelLlmRequest { ticket }),
-            ActionKind::CancelTools => self.cancelled().map(|ticket| Action::CancelTools { ticket }),
-            ActionKind::CancelHooks => self.cancelled().map(|ticket| Action::CancelHooks { ticket }),
-            ActionKind::CancelRetry => self.cancelled().map(|ticket| Action::CancelRetry { ticket }),
-            ActionKind::WithdrawApproval => self.cancelled().map(|ticket| Action::WithdrawApproval { ticket }),
-            ActionKind::PrepareTools => {
-                let calls = self.batch.as_ref()?.calls();
-                Some(Action::PrepareTools { ticket: self.ask(), calls })
-            }
-            ActionKind::RequestApproval => {
-                let questions = self.batch.as_ref()?.questions();
-                Some(Action::RequestApproval { ticket: self.ask(), questions })
-            }
-            ActionKind::ExecuteTools => {
-                let mut calls = Vec::new();
-                self.emit_group(|call| calls.push(call.clone()))?;
-                Some(Action::ExecuteTools { ticket: self.ask(), calls })
-            }
-            ActionKind::CheckGitCommits => {
-                Some(Action::CheckGitCommits { ticket: self.ask(), changes: self.changes() })
-            }
-            ActionKind::RunAutoformatters => {
-                Some(Action::RunAutoformatters { ticket: self.ask(), changes: self.changes() })
-            }
-            ActionKind::CommitChanges => Some(Action::CommitChanges { ticket: self.ask(), changes: self.changes() }),
-            ActionKind::RunHooks => {
-                let occasion = self.hooks.occasion()?;
-                Some(Action::RunHooks { ticket: self.ask(), occasion })
-            }
-            ActionKind::ScheduleRetry => {
-                let ticket = self.ask();
-                self.schedule_retry(ticket)
-            }
-            ActionKind::StartDeadline => self.start_deadline(),
-            ActionKind::HoldDeadline => self.hold_deadline(),
-            // Both are rendered with the piece itself, by `transient`.
-            ActionKind::DisplayText => None,
-            ActionKind::DisplayMessage => {
-                let blocks = self.reply.as_ref()?.shown().to_vec();
-                (!blocks.is_empty())
-                    .then_some(Action::DisplayMessage { blocks, usage: self.reply_usage.as_deref().copied() })
-            }
-            ActionKind::DisplayError => self
-                .notice
-                .take()
-                .map(|notice| Action::DisplayError { message: notice.message, returned_input: notice.returned_input }),
-            ActionKind::DiscardPartial => Some(Action::DiscardPartial),
-            ActionKind::PromptForInput => {
-                self.end_turn();
-                Some(Action::PromptForInput)
-            }
-            ActionKind::ReturnQueuedInput => {
-                let texts = self.outbox.take_queue();
-                (!texts.is_empty()).then_some(Action::ReturnQueuedInput { texts })
-            }
-            ActionKind::Shutdown => Some(Action::Shutdown),
-        }
-    }
+/// What an action was given when its row fired, beside what stands in the session.
+pub(super) enum Issued {
+    /// A ticket; that of nothing where no answer is expected.
+    Ticket(Ticket),
+    Notice(Box<Notice>),
+    Texts(Vec<String>),
+}
 
-    /// What rendering an action changes in the session, and nothing else: the actions of a journal are not performed again, and to make them
-    /// is a sixth of what a step costs.
-    pub(super) fn skip_action(&mut self, kind: ActionKind) {
-        match kind {
-            ActionKind::SendLlmRequest => drop(self.ask_model()),
-            ActionKind::PrepareTools | ActionKind::RequestApproval if self.batch.is_none() => {}
+impl State {
+    /// What a waiting state asked for, and waits for.
+    pub(super) const fn asks(self) -> Option<ActionKind> {
+        Some(match self {
+            Self::CallingLlm | Self::SendingToolResults | Self::Compacting => ActionKind::SendLlmRequest,
+            Self::PreparingTools => ActionKind::PrepareTools,
+            Self::AwaitingApproval => ActionKind::RequestApproval,
+            Self::ExecutingTools => ActionKind::ExecuteTools,
+            Self::CheckingGitCommits => ActionKind::CheckGitCommits,
+            Self::RunningAutoformatters => ActionKind::RunAutoformatters,
+            Self::CommittingChanges => ActionKind::CommitChanges,
+            Self::RunningHooks => ActionKind::RunHooks,
+            Self::Error => ActionKind::ScheduleRetry,
+            Self::Ready
+            | Self::WaitingForUserInput
+            | Self::PreparingRequest
+            | Self::ProcessingLlmResponse
+            | Self::EndOfTurn
+            | Self::ToolUseRequested
+            | Self::CheckingForCancellation
+            | Self::SettlingHooks
+            | Self::CheckingBudget
+            | Self::GatheringAdditionalMessages
+            | Self::Cancelled
+            | Self::BudgetExceeded
+            | Self::ShuttingDown => return None,
+        })
+    }
+}
+
+impl Session {
+    /// What a label of a row changes in the session: it gives a ticket, counts, and takes out what is handed over. Nothing when there is nothing
+    /// to do it with.
+    #[inline]
+    pub(super) fn issue(&mut self, kind: ActionKind) -> Option<Issued> {
+        let ticket = match kind {
+            ActionKind::SendLlmRequest => self.ask_model(),
+            ActionKind::CancelLlmRequest
+            | ActionKind::CancelTools
+            | ActionKind::CancelHooks
+            | ActionKind::CancelRetry
+            | ActionKind::WithdrawApproval => self.cancelled()?,
+            ActionKind::PrepareTools | ActionKind::RequestApproval if self.batch.is_none() => return None,
+            ActionKind::RunHooks if !self.hooks.is_running() => return None,
+            ActionKind::ExecuteTools => {
+                self.emit_group()?;
+                self.ask()
+            }
             ActionKind::PrepareTools
             | ActionKind::RequestApproval
             | ActionKind::CheckGitCommits
             | ActionKind::RunAutoformatters
             | ActionKind::CommitChanges
-            | ActionKind::ScheduleRetry => drop(self.ask()),
-            ActionKind::ExecuteTools => {
-                if self.emit_group(|_| {}).is_some() {
-                    self.ask();
-                }
+            | ActionKind::RunHooks
+            | ActionKind::ScheduleRetry => self.ask(),
+            ActionKind::StartDeadline => self.start_deadline()?,
+            ActionKind::HoldDeadline => self.stop_clock()?,
+            ActionKind::DisplayError => return self.notice.take().map(Issued::Notice),
+            ActionKind::PromptForInput => {
+                self.end_turn();
+                NO_TICKET
             }
+            ActionKind::ReturnQueuedInput => {
+                let texts = self.outbox.take_queue();
+                return (!texts.is_empty()).then_some(Issued::Texts(texts));
+            }
+            // The first is rendered with the piece itself, by `transient`.
             ActionKind::DisplayText
             | ActionKind::DisplayMessage
             | ActionKind::DiscardPartial
-            | ActionKind::Shutdown => {}
-            ActionKind::CancelLlmRequest
-            | ActionKind::CancelTools
-            | ActionKind::CancelHooks
-            | ActionKind::CancelRetry
-            | ActionKind::WithdrawApproval
-            | ActionKind::RunHooks
-            | ActionKind::StartDeadline
-            | ActionKind::HoldDeadline
-            | ActionKind::DisplayError
-            | ActionKind::PromptForInput
-            | ActionKind::ReturnQueuedInput => drop(self.action(kind)),
+            | ActionKind::Shutdown => NO_TICKET,
+        };
+        Some(Issued::Ticket(ticket))
+    }
+
+    /// The action that a label stands for, as it was issued.
+    #[inline]
+    pub(super) fn describe(&self, kind: ActionKind, issued: Issued) -> Option<Action> {
+        match issued {
+            Issued::Ticket(ticket) => self.action(kind, ticket),
+            Issued::Notice(notice) => {
+                let Notice { message, returned_input } = *notice;
+                Some(Action::DisplayError { message, returned_input })
+            }
+            Issued::Texts(texts) => Some(Action::ReturnQueuedInput { texts }),
         }
+    }
+
+    /// The same with its ticket alone: it can be described again as long as it is waited for.
+    fn action(&self, kind: ActionKind, ticket: Ticket) -> Option<Action> {
+        Some(match kind {
+            ActionKind::SendLlmRequest => Action::SendLlmRequest { ticket, request: self.request() },
+            ActionKind::CancelLlmRequest => Action::CancelLlmRequest { ticket },
+            ActionKind::CancelTools => Action::CancelTools { ticket },
+            ActionKind::CancelHooks => Action::CancelHooks { ticket },
+            ActionKind::CancelRetry => Action::CancelRetry { ticket },
+            ActionKind::WithdrawApproval => Action::WithdrawApproval { ticket },
+            ActionKind::PrepareTools => Action::PrepareTools { ticket, calls: self.batch.as_ref()?.calls() },
+            ActionKind::RequestApproval => {
+                Action::RequestApproval { ticket, questions: self.batch.as_ref()?.questions() }
+            }
+            ActionKind::ExecuteTools => Action::ExecuteTools { ticket, calls: self.batch.as_ref()?.running() },
+            ActionKind::CheckGitCommits => Action::CheckGitCommits { ticket, changes: self.changes() },
+            ActionKind::RunAutoformatters => Action::RunAutoformatters { ticket, changes: self.changes() },
+            ActionKind::CommitChanges => Action::CommitChanges { ticket, changes: self.changes() },
+            ActionKind::RunHooks => Action::RunHooks { ticket, occasion: self.hooks.occasion()? },
+            ActionKind::ScheduleRetry => return self.schedule_retry(ticket),
+            ActionKind::StartDeadline => Action::StartDeadline { ticket, delay_ms: self.time_left_ms(self.now_ms)? },
+            ActionKind::HoldDeadline => Action::HoldDeadline { ticket },
+            ActionKind::DisplayText | ActionKind::DisplayError | ActionKind::ReturnQueuedInput => return None,
+            ActionKind::DisplayMessage => {
+                let blocks = self.reply.as_ref()?.shown().to_vec();
+                let usage = self.reply_usage.as_deref().copied();
+                return (!blocks.is_empty()).then_some(Action::DisplayMessage { blocks, usage });
+            }
+            ActionKind::DiscardPartial => Action::DiscardPartial,
+            ActionKind::PromptForInput => Action::PromptForInput,
+            ActionKind::Shutdown => Action::Shutdown,
+        })
     }
 
     /// Counts a model call, and gives it a ticket.
     fn ask_model(&mut self) -> Ticket {
         self.ledger.model_calls = self.ledger.model_calls.saturating_add(1);
-        self.replaced = None;
+        self.calls.begin();
         if !self.is_compacting() {
             self.hooks.summary_ended();
         }
@@ -127,10 +155,10 @@ impl Session {
         (at_most(failures), at_most(alike))
     }
 
-    /// Tells the next group of calls, which count from now on; nothing when there is no batch.
-    fn emit_group(&mut self, tell: impl FnMut(&ToolCall)) -> Option<()> {
+    /// Gives the next group of calls, which count from now on; nothing when there is no batch.
+    fn emit_group(&mut self) -> Option<()> {
         let (most, alike) = self.most_in_group();
-        let emitted = self.batch.as_mut()?.emit_group(most, alike, tell);
+        let emitted = self.batch.as_mut()?.emit_group(most, alike);
         self.ledger.tool_calls = self.ledger.tool_calls.saturating_add(emitted);
         Some(())
     }
@@ -153,51 +181,19 @@ impl Session {
         if self.table.table().is_terminal(self.state) {
             return out;
         }
-        if let Some(asked) = self.asked
-            && let Some(action) = self.asked_again(asked.ticket)
+        if let (Some(asked), Some(kind)) = (self.asked, self.state.asks())
+            && let Some(action) = self.action(kind, asked.ticket)
         {
             out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
         }
         // Under a cancel the clock has nothing to stop any more.
         if self.cancel.is_none()
-            && let (Some((ticket, _)), Some(delay_ms)) = (self.deadline.armed, self.time_left_ms(self.now_ms))
+            && let Some(ticket) = self.deadline.ticket()
+            && let Some(action) = self.action(ActionKind::StartDeadline, ticket)
         {
-            let action = Action::StartDeadline { ticket, delay_ms };
             out.push(Outstanding { action, is_cancelled: false });
         }
         out
-    }
-
-    /// The action that a waiting state waits for, as it was asked.
-    fn asked_again(&self, ticket: Ticket) -> Option<Action> {
-        match self.state {
-            State::CallingLlm | State::SendingToolResults | State::Compacting => {
-                Some(Action::SendLlmRequest { ticket, request: self.request() })
-            }
-            State::PreparingTools => Some(Action::PrepareTools { ticket, calls: self.batch.as_ref()?.calls() }),
-            State::AwaitingApproval => {
-                Some(Action::RequestApproval { ticket, questions: self.batch.as_ref()?.questions() })
-            }
-            State::ExecutingTools => Some(Action::ExecuteTools { ticket, calls: self.batch.as_ref()?.running() }),
-            State::CheckingGitCommits => Some(Action::CheckGitCommits { ticket, changes: self.changes() }),
-            State::RunningAutoformatters => Some(Action::RunAutoformatters { ticket, changes: self.changes() }),
-            State::CommittingChanges => Some(Action::CommitChanges { ticket, changes: self.changes() }),
-            State::RunningHooks => Some(Action::RunHooks { ticket, occasion: self.hooks.occasion()? }),
-            State::Error => self.schedule_retry(ticket),
-            State::Ready
-            | State::WaitingForUserInput
-            | State::PreparingRequest
-            | State::ProcessingLlmResponse
-            | State::EndOfTurn
-            | State::ToolUseRequested
-            | State::CheckingForCancellation
-            | State::SettlingHooks
-            | State::CheckingBudget
-            | State::GatheringAdditionalMessages
-            | State::Cancelled
-            | State::BudgetExceeded
-            | State::ShuttingDown => None,
-        }
     }
 
     /// A new ticket, which the state that is being entered waits for.
@@ -242,11 +238,11 @@ impl Session {
     }
 
     fn schedule_retry(&self, ticket: Ticket) -> Option<Action> {
-        let retry = self.retry.as_ref()?;
+        let retry = self.calls.retry()?;
         Some(Action::ScheduleRetry {
             ticket,
             delay_ms: retry.delay_ms,
-            failed_attempts: self.failed_attempts,
+            failed_attempts: self.calls.failed_attempts(),
             reason: retry.reason.clone(),
         })
     }
@@ -254,3 +250,5 @@ impl Session {
 
 /// Calls of a group at most. Hosts run a few at the same time; and each that ends is looked for among those of its group.
 const MOST_IN_GROUP: u64 = 256;
+/// Of an action that expects no answer.
+const NO_TICKET: Ticket = Ticket(0);

@@ -1,7 +1,7 @@
 //! What the model call in flight was made with, while another configuration has come since: it stays that of its model, and is told again as
 //! it was asked.
 
-use super::{ModelConfig, Session, SessionConfig, State};
+use super::{ActionKind, ModelConfig, Session, SessionConfig};
 use crate::budget::Price;
 use crate::tool::ToolSpec;
 use alloc::sync::Arc;
@@ -46,9 +46,9 @@ impl<'de> Deserialize<'de> for Replaced {
 impl Session {
     /// The model of the call in flight; without one, of the next.
     pub(super) fn called_model(&self) -> Option<&ModelConfig> {
-        match &self.replaced {
+        match self.calls.replaced() {
             Some(replaced) => replaced.model.as_ref(),
-            None => self.config.model(self.model_index),
+            None => self.config.model(self.calls.model_index()),
         }
     }
 
@@ -60,18 +60,17 @@ impl Session {
 
     /// The system prompt of the call in flight; without one, of the next.
     pub(super) fn called_system(&self) -> &Arc<str> {
-        self.replaced.as_ref().and_then(|replaced| replaced.system.as_ref()).unwrap_or(&self.config.system)
+        self.calls.replaced().and_then(|replaced| replaced.system.as_ref()).unwrap_or(&self.config.system)
     }
 
     /// The tools that it offers.
     pub(super) fn called_tools(&self) -> &Arc<[ToolSpec]> {
-        self.replaced.as_ref().and_then(|replaced| replaced.tools.as_ref()).unwrap_or(&self.config.tools)
+        self.calls.replaced().and_then(|replaced| replaced.tools.as_ref()).unwrap_or(&self.config.tools)
     }
 
     /// Whether a model call is in flight.
     pub(super) fn is_model_called(&self) -> bool {
-        let calls = matches!(self.state, State::CallingLlm | State::SendingToolResults | State::Compacting);
-        calls && self.asked.is_some()
+        self.asked.is_some() && self.state.asks() == Some(ActionKind::SendLlmRequest)
     }
 
     /// Its id; empty when there is no model.

@@ -206,7 +206,15 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
         if let Some(ids) = &mut self.ids {
             ids.add(id.clone());
         }
-        ToolCall { id, name: Arc::from(raw.name.as_str()), arguments }
+        ToolCall { id, name: self.name(&raw.name), arguments }
+    }
+
+    /// Calls of the same tool in a row share its name.
+    fn name(&self, given: &str) -> Arc<str> {
+        match self.blocks.last() {
+            Some(Block::Call(last)) if *last.name == *given => Arc::clone(&last.name),
+            _ => Arc::from(given),
+        }
     }
 
     fn id(&mut self, given: &str) -> CallId {

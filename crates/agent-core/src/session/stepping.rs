@@ -4,7 +4,7 @@ use super::table::{ActionKind, ProvedTable, State, Trigger};
 use super::{Action, Event, Notes, Objection, Reason, Session};
 use alloc::vec::Vec;
 use statetable::machine::RowOf;
-use statetable::{Machine, Seat, Stepping};
+use statetable::{Machine, Rendering, Seat, Stepping};
 
 impl Machine for Session {
     type State = State;
@@ -51,12 +51,12 @@ impl Machine for Session {
     }
 
     #[inline]
-    fn render(&mut self, kind: ActionKind, _: Stepping<Self>) -> Option<Action> {
-        self.action(kind)
-    }
-
-    fn render_nothing(&mut self, kind: ActionKind, _: Stepping<Self>) {
-        self.skip_action(kind);
+    fn render(&mut self, kind: ActionKind, rendering: Rendering, _: Stepping<Self>) -> Option<Action> {
+        let issued = self.issue(kind)?;
+        match rendering {
+            Rendering::Actions => self.describe(kind, issued),
+            Rendering::Nothing => None,
+        }
     }
 
     #[inline]

@@ -2,7 +2,8 @@
 //!
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). Rows of a waiting state that begin with the same four triggers mean the same in each:
-//! input is queued, limits and configuration are data, a cancel stops what is in flight and waits for its answer, a shutdown ends.
+//! input is queued, limits and configuration are data, a cancel stops what is in flight and waits for its answer, a shutdown ends. Then follows
+//! what it means that another program resumes the session: what is in flight is repeated, unless a row says what became of it.
 //!
 //! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
 //! the table, as is the full grid of states and triggers in `docs/machines`.
@@ -51,6 +52,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     WaitingForUserInput + Reconfigured        => WaitingForUserInput [];
     WaitingForUserInput + CancelRequested     => WaitingForUserInput [];
     WaitingForUserInput + ShutdownRequested   => ShuttingDown        [ReturnQueuedInput, Shutdown];
+    WaitingForUserInput + SessionResumed      => WaitingForUserInput [];
     WaitingForUserInput + CompactionRequested => PreparingRequest    [StartDeadline];
     WaitingForUserInput + LeaveRequested      => RunningHooks        [RunHooks];
 
@@ -66,6 +68,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CallingLlm + Reconfigured       => CallingLlm            [StartDeadline];
     CallingLlm + CancelRequested    => CallingLlm            [CancelLlmRequest];
     CallingLlm + ShutdownRequested  => ShuttingDown          [CancelLlmRequest, ReturnQueuedInput, Shutdown];
+    CallingLlm + SessionResumed     => CallingLlm            [];
+    CallingLlm + ResumedStopped     => Cancelled             [];
     CallingLlm + LlmDelta           => CallingLlm            [DisplayText];
     CallingLlm + LlmCompleted       => ProcessingLlmResponse [DisplayMessage];
     CallingLlm + LlmFailedRetryable => Error                 [DiscardPartial, ScheduleRetry];
@@ -80,6 +84,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     SendingToolResults + Reconfigured       => SendingToolResults    [StartDeadline];
     SendingToolResults + CancelRequested    => SendingToolResults    [CancelLlmRequest];
     SendingToolResults + ShutdownRequested  => ShuttingDown          [CancelLlmRequest, ReturnQueuedInput, Shutdown];
+    SendingToolResults + SessionResumed     => SendingToolResults    [];
+    SendingToolResults + ResumedStopped     => Cancelled             [];
     SendingToolResults + LlmDelta           => SendingToolResults    [DisplayText];
     SendingToolResults + LlmCompleted       => ProcessingLlmResponse [DisplayMessage];
     SendingToolResults + LlmFailedRetryable => Error                 [DiscardPartial, ScheduleRetry];
@@ -107,6 +113,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     PreparingTools + Reconfigured      => PreparingTools          [StartDeadline];
     PreparingTools + CancelRequested   => PreparingTools          [CancelHooks];
     PreparingTools + ShutdownRequested => ShuttingDown            [CancelHooks, ReturnQueuedInput, Shutdown];
+    PreparingTools + SessionResumed    => PreparingTools          [];
+    PreparingTools + ResumedStopped    => CheckingForCancellation [];
     PreparingTools + ToolsPrepared     => CheckingForCancellation [];
     PreparingTools + HookFailed        => CheckingForCancellation [DisplayError];
     PreparingTools + HooksStoppedTurn  => WaitingForUserInput     [DisplayError, PromptForInput];
@@ -121,6 +129,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     AwaitingApproval + Reconfigured       => AwaitingApproval [];
     AwaitingApproval + CancelRequested    => Cancelled        [WithdrawApproval];
     AwaitingApproval + ShutdownRequested  => ShuttingDown     [WithdrawApproval, ReturnQueuedInput, Shutdown];
+    AwaitingApproval + SessionResumed     => AwaitingApproval [];
     AwaitingApproval + ApprovalPartial    => AwaitingApproval [];
     AwaitingApproval + ApprovalsGranted   => ExecutingTools   [StartDeadline, ExecuteTools];
     AwaitingApproval + ApprovalsAllDenied => CheckingBudget   [StartDeadline];
@@ -130,6 +139,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     ExecutingTools + Reconfigured              => ExecutingTools     [StartDeadline];
     ExecutingTools + CancelRequested           => ExecutingTools     [CancelTools];
     ExecutingTools + ShutdownRequested         => ShuttingDown       [CancelTools, ReturnQueuedInput, Shutdown];
+    ExecutingTools + SessionResumed            => ExecutingTools     [];
+    ExecutingTools + ResumedStopped            => Cancelled          [];
     ExecutingTools + ToolProgress              => ExecutingTools     [DisplayText];
     ExecutingTools + ToolCompletedMoreLeft     => ExecutingTools     [];
     ExecutingTools + ToolGroupCompleted        => ExecutingTools     [ExecuteTools];
@@ -143,6 +154,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CheckingGitCommits + Reconfigured            => CheckingGitCommits    [StartDeadline];
     CheckingGitCommits + CancelRequested         => CheckingGitCommits    [CancelHooks];
     CheckingGitCommits + ShutdownRequested       => ShuttingDown          [CancelHooks, ReturnQueuedInput, Shutdown];
+    CheckingGitCommits + SessionResumed          => CheckingGitCommits    [];
+    CheckingGitCommits + ResumedStopped          => Cancelled             [];
     CheckingGitCommits + GitChecked              => CheckingBudget        [];
     CheckingGitCommits + GitCheckedFormattingDue => RunningAutoformatters [RunAutoformatters];
     CheckingGitCommits + GitCheckedCommitDue     => CommittingChanges     [CommitChanges];
@@ -154,6 +167,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     RunningAutoformatters + Reconfigured                => RunningAutoformatters [StartDeadline];
     RunningAutoformatters + CancelRequested             => RunningAutoformatters [CancelHooks];
     RunningAutoformatters + ShutdownRequested           => ShuttingDown          [CancelHooks, ReturnQueuedInput, Shutdown];
+    RunningAutoformatters + SessionResumed              => RunningAutoformatters [];
+    RunningAutoformatters + ResumedStopped              => Cancelled             [];
     RunningAutoformatters + FormattersFinished          => CheckingBudget        [];
     RunningAutoformatters + FormattersFinishedCommitDue => CommittingChanges     [CommitChanges];
     RunningAutoformatters + HookFailed                  => CheckingBudget        [DisplayError];
@@ -164,6 +179,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CommittingChanges + Reconfigured      => CommittingChanges   [StartDeadline];
     CommittingChanges + CancelRequested   => CommittingChanges   [CancelHooks];
     CommittingChanges + ShutdownRequested => ShuttingDown        [CancelHooks, ReturnQueuedInput, Shutdown];
+    CommittingChanges + SessionResumed    => CommittingChanges   [];
+    CommittingChanges + ResumedStopped    => Cancelled           [];
     CommittingChanges + ChangesCommitted  => CheckingBudget      [];
     CommittingChanges + HookFailed        => CheckingBudget      [DisplayError];
     CommittingChanges + HooksStoppedTurn  => WaitingForUserInput [DisplayError, PromptForInput];
@@ -173,6 +190,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     RunningHooks + Reconfigured      => RunningHooks        [StartDeadline];
     RunningHooks + CancelRequested   => RunningHooks        [CancelHooks];
     RunningHooks + ShutdownRequested => ShuttingDown        [CancelHooks, ReturnQueuedInput, Shutdown];
+    RunningHooks + SessionResumed    => RunningHooks        [];
+    RunningHooks + ResumedStopped    => Cancelled           [];
     RunningHooks + HooksFinished     => SettlingHooks       [DisplayError];
     RunningHooks + HookFailed        => SettlingHooks       [DisplayError];
     RunningHooks + HooksStoppedTurn  => WaitingForUserInput [DisplayError, PromptForInput];
@@ -197,6 +216,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Compacting + Reconfigured               => Compacting          [StartDeadline];
     Compacting + CancelRequested            => Compacting          [CancelLlmRequest];
     Compacting + ShutdownRequested          => ShuttingDown        [CancelLlmRequest, ReturnQueuedInput, Shutdown];
+    Compacting + SessionResumed             => Compacting          [];
+    Compacting + ResumedStopped             => Cancelled           [];
     Compacting + LlmDelta                   => Compacting          [];
     Compacting + CompactionCompletedWorkDue => PreparingRequest    [];
     Compacting + CompactionCompleted        => WaitingForUserInput [PromptForInput];
@@ -212,6 +233,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Error + Reconfigured      => Error            [StartDeadline];
     Error + CancelRequested   => Cancelled        [CancelRetry];
     Error + ShutdownRequested => ShuttingDown     [CancelRetry, ReturnQueuedInput, Shutdown];
+    Error + SessionResumed    => Error            [];
     Error + RetryTimeout      => PreparingRequest [];
 
     Cancelled      + AutoCancelSettled => WaitingForUserInput [DisplayError, ReturnQueuedInput, PromptForInput];

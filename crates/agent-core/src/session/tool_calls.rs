@@ -36,8 +36,8 @@ impl Session {
             }
         }
         let left = self.tool_calls_left();
-        self.tool_calls_refused = self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0);
-        self.run.get_or_insert_default().denials.extend(denials);
+        self.held.refuse_calls(self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0));
+        self.run.current().deny(denials);
     }
 
     /// Counts the calls that have ended, in call order, up to the next that may still run. Once they have gone in circles for so long that the
@@ -84,7 +84,7 @@ impl Session {
             // Who allows the same for the session again and again allows it once.
             let known = &mut self.config.permissions.allow;
             known.extend(rule.filter(|rule| !known.contains(rule)));
-            self.run.get_or_insert_default().denials.extend(denial);
+            self.run.current().deny(denial);
         }
         if trigger == Trigger::ApprovalPartial {
             return;
@@ -93,7 +93,8 @@ impl Session {
         self.count_calls();
         // Limits that were lowered meanwhile do not touch what is in flight: one of the calls runs.
         let left = self.tool_calls_left().map(|left| left.max(1));
-        self.tool_calls_refused |= self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0);
+        let refuses = self.batch.as_mut().is_some_and(|batch| batch.limit(left) > 0);
+        self.held.refuse_calls(refuses || self.held.refuses_calls());
         if trigger == Trigger::ApprovalsAllDenied {
             self.close_batch("denied");
         }
@@ -105,7 +106,7 @@ impl Session {
         let Some(batch) = &mut self.batch else { return };
         let denials = batch.deny_forbidden(most, &self.config.permissions, rulings);
         if !denials.is_empty() {
-            self.run.get_or_insert_default().denials.extend(denials);
+            self.run.current().deny(denials);
         }
     }
 
@@ -210,7 +211,7 @@ impl Session {
         }
         if trigger == Trigger::HooksStoppedTurn {
             self.notify(message);
-            self.run.get_or_insert_default().ending = Some(Ending::HookStopped);
+            self.run.current().end(Ending::HookStopped);
         } else {
             // The turn goes on: this is no error of the run.
             self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));

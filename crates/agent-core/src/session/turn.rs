@@ -1,7 +1,7 @@
 //! The course of a turn: how it begins, is stopped and ends, and what becomes of the user's messages then.
 
 use super::compaction::Cause;
-use super::outcome::{Ending, Run};
+use super::outcome::Ending;
 use super::user_hooks::HookBook;
 use super::{CancelReason, ChangeRecord, Deadline, Notice, Repetition, Session};
 use crate::budget::LimitKind;
@@ -15,7 +15,7 @@ impl Session {
         if self.asked.is_some() {
             self.outbox.queue(text);
             // The hooks of the session's end run outside of a run: what is typed there begins one.
-            self.begin_run();
+            self.run.begin();
             return;
         }
         self.begin_work();
@@ -27,29 +27,20 @@ impl Session {
         let begins = self.asked.is_none();
         self.absorb_input(text);
         if begins {
-            self.deadline.used_ms = used_ms;
+            self.deadline.go_on(used_ms);
         }
     }
 
     /// Starts a turn: its counters begin anew.
     fn begin_turn(&mut self) {
-        self.deadline = Deadline { running: true, used_ms: 0, armed: None };
-        self.failed_attempts = 0;
-        self.model_index = 0;
-        self.pauses = 0;
+        self.deadline = Deadline::of_turn();
+        self.calls.begin_turn();
         self.repetition = Repetition::default();
-        self.tool_calls_refused = false;
+        self.held.refuse_calls(false);
         self.ledger.failures_in_row = 0;
         self.compaction.begin_turn();
         self.hooks.turn_began();
-        self.begin_run();
-    }
-
-    /// Messages that were typed ahead belong to the run that is going on.
-    fn begin_run(&mut self) {
-        if self.run.as_ref().is_none_or(|run| run.finished) {
-            self.run = Some(Run::default());
-        }
+        self.run.begin();
     }
 
     /// Starts a turn that sends what is unsent.
@@ -61,7 +52,7 @@ impl Session {
     /// Starts a turn for a summary. Work that a limit stopped still waits for the limit, whatever becomes of the summary.
     pub(super) fn begin_summary(&mut self) {
         self.begin_turn();
-        self.run.get_or_insert_default().is_summary = true;
+        self.run.current().is_for_summary();
         self.compaction.request();
     }
 
@@ -76,13 +67,8 @@ impl Session {
 
     /// What is unsent goes out in this turn, whatever the turn was begun for.
     pub(super) fn turn_is_work(&mut self) {
-        (self.stopped_by_limit, self.raised) = (false, false);
-        self.run.get_or_insert_default().go_on();
-    }
-
-    /// Whether work that a limit stopped goes on behind what is under way: the limits were raised meanwhile.
-    pub(super) const fn is_raised(&self) -> bool {
-        self.stopped_by_limit && self.raised
+        self.held.let_go();
+        self.run.current().go_on();
     }
 
     /// A stop was asked for. It counts only while something is in flight, and only once.
@@ -97,7 +83,7 @@ impl Session {
         let reason = self.cancel.take();
         // A question and a wait are withdrawn, and nobody answers that.
         self.asked = None;
-        self.retry = None;
+        self.calls.end_wait();
         self.close_batch("cancelled");
         self.drop_requested_compaction();
         let ending = match reason {
@@ -109,8 +95,8 @@ impl Session {
             Some(CancelReason::Requested) | None => Ending::Cancelled,
         };
         // Only the hooks of the session's end run outside of a run; the last one has ended as it did.
-        if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
-            run.ending = Some(ending);
+        if let Some(run) = self.run.unfinished() {
+            run.end(ending);
         }
     }
 
@@ -121,9 +107,9 @@ impl Session {
         self.reply = None;
         self.hooks = HookBook::default();
         self.outbox.queue_all();
-        if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
-            run.ending = Some(Ending::Cancelled);
-            run.finished = true;
+        if let Some(run) = self.run.unfinished() {
+            run.end(Ending::Cancelled);
+            run.finish(0);
         }
     }
 
@@ -131,7 +117,7 @@ impl Session {
     pub(super) fn stop_by_limit(&mut self) {
         let Some(reached) = self.blocking_limit() else { return };
         self.notify(format!("{reached}"));
-        self.run.get_or_insert_default().limit(&reached);
+        self.run.current().limit(&reached);
         self.drop_requested_compaction();
     }
 
@@ -149,15 +135,10 @@ impl Session {
         if self.changes.get().is_some() {
             self.changes.change(ChangeRecord::forget_batch);
         }
-        (self.tool_calls_refused, self.model_index, self.raised) = (false, 0, false);
+        self.calls.end_turn();
         self.hooks.summary_ended();
-        if let Some(run) = self.run.as_mut().filter(|run| !run.finished) {
-            (run.finished, run.used_ms) = (true, used_ms);
-            if !run.is_summary {
-                self.stopped_by_limit = run.is_stopped_by_limit();
-            }
-        }
-        if !self.stopped_by_limit {
+        self.held.end_turn(self.run.unfinished().and_then(|run| run.finish(used_ms)));
+        if !self.held.is_stopped() {
             self.conversation.close_pause();
         }
     }
@@ -177,7 +158,7 @@ impl Session {
 
     /// What the next `DisplayError` says.
     pub(super) fn notify(&mut self, message: String) {
-        self.run.get_or_insert_default().error = Some(message.clone());
+        self.run.current().fail(message.clone());
         // What is handed back and not shown yet is not lost when the time is up, too.
         let returned_input = self.notice.take().map(|notice| notice.returned_input).unwrap_or_default();
         self.notice = Some(Box::new(Notice { message, returned_input }));
@@ -185,7 +166,7 @@ impl Session {
 
     /// The same, handing the unanswered message back because sending it again is no use.
     pub(super) fn notify_handing_back(&mut self, message: String) {
-        self.run.get_or_insert_default().error = Some(message.clone());
+        self.run.current().fail(message.clone());
         self.hand_back(message);
     }
 

@@ -52,7 +52,17 @@ impl HookBook {
 
     /// Whether they run, or ran, on this.
     pub(super) fn run_on(&self, point: HookPoint) -> bool {
-        self.run.as_ref().is_some_and(|run| run.occasion.point() == point)
+        self.point() == Some(point)
+    }
+
+    /// What they run on.
+    pub(super) fn point(&self) -> Option<HookPoint> {
+        self.run.as_ref().map(|run| run.occasion.point())
+    }
+
+    /// Whether they may run once more when their program ended.
+    pub(super) fn may_be_repeated(&self) -> bool {
+        self.point().is_none_or(HookPoint::may_be_repeated)
     }
 
     /// How many of the pending messages they let pass.
@@ -142,7 +152,7 @@ impl Session {
 
     /// What the user's hooks have to see before the turn ends.
     pub(super) fn hooks_before_stop(&self) -> Option<HookOccasion> {
-        let text = || self.run.as_ref().map(|run| run.text.clone()).unwrap_or_default();
+        let text = || self.run.text().to_string();
         let is_due = self.config.hooks.contains(&HookPoint::Stop);
         is_due.then(|| HookOccasion::Stop { text: text(), is_held: self.hooks.held > 0 })
     }
@@ -276,8 +286,9 @@ impl Session {
     }
 
     fn end_by_hook(&mut self, message: String, returned_input: Vec<String>) {
-        let run = self.run.get_or_insert_default();
-        (run.error, run.ending) = (Some(message.clone()), Some(Ending::HookStopped));
+        let run = self.run.current();
+        run.fail(message.clone());
+        run.end(Ending::HookStopped);
         self.notice = Some(Box::new(Notice { message, returned_input }));
     }
 }

@@ -23,7 +23,7 @@ fn check(event: &Event) {
             assert_eq!(serde_json::to_string(inner).unwrap(), text, "an event of a session has another form");
             assert_eq!(&serde_json::from_str::<session::Event>(&text).unwrap(), inner);
         }
-        Event::Bound(_) | Event::Released | Event::Attended | Event::Resumed | Event::Lifecycle(_) => {
+        Event::Bound(_) | Event::Released | Event::Attended | Event::Lifecycle(_) => {
             let error = serde_json::from_str::<session::Event>(&text).unwrap_err().to_string();
             assert!(error.contains(&format!("`{}`", outer_name(event))), "a session knows {text}");
         }
@@ -34,7 +34,7 @@ fn check(event: &Event) {
 const fn outer_name(event: &Event) -> &'static str {
     match event {
         Event::Lifecycle(_) => "Lifecycle",
-        Event::Bound(_) | Event::Released | Event::Attended | Event::Resumed | Event::Session(_) => event.name(),
+        Event::Bound(_) | Event::Released | Event::Attended | Event::Session(_) => event.name(),
     }
 }
 
@@ -63,7 +63,10 @@ fn the_forms_are_these() {
     let forms = [
         (Event::Released, json!("Released")),
         (Event::Attended, json!("Attended")),
-        (Event::Resumed, json!("Resumed")),
+        (
+            session::Event::SessionResumed { begun: true, calls: Vec::new() }.into(),
+            json!({"SessionResumed": {"begun": true, "calls": []}}),
+        ),
         (session::Event::Started.into(), json!("Started")),
         (session::Event::CancelRequested.into(), json!("CancelRequested")),
         (session::Event::UserInput { text: "go".into() }.into(), json!({"UserInput": {"text": "go"}})),
@@ -93,6 +96,14 @@ fn the_forms_are_these() {
     assert_eq!(form["Bound"], serde_json::to_value(&bound).unwrap());
     assert_eq!(form["Bound"]["is_renewed"], json!(true));
     check(&Event::Bound(Box::new(bound)));
+}
+
+/// Before it was an event of the session, only that it was resumed was told.
+#[test]
+fn a_session_that_was_resumed_before_is_read() {
+    let read: Event = serde_json::from_value(json!("Resumed")).unwrap();
+    assert_eq!(read, session::Event::SessionResumed { begun: false, calls: Vec::new() }.into());
+    check(&read);
 }
 
 /// Whoever reads a line that nobody can read wants to know which event it is.

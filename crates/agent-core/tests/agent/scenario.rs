@@ -87,7 +87,6 @@ impl Told {
         match verb {
             "bind" => Some(Event::Bound(Box::new(words::config(&rest.replace("bound", "")).unwrap()))),
             "release" => Some(Event::Released),
-            "resumed" => Some(Event::Resumed),
             "commit" | "plan" | "check" | "timeout" | "budget" | "dismiss" | "cleaned-up" => of_lifecycle(line),
             "stop" => of_lifecycle("cancel"),
             "derived" => of_lifecycle(derived(rest)),

@@ -100,7 +100,7 @@ impl Story {
 
     fn answer(&mut self, ticket: Ticket) {
         if self.agent.session().ledger().model_calls == 1 {
-            self.take(Event::Resumed);
+            self.take(session::Event::SessionResumed { begun: false, calls: Vec::new() }.into());
             return self.take(session::Event::LlmInterrupted { ticket }.into());
         }
         self.take(session::Event::LlmCompleted { ticket, response: LlmResponse::text("They do.") }.into());

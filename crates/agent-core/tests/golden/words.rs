@@ -91,7 +91,7 @@ fn add_reasons<O: DeserializeOwned>(out: &mut String) {
 }
 
 /// The words of an agent's events that are none of its session.
-const OF_AGENT: &[&str] = &["Bound", "Released", "Attended", "Resumed", "Lifecycle"];
+const OF_AGENT: &[&str] = &["Bound", "Released", "Attended", "Lifecycle"];
 
 /// Of the kept entries, some is an event of the agent's own, of every kind.
 pub(crate) fn check_all_agent_events(entries: &str) {

@@ -1,10 +1,10 @@
-//! What a step tells its driver besides actions: when its record has to be durable, and whether a turn began; and what a driver does with
-//! what was outstanding when it ended.
+//! What a step tells its driver besides actions: when its record has to be durable, and whether a turn began; and what becomes of
+//! what was outstanding when a program ended.
 
 use agent_check::session::Script;
-use agent_core::journal::{Begun, Resumption};
-use agent_core::session::{Action, Durability, Event};
-use agent_core::tool::ToolStatus;
+use agent_core::conversation::Item;
+use agent_core::journal::Begun;
+use agent_core::session::{Action, Durability, Session, Trigger};
 
 #[test]
 fn a_record_is_durable_before_anything_acts_on_it() {
@@ -34,30 +34,60 @@ fn a_message_that_waited_begins_a_turn_of_its_own() {
     assert!(script.tell("answer done").unwrap().notes.begins_turn);
 }
 
+/// The rows that fire when another program resumes the session, which knows this of what was in flight.
+fn resumed(script: &Script, begun: &Begun, only_reads: impl Fn(&str) -> bool) -> (Vec<Trigger>, Session) {
+    let mut session = script.session.clone();
+    let event = begun.resumption(&session, |call| only_reads(call.id.as_str()));
+    let step = session.step(script.now_ms, event).unwrap();
+    (step.transitions.iter().map(|row| row.on).collect(), session)
+}
+
 #[test]
 fn what_was_outstanding_is_repeated_or_answered_by_its_kind() {
     let mut script = Script::after(&["input go"]);
-    let begun = Resumption::of(&script.session, &Begun::unknown(), |_| true);
-    assert!(matches!(begun.answers[..], [Event::LlmInterrupted { .. }]) && begun.repeated.is_empty());
-    let not_begun = Resumption::of(&script.session, &Begun::nothing(), |_| true);
-    assert!(matches!(not_begun.repeated[..], [Action::SendLlmRequest { .. }]) && not_begun.answers.is_empty());
+    let (fired, _) = resumed(&script, &Begun::unknown(), |_| true);
+    assert_eq!(fired, [Trigger::LlmInterrupted, Trigger::AutoMessageDue]);
+    let (fired, session) = resumed(&script, &Begun::nothing(), |_| true);
+    assert_eq!(fired, [Trigger::SessionResumed]);
+    assert_eq!(session.outstanding(), script.session.outstanding());
 
     script.play(&[CALLS, "prepared"]);
-    let some = Resumption::of(&script.session, &Begun::unknown(), |call| call.id.as_str() == "a");
-    let [Action::ExecuteTools { calls, .. }] = &some.repeated[..] else { panic!("{:?}", some.repeated) };
+    let (fired, session) = resumed(&script, &Begun::unknown(), |call| call == "a");
+    assert_eq!(fired, [Trigger::SessionResumed], "the other one is repeated");
+    let [open] = &session.outstanding()[..] else { panic!("{:?}", session.outstanding()) };
+    let Action::ExecuteTools { calls, .. } = &open.action else { panic!("{open:?}") };
     assert_eq!(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["a"]);
-    let [Event::ToolCompleted { call, outcome, .. }] = &some.answers[..] else { panic!("{:?}", some.answers) };
-    assert_eq!((call.as_str(), outcome.status), ("b", ToolStatus::Interrupted));
-    let unbegun = Resumption::of(&script.session, &Begun::nothing(), |_| false);
-    let statuses = unbegun.answers.iter().map(|event| match event {
-        Event::ToolCompleted { outcome, .. } => outcome.status,
-        other => panic!("{other:?}"),
-    });
-    assert_eq!(statuses.collect::<Vec<_>>(), [ToolStatus::NotRun; 2]);
+    let (_, session) = resumed(&script, &Begun::unknown(), |_| false);
+    assert_eq!(results(&session), ["interrupted, outcome unknown"; 2]);
+    let (fired, session) = resumed(&script, &Begun::nothing(), |_| false);
+    assert_eq!(fired.first(), Some(&Trigger::ToolsAllCompleted));
+    assert_eq!(results(&session), ["not run: the program ended before this call began; it can be repeated"; 2]);
 
     script.play(&["cancel"]);
-    let cancelled = Resumption::of(&script.session, &Begun::unknown(), |_| true);
-    assert!(cancelled.repeated.is_empty() && cancelled.answers.len() == 2, "nothing begins again under a cancel");
+    let (fired, session) = resumed(&script, &Begun::unknown(), |_| true);
+    assert_eq!(fired, [Trigger::ResumedStopped, Trigger::AutoCancelSettled], "nothing begins again under a cancel");
+    assert_eq!(results(&session), ["interrupted, outcome unknown"; 2]);
+}
+
+/// The first lines of the results of the last round.
+fn results(session: &Session) -> Vec<&str> {
+    let Some(Item::Round(round)) = session.conversation().last().map(AsRef::as_ref) else { panic!("no round") };
+    round.results().iter().map(|result| result.content().lines().next().unwrap()).collect()
+}
+
+#[test]
+fn the_time_in_which_no_program_ran_counts_for_nothing() {
+    let mut script = Script::after(&["config wall-ms=50000", "input go", "wait 10000", "answer calls read#a{}"]);
+    script.play(&["wait 30000", "resumed"]);
+    let delay = |script: &Script| {
+        script.session.outstanding().into_iter().find_map(|open| match open.action {
+            Action::StartDeadline { delay_ms, .. } => Some(delay_ms),
+            _ => None,
+        })
+    };
+    assert_eq!(delay(&script), Some(40_000));
+    script.play(&["wait 1000", "input more"]);
+    assert_eq!(delay(&script), Some(39_000));
 }
 
 const CALLS: &str = "answer calls read#a{} read#b{}";

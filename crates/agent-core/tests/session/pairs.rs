@@ -11,7 +11,7 @@ use agent_check::quiet;
 use agent_check::session::alphabet::{COMMANDS, all_answers};
 use agent_check::session::{Command, Script};
 use agent_core::session::table::TABLE;
-use agent_core::session::{Action, Reason, Session, State, Step, Ticket, Trigger};
+use agent_core::session::{Action, Outstanding, Reason, Session, State, Step, Ticket, Trigger};
 use agent_core::table::Label;
 pub(crate) use layer::Pairs;
 use oracle::Said;
@@ -167,6 +167,10 @@ impl There {
         let clock = open.iter().copied().find(|ticket| *ticket == script.deadline());
         if asked.is_none() {
             words.push("idle");
+        }
+        let is_model = |open: &Outstanding| matches!(open.action, Action::SendLlmRequest { .. });
+        if session.outstanding().iter().any(is_model) {
+            words.push("model");
         }
         let ids = calls(&script);
         Self { state, words, asked, clock, bytes: None, ids, script }

@@ -4,7 +4,7 @@
 //! one of them must come out otherwise for the host, the model or the tools. Transitions are left out of what is compared: they would
 //! show the row itself.
 
-use crate::scenarios::{Act, Scenario, all, left_in};
+use crate::scenarios::{Act, Scenario, all};
 use crate::support::{line, ms};
 use agent_core::budget::Limits;
 use agent_core::session::table::TABLE;
@@ -83,7 +83,7 @@ fn run(scenario: &Scenario, table: &'static SessionTable) -> Run {
         let stage = (scenario.stage)();
         let config = stage.builder.effective_config();
         let builder = match stage.left {
-            Some(state) => stage.builder.resume(left_in(state, config.clone(), table), 100),
+            Some(left) => stage.builder.resume(left.session(config.clone(), table), 100).begun(left.begun()),
             None => stage.builder.table(table),
         };
         let (runner, handle, notices) = builder.build().unwrap();

@@ -4,12 +4,13 @@ use crate::scenes::{Scene, WAITING};
 use crate::support::{Gated, HangingHook, SlowHook, config, ms, tool, with_config};
 use agent_core::conversation::CallId;
 use agent_core::hook::{FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun};
+use agent_core::journal::Begun;
 use agent_core::llm::{LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, PermissionMode};
 use agent_core::ports::Hook;
 use agent_core::session::table::SessionTable;
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
-use agent_core::tool::{CallFacts, Finding};
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State, Ticket};
+use agent_core::tool::{CallFacts, Effect, Finding, Inspection, Subject, ToolOutcome};
 use agent_runner::Builder;
 use agent_testkit::{FakeTool, RecordingHook, Reply, Script, ScriptedApprover, ScriptedProvider, ToolLog};
 use serde_json::json;
@@ -29,8 +30,8 @@ pub(crate) struct Stage {
     pub(crate) provider: ScriptedProvider,
     pub(crate) tools: Vec<ToolLog>,
     pub(crate) gate: Arc<Notify>,
-    /// Where an earlier program left the session while the model answered, if one did.
-    pub(crate) left: Option<State>,
+    /// How an earlier program left the session, if one did.
+    pub(crate) left: Option<Left>,
 }
 
 /// What the host does, one after the other.
@@ -61,12 +62,12 @@ pub(crate) fn all() -> Vec<Scenario> {
     }
     all.extend(turns());
     all.extend(failures());
-    all.extend(lives());
     all.extend(summaries());
     all.extend(raised());
     all.extend(tools());
     all.extend(hooks());
     all.extend(users_hooks());
+    all.extend(lives());
     all
 }
 
@@ -140,50 +141,112 @@ fn failures() -> Vec<Scenario> {
     all
 }
 
-/// A program that went on with a session whose model call had ended with another program.
+/// Programs that went on with a session that another one had left: with what was in flight begun or not, and under a stop.
 fn lives() -> Vec<Scenario> {
-    let life = |state: State| {
+    let life = |left: Left| {
         let stage = move || {
-            let stage = stage(config(), Script::new().text("done"), usize::MAX);
-            Stage { left: Some(state), ..stage }
+            let mut config = config();
+            if left.state == State::AwaitingApproval {
+                config.permissions.mode = PermissionMode::Default;
+            }
+            if left.state == State::RunningHooks {
+                config.hooks = [HookPoint::UserPromptSubmit].into();
+            }
+            let stage = stage(config, Script::new().text("done"), usize::MAX);
+            Stage { left: Some(left), ..stage }
         };
-        Scenario { name: format!("left in {state:?}"), stage: Box::new(stage), acts: vec![Prompt] }
+        let is_idle = left.state == State::WaitingForUserInput;
+        let acts = if is_idle { vec![Say("go"), Prompt] } else { vec![Prompt] };
+        Scenario { name: format!("{left:?}"), stage: Box::new(stage), acts }
     };
-    [State::CallingLlm, State::SendingToolResults, State::Compacting].map(life).into()
+    let idle = Left { state: State::WaitingForUserInput, is_stopped: false, has_begun: false };
+    let all = WAITING.into_iter().flat_map(|state| {
+        let left = Left { state, ..idle };
+        let is_model = matches!(state, State::CallingLlm | State::SendingToolResults | State::Compacting);
+        let is_withdrawn = matches!(state, State::AwaitingApproval | State::Error);
+        let begun = is_model.then_some(Left { has_begun: true, ..left });
+        let stopped = (!is_withdrawn).then_some(Left { is_stopped: true, ..left });
+        [Some(left), begun, stopped].into_iter().flatten()
+    });
+    all.chain([idle]).map(life).collect()
 }
 
-/// A session whose program ended while the model answered.
-pub(crate) fn left_in(state: State, config: SessionConfig, table: &'static SessionTable) -> Session {
-    let mut session = Session::with_table(config, table);
-    let mut take = |event| {
-        let step = session.step(0, event).unwrap();
-        step.actions.iter().find_map(|action| match action {
-            Action::SendLlmRequest { ticket, .. }
-            | Action::PrepareTools { ticket, .. }
-            | Action::ExecuteTools { ticket, .. } => Some(*ticket),
-            _ => None,
-        })
-    };
-    take(Event::Started);
-    let ticket = take(Event::UserInput { text: String::from("go") }).unwrap();
-    let answer = |response| Event::LlmCompleted { ticket, response };
-    match state {
-        State::SendingToolResults => {
-            let call = RawCall { id: "1".into(), name: "gone".into(), arguments: "{}".into(), complete: true };
-            let blocks = vec![ResponseBlock::Call(call)];
-            let asks = LlmResponse { blocks, stop: StopReason::ToolUse, ..LlmResponse::text("") };
-            let ticket = take(answer(asks)).unwrap();
-            let finding = Finding::UnknownTool { message: String::from("there is none") };
-            take(Event::ToolsPrepared { ticket, facts: vec![CallFacts::new(CallId::new("1"), finding)] });
-        }
-        State::Compacting => {
-            take(answer(LlmResponse::text(&"long ".repeat(500))));
-            take(Event::CompactionRequested);
-        }
-        _ => {}
+/// How a program left a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    state: State,
+    is_stopped: bool,
+    /// Whether what was in flight had begun.
+    has_begun: bool,
+}
+
+impl Left {
+    /// What is known of what had begun.
+    pub(crate) fn begun(self) -> Begun {
+        if self.has_begun { Begun::unknown() } else { Begun::nothing() }
     }
-    assert_eq!(session.state(), state);
-    session
+
+    /// The session.
+    pub(crate) fn session(self, config: SessionConfig, table: &'static SessionTable) -> Session {
+        let mut session = Session::with_table(config, table);
+        let mut take = |event| {
+            let step = session.step(0, event).unwrap();
+            step.actions.iter().filter_map(Action::ticket).next_back().unwrap_or(Ticket(0))
+        };
+        take(Event::Started);
+        if self.state != State::WaitingForUserInput {
+            let ticket = take(Event::UserInput { text: String::from("go") });
+            self.enter(ticket, &mut take);
+        }
+        if self.is_stopped {
+            take(Event::CancelRequested);
+        }
+        assert_eq!((session.state(), session.is_cancel_pending()), (self.state, self.is_stopped));
+        session
+    }
+
+    /// From the first question on to the state.
+    fn enter(self, ticket: Ticket, take: &mut impl FnMut(Event) -> Ticket) {
+        let call = CallId::new("1");
+        match self.state {
+            State::CallingLlm | State::RunningHooks => return,
+            State::Error => {
+                let error = LlmError::new(LlmErrorKind::Network, "broken");
+                take(Event::LlmFailed { ticket, error, chance_permille: 0 });
+                return;
+            }
+            State::Compacting => {
+                take(Event::LlmCompleted { ticket, response: LlmResponse::text(&"long ".repeat(500)) });
+                take(Event::CompactionRequested);
+                return;
+            }
+            _ => {}
+        }
+        let raw = RawCall { id: "1".into(), name: "look".into(), arguments: "{}".into(), complete: true };
+        let blocks = vec![ResponseBlock::Call(raw)];
+        let response = LlmResponse { blocks, stop: StopReason::ToolUse, ..LlmResponse::text("") };
+        let ticket = take(Event::LlmCompleted { ticket, response });
+        let finding = match self.state {
+            State::PreparingTools => return,
+            State::SendingToolResults => Finding::UnknownTool { message: String::from("there is none") },
+            _ => {
+                Finding::Runnable(Inspection { effect: Effect::Changes, subject: Subject::Paths(vec!["a.rs".into()]) })
+            }
+        };
+        let ticket = take(Event::ToolsPrepared { ticket, facts: vec![CallFacts::new(call.clone(), finding)] });
+        if matches!(self.state, State::SendingToolResults | State::AwaitingApproval | State::ExecutingTools) {
+            return;
+        }
+        let ticket = take(Event::ToolCompleted { ticket, call, outcome: ToolOutcome::ok("done") });
+        let report = GitReport {
+            formatting_due: self.state == State::RunningAutoformatters,
+            commit_due: self.state == State::CommittingChanges,
+            ..GitReport::default()
+        };
+        if self.state != State::CheckingGitCommits {
+            take(Event::GitChecked { ticket, report });
+        }
+    }
 }
 
 fn summaries() -> Vec<Scenario> {

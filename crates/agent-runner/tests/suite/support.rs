@@ -102,7 +102,7 @@ pub(crate) fn line(notice: &Notice) -> String {
         Notice::Refused(rejected) => rejected.to_string(),
         Notice::ToolStarted(call) => format!("started {} {}", call.name, call.id),
         Notice::ToolFinished { call, outcome } => format!("finished {call} {:?} {}", outcome.status, outcome.content),
-        Notice::Prompt { outcome, ledger } => format!(
+        Notice::Prompt { outcome, ledger, .. } => format!(
             "prompt {outcome:?} calls {} tools {} tokens {}",
             ledger.model_calls,
             ledger.tool_calls,

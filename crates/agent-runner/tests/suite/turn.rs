@@ -18,9 +18,11 @@ async fn a_plain_turn_ends_with_the_answer() {
     assert_eq!(provider.requests().len(), 1);
     let expected = r#"Ready + Started => WaitingForUserInput
 prompt None calls 0 tools 0 tokens 0
+Doing { doing: Idle, taken: 0 }
 WaitingForUserInput + UserInput => PreparingRequest
 PreparingRequest + AutoMessageDue => CallingLlm
 TurnBegan
+Doing { doing: Working, taken: 1 }
 Delta(Text("Good "))
 Delta(Text("day."))
 CallingLlm + LlmCompleted => ProcessingLlmResponse
@@ -29,6 +31,7 @@ EndOfTurn + AutoQueueEmpty => WaitingForUserInput
 Message { blocks: [Text("Good day.")], usage: Some(Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 0, cache_write_tokens: 0 }) }
 spent calls 1 tokens 120
 prompt Some(Outcome { kind: Success, text: "Good day.", error: None, denials: [] }) calls 1 tools 0 tokens 120
+Doing { doing: Idle, taken: 1 }
 "#;
     assert_eq!(text(&seen), expected);
 }

@@ -68,6 +68,10 @@ fn by_the_host(node: &Together, out: &mut Vec<Event>) {
     if left.summaries > 0 && session.is_idle() {
         events.push(Event::CompactionRequested);
     }
+    // What an agent that was given up had started ends with its program.
+    if left.deaths > 0 && node.driver.cleanup.is_none() {
+        events.extend(events::resumptions(session));
+    }
     out.extend(events.into_iter().map(super::Event::from));
 }
 
@@ -125,7 +129,6 @@ fn model_answers(setup: &Setup, node: &Together, purpose: Purpose) -> Vec<Line> 
         out.extend(TWO_CALLS.iter().filter(|_| setup.left.calls > 1));
     }
     out.extend(["fail authentication \"no answer\"", "fail overloaded \"no answer\"", "aborted"]);
-    out.extend((node.left.deaths > 0).then_some("interrupted"));
     out.into_iter().map(Line::from).collect()
 }
 

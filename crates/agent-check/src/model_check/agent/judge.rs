@@ -14,7 +14,7 @@ use agent_core::session::{self, Objection, Outcome, OutcomeKind};
 pub(super) fn refusal(node: &Together, event: &Event, rejected: &Rejected) -> Result<(), Fault> {
     let state = node.agent.lifecycle().map(Lifecycle::state);
     let (invariant, may_be) = match event {
-        Event::Bound(_) | Event::Released | Event::Attended | Event::Resumed => (Invariant::NotStuck, false),
+        Event::Bound(_) | Event::Released | Event::Attended => (Invariant::NotStuck, false),
         Event::Lifecycle(event) => match event {
             lifecycle::Event::CheckCompleted { .. }
             | lifecycle::Event::TimedOut { .. }
@@ -235,10 +235,8 @@ pub(super) fn without_effect(model: &Agents<'_>, node: &Together, tally: &mut Ta
         hold(Invariant::StaleRefused, taken.is_err(), || format!("{name} is taken"))?;
     }
     let late = node.driver.late_timer.filter(|_| node.agent.lifecycle().is_some());
-    let late = late.map(|ticket| lifecycle::Event::TimedOut { ticket }.into());
-    // What an agent that was given up had started ended with its program: a resumed one is cleaned up.
-    let resumed = node.driver.cleanup.is_none().then_some(Event::Resumed);
-    for event in late.into_iter().chain(resumed) {
+    let late = late.map(|ticket| Event::from(lifecycle::Event::TimedOut { ticket }));
+    if let Some(event) = late {
         let name = event.name();
         let taken = guarded(name, || (model.steps.step)(&mut agent, event))?;
         let passes = taken.as_ref().is_ok_and(Step::is_empty);

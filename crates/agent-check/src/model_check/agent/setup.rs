@@ -143,7 +143,6 @@ impl Left {
         let one = |left: &mut u8| *left = left.saturating_sub(1);
         match event {
             Event::Bound(_) | Event::Released | Event::Attended => one(&mut self.binds),
-            Event::Resumed => {}
             Event::Lifecycle(event) => match event {
                 lifecycle::Event::CommitmentAdded { .. } => one(&mut self.commitments),
                 lifecycle::Event::CancelRequested => one(&mut self.cancels),
@@ -156,7 +155,7 @@ impl Left {
                 session::Event::ShutdownRequested | session::Event::LeaveRequested => one(&mut self.ends),
                 session::Event::BudgetRaised { .. } => one(&mut self.raises),
                 session::Event::CompactionRequested => one(&mut self.summaries),
-                session::Event::LlmInterrupted { .. } => one(&mut self.deaths),
+                session::Event::SessionResumed { .. } => one(&mut self.deaths),
                 session::Event::LlmCompleted { response, .. }
                     if response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_))) =>
                 {

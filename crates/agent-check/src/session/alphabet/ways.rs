@@ -57,6 +57,7 @@ const USER: &[Way] = &[
     ("cancel", "cancel"),
     ("leave", "leave"),
     ("shut down", "shutdown"),
+    ("resumed", "resumed"),
 ];
 
 /// The way of a message: a few of them tell all.

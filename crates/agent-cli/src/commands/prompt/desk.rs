@@ -82,14 +82,14 @@ impl Screen {
                 self.view.said(&shown);
                 return self.line(text.trim());
             }
-            Wish::Leave if self.is_idle || self.question.is_some() => {
+            Wish::Leave if self.is_idle() || self.question.is_some() => {
                 self.end_input();
                 return true;
             }
             Wish::Leave => {
                 self.view.tell("Ctrl-D quits only at rest: Ctrl-C or Esc stops the turn, Ctrl-C twice quits");
             }
-            Wish::Stop if self.is_working() && !self.is_stopping => drop(self.interrupt()),
+            Wish::Stop if self.is_working() && !self.is_stopping() => drop(self.interrupt()),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
         }
@@ -98,12 +98,12 @@ impl Screen {
 
     /// Whether there is something to stop.
     fn is_working(&self) -> bool {
-        !self.is_idle && (self.is_in_turn || self.untaken > 0)
+        !self.is_idle()
     }
 
     /// Draws the rows at the bottom as they are now.
     pub(super) fn refresh(&mut self) {
-        let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping, self.question.is_some());
+        let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping(), self.question.is_some());
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
             desk.editor.begin_answer();

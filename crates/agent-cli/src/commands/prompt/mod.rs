@@ -22,12 +22,12 @@ use crate::screen::view::{Level, View, lost};
 use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::{Raise, next_notice, next_raise, raised};
 use crate::session::setup::Opened;
-use agent_core::agent::{Rejected, Turns};
+use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::lifecycle;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind, State, Trigger};
+use agent_core::session::{Outcome, OutcomeKind, Trigger};
 use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
@@ -101,10 +101,11 @@ struct Screen {
     repository: Arc<RepositoryHooks>,
     view: View,
     style: Style,
-    is_idle: bool,
-    /// What was sent and the session has not taken yet: it is not idle, whatever it said before.
-    untaken: isize,
-    is_stopping: bool,
+    /// What the agent does, after how many of the messages that were sent.
+    doing: Doing,
+    taken: u64,
+    /// The number of the message that asked for a stop.
+    stop: u64,
     has_input_ended: bool,
     /// Whether somebody sat at a terminal when it began: of one that was closed since, nobody could tell any more.
     is_typed: bool,
@@ -122,8 +123,6 @@ struct Screen {
     /// What the turns came to: nobody but the exit code tells a script.
     turns: Turns,
     had_unusable_line: bool,
-    /// Whether a turn began since the last one ended: a session that is gone on with tells its old outcome again.
-    is_in_turn: bool,
     /// The line editor, where the terminal is capable of one.
     desk: Option<Desk>,
 }
@@ -137,9 +136,9 @@ impl Screen {
             repository,
             view,
             style: Style::for_stderr(),
-            is_idle: false,
-            untaken: 0,
-            is_stopping: false,
+            doing: Doing::Working,
+            taken: 0,
+            stop: 0,
             has_input_ended: false,
             is_typed: std::io::stdin().is_terminal(),
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
@@ -151,7 +150,6 @@ impl Screen {
             used: *before,
             turns: Turns::default(),
             had_unusable_line: false,
-            is_in_turn: false,
             desk: None,
         }
     }
@@ -215,7 +213,7 @@ impl Screen {
                 return OutcomeKind::Failed.exit_code();
             }
             // Whoever pipes lines in wants them all answered first.
-            if self.has_input_ended && self.is_idle && self.untaken <= 0 {
+            if self.has_input_ended && self.is_idle() {
                 return self.exit_code();
             }
         }
@@ -225,45 +223,31 @@ impl Screen {
         self.view.notice(notice);
         match notice {
             Notice::TurnBegan => self.repository.turn_started(),
-            Notice::Transition(step) => {
-                self.is_idle &= step.from == step.to;
-                self.is_in_turn |= step.to == State::PreparingRequest;
-                if matches!(
-                    step.on,
-                    Trigger::UserInput
-                        | Trigger::CompactionRequested
-                        | Trigger::BudgetRaised
-                        | Trigger::BudgetRaisedWorkDue
-                ) {
-                    self.untaken -= 1;
-                }
-                match step.on {
-                    Trigger::BudgetRaised => self.prompt_if_idle(),
-                    Trigger::CompactionCompleted => self.view.tell("summarised"),
-                    _ => {}
-                }
+            Notice::Transition(step) if step.on == Trigger::CompactionCompleted => self.view.tell("summarised"),
+            Notice::Doing { doing, taken } => {
+                (self.doing, self.taken) = (*doing, *taken);
+                self.prompt_if_idle();
             }
             Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
             }
             Notice::Refused(rejected) => self.refused(rejected),
-            // The agent's own message to its session was not sent from here.
-            Notice::GapReport { .. } => self.untaken += 1,
             Notice::Spent(ledger) => {
                 self.used = *ledger;
                 self.spent(ledger.cost_nano_usd);
             }
-            Notice::Prompt { outcome, .. } => {
+            Notice::Prompt { outcome, is_new, .. } => {
                 self.repository.turn_ended();
-                if self.is_stopping {
+                if self.is_stopping() {
                     self.view.tell("stopped");
                 }
-                self.ended(outcome.as_ref());
-                (self.is_idle, self.is_stopping) = (true, false);
+                if let Some(outcome) = outcome.as_ref().filter(|_| *is_new) {
+                    self.ended(outcome);
+                }
                 self.question = None;
                 self.asked_by_hook.clear();
-                self.prompt("> ");
+                self.view.end_line();
             }
             Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
                 for text in texts {
@@ -290,8 +274,7 @@ impl Screen {
     }
 
     /// A turn came to this.
-    fn ended(&mut self, outcome: Option<&Outcome>) {
-        let Some(outcome) = outcome.filter(|_| mem::take(&mut self.is_in_turn)) else { return };
+    fn ended(&mut self, outcome: &Outcome) {
         if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
             self.view.tell("/more raises the limits by their initial amounts and continues");
         }
@@ -319,18 +302,18 @@ impl Screen {
         self.desk.iter().for_each(|desk| desk.give_up.paste());
         let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
         self.last_interrupt = Some(Instant::now());
-        if self.is_stopping || (self.is_idle && again) {
+        if self.is_stopping() || (self.is_idle() && again) {
             return true;
         }
-        if self.is_idle {
+        if self.is_idle() {
             let line_end = if self.desk.is_some() { "" } else { "\n" };
             self.desk.iter_mut().for_each(|desk| desk.editor.clear());
             self.view.tell(&format!("{line_end}Ctrl-C again quits; the session is kept"));
             self.prompt("> ");
         } else {
-            self.is_stopping = true;
             self.view.tell("stopping … (Ctrl-C again quits at once)");
             self.handle.cancel();
+            self.stop = self.handle.sent();
         }
         false
     }
@@ -362,13 +345,9 @@ impl Screen {
         match line {
             "" => self.prompt_if_idle(),
             "/quit" | "/exit" => return true,
-            "/compact" => {
-                self.untaken += 1;
-                self.handle.compact();
-            }
+            "/compact" => self.handle.compact(),
             "/more" => {
                 self.raises = next_raise(&self.limits, self.raises, &self.used);
-                self.untaken += 1;
                 // What the limit cut short goes on, and may end well.
                 self.turns = Turns::default();
                 let raised = raised(&self.limits, self.raises);
@@ -384,12 +363,7 @@ impl Screen {
                 self.view.tell(&format!("unknown command {unknown}; /help lists the commands"));
                 self.prompt_if_idle();
             }
-            text => {
-                // Until the session says otherwise it has this to do.
-                self.is_idle = false;
-                self.untaken += 1;
-                self.handle.input(text);
-            }
+            text => self.handle.input(text),
         }
         false
     }
@@ -397,25 +371,19 @@ impl Screen {
     /// What the person asked for and cannot have.
     fn refused(&mut self, rejected: &Rejected) {
         let what = match rejected.event() {
-            "UserInput" | "InputReceived" => {
-                self.untaken -= 1;
-                return;
-            }
             "BudgetRaised" => "limits not raised",
             "CompactionRequested" => "not summarised",
             _ => return,
         };
-        self.untaken -= 1;
         if let Rejected::Session(rejected) = rejected {
             self.view.tell(&format!("{what}: {}", rejected.reason));
         }
-        self.prompt_if_idle();
     }
 
     /// Returns whether to leave.
     fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
-        if self.is_typed && !self.is_idle && self.question.is_none() {
+        if self.is_typed && !self.is_idle() && self.question.is_none() {
             self.view.tell("the input has ended: quits when the turn does (Ctrl-C stops it)");
         }
         self.question.take().is_some_and(|open| self.without_answer((open.question, open.answer)))
@@ -430,8 +398,18 @@ impl Screen {
         }
     }
 
+    /// Whether the agent waits for a message, and was sent none since it said so.
+    fn is_idle(&self) -> bool {
+        self.doing == Doing::Idle && self.taken >= self.handle.sent()
+    }
+
+    /// Whether a stop was asked for and is not complete.
+    fn is_stopping(&self) -> bool {
+        self.doing == Doing::Stopping || self.taken < self.stop
+    }
+
     fn prompt_if_idle(&mut self) {
-        if self.is_idle {
+        if self.is_idle() {
             self.prompt("> ");
         }
     }

@@ -63,7 +63,7 @@ fn every_event_of_an_agent_is_read_quickly() {
     ];
     let bound = LifecycleConfig { commitments: [commitment].into(), is_renewed: true, ..config };
     let of_agent = [bound, config].map(|config| agent::Event::Bound(Box::new(config)));
-    let others = [agent::Event::Released, agent::Event::Resumed];
+    let others = [agent::Event::Released, agent::Event::Attended];
     for event in of_agent.into_iter().chain(others).chain(of_lifecycle.map(agent::Event::from)) {
         let line = line(event.clone());
         assert!(is_usual(&line), "{line}");

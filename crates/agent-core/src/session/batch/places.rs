@@ -11,6 +11,8 @@ pub(super) struct Places {
     by_id: Vec<usize>,
     /// Before this place no call is asked about any more.
     asked_from: usize,
+    /// The place of the call that ended last.
+    ended: usize,
 }
 
 impl PartialEq for Places {
@@ -35,6 +37,16 @@ impl Places {
     pub(super) fn find<'a>(&self, call: &CallId, id_at: impl Fn(usize) -> Option<&'a CallId>) -> Option<usize> {
         let found = self.by_id.binary_search_by(|at| id_at(*at).cmp(&Some(call))).ok()?;
         self.by_id.get(found).copied()
+    }
+
+    /// Where the call stands that ended last.
+    pub(super) const fn note_end(&mut self, at: usize) {
+        self.ended = at;
+    }
+
+    /// Where the next call to end probably stands, since calls mostly end in call order, and the last one.
+    pub(super) const fn likely(&self) -> [usize; 2] {
+        [self.ended.wrapping_add(1), self.ended]
     }
 
     /// The place before which no call is asked about any more.

@@ -17,7 +17,9 @@ impl Batch {
         content: String,
         limit_bytes: usize,
     ) {
-        let Some(open) = self.open_mut(call) else { return };
+        let Some(at) = self.place(call) else { return };
+        let Some(open) = self.calls.get_mut(at) else { return };
+        self.places.note_end(at);
         let content = told(status, Cow::Owned(content), limit_bytes).into_owned();
         open.counts = Counts::of(status);
         open.ran = (status != ToolStatus::NotRun).then_some(status);

@@ -85,13 +85,18 @@ fn seldom(a: u8, b: u8) -> Event {
         55..80 => return session::Event::ShutdownRequested.into(),
         80..120 => return Event::Bound(Box::new(bound(b).unwrap_or_default())),
         120..130 => return Event::Released,
-        130..160 => return Event::Resumed,
+        130..160 => return resumed(b & 1 == 1).into(),
         160..190 => "plan",
         190..225 => "commit more",
         225..230 => return Event::Attended,
         _ => "commit  ",
     };
     told(line, NONE)
+}
+
+/// Another program goes on, with nothing lost but what was in flight.
+const fn resumed(begun: bool) -> session::Event {
+    session::Event::SessionResumed { begun, calls: Vec::new() }
 }
 
 /// What nobody may report, and what has no use.

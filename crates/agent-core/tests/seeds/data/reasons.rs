@@ -17,8 +17,9 @@ pub(super) const PENDING_STOP: Why = why("a stop that was asked for comes before
 pub(super) const PROGRESS: Why = why("a tool may report how far it is", &[ToolProgress]);
 pub(super) const FALLBACK: Why = why("another model takes over from one that fails", &[LlmFailedFallback]);
 pub(super) const INTERRUPTED: Why = why(
-    "a model call whose program ended is made again by the next one, and what it used is counted",
-    &[LlmInterrupted],
+    "another program may resume a session wherever it waits: what was in flight is asked again, a model call counts as used, and under a stop \
+     nothing begins again",
+    &[LlmInterrupted, SessionResumed, ResumedStopped],
 );
 pub(super) const OVERFLOW: Why =
     why("a conversation that is too long is made shorter and sent again", &[ContextOverflowed]);

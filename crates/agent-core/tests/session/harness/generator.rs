@@ -4,8 +4,9 @@ use super::Harness;
 use agent_check::session::alphabet::LATE;
 use agent_check::session::{self as words, chosen};
 use agent_core::budget::Limits;
+use agent_core::conversation::ToolCall;
 use agent_core::permission::PermissionMode;
-use agent_core::session::{Action, Event, SessionConfig, State, Ticket};
+use agent_core::session::{Action, Event, LeftCall, SessionConfig, State, Ticket};
 
 /// One choice of the generator: which event, and two numbers to vary it.
 pub(crate) type Choice = (u8, u8, u8);
@@ -33,6 +34,7 @@ impl Harness {
                 }
                 Event::Reconfigured { config: Box::new(config) }
             }
+            5 if a % 4 == 1 => self.resumed(b),
             5 => self.stale(a, b),
             _ => match outstanding.get(usize::from(a) % outstanding.len().max(1)) {
                 Some(action) => chosen(action, &self.session, a / 2, b),
@@ -52,6 +54,19 @@ impl Harness {
             ..limits
         };
         Event::BudgetRaised { limits }
+    }
+
+    /// Another program resumes the session: each running call was lost, had not begun, or only reads.
+    fn resumed(&self, b: u8) -> Event {
+        let calls = self.session.outstanding().into_iter().flat_map(|open| match open.action {
+            Action::ExecuteTools { calls, .. } => calls,
+            _ => Vec::new(),
+        });
+        let left = |(at, call): (u8, ToolCall)| {
+            let kind = b.wrapping_add(at) % 4;
+            LeftCall { call: call.id, begun: kind != 1, only_reads: kind == 2 }
+        };
+        Event::SessionResumed { begun: !b.is_multiple_of(3), calls: (0..).zip(calls).map(left).collect() }
     }
 
     /// An answer to something that is not, or no longer, open.

@@ -8,7 +8,7 @@ use agent_core::hook::HookOccasion;
 use agent_core::llm::{LlmResponse, Purpose, RawCall, ResponseBlock};
 use agent_core::permission::ApprovalAnswer;
 use agent_core::session::table::TABLE;
-use agent_core::session::{Action, Event, Outstanding, Reason, Rejected, Session, State, Step, Ticket};
+use agent_core::session::{Action, Event, LeftCall, Outstanding, Reason, Rejected, Session, State, Step, Ticket};
 use agent_core::tool::{ToolOutcome, ToolStatus};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,6 +109,7 @@ impl Seen {
                 assert_eq!(twice, None, "4. {call} ended twice");
                 assert!(self.executed.contains(call), "{call} ended and was never run");
             }
+            Event::SessionResumed { calls, .. } => self.note_lost(before, calls),
             Event::ApprovalAnswered { call, answer: ApprovalAnswer::Allow { arguments: Some(_), .. }, .. } => {
                 self.changed_by_person.insert(call.clone());
             }
@@ -117,6 +118,26 @@ impl Seen {
                 assert!(step.actions.is_empty(), "a second cancel does something: {:?}", step.actions);
             }
             _ => {}
+        }
+    }
+
+    /// Calls that ran and end because another program resumed the session.
+    fn note_lost(&mut self, before: &Session, calls: &[LeftCall]) {
+        let outstanding = before.outstanding();
+        let Some(Outstanding { action: Action::ExecuteTools { calls: running, .. }, is_cancelled, .. }) =
+            outstanding.first()
+        else {
+            return;
+        };
+        for call in running {
+            let left = calls.iter().find(|left| left.call == call.id && !left.only_reads);
+            let outcome = match left {
+                _ if *is_cancelled => ToolOutcome::interrupted(""),
+                Some(left) if left.begun => ToolOutcome::interrupted(""),
+                Some(_) => ToolOutcome::not_run(""),
+                None => continue,
+            };
+            assert_eq!(self.outcomes.insert(call.id.clone(), outcome), None, "4. {} ended twice", call.id);
         }
     }
 
@@ -257,6 +278,7 @@ fn ticket_of(event: &Event) -> Option<Ticket> {
         | Event::CompactionRequested
         | Event::CancelRequested
         | Event::LeaveRequested
+        | Event::SessionResumed { .. }
         | Event::ShutdownRequested => None,
     }
 }
