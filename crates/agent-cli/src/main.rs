@@ -10,6 +10,7 @@ mod session;
 mod walls;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::{config_show, demo, diagram, doctor, help_pages, job, prompt, run, sessions, tools, trust, undo};
 use config::file::state_home;
@@ -17,6 +18,7 @@ use config::options::Options;
 use failure::Failure;
 use model::secrets;
 use screen::{signals, terminal, threads, unread};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -36,8 +38,8 @@ fn main() -> ExitCode {
     if let Err(failure) = runtime.block_on(async { signals::outlive_large_files() }) {
         return end(Err(failure));
     }
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let (cli, first) = match parsed(std::env::args_os().collect()) {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
     if let Some(home) = state_home() {
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
     }
     let thread = threads::keep_one(&runtime);
     let code = runtime.block_on(async {
-        let code = told(dispatch(cli, thread).await);
+        let code = told(dispatch(cli, first.as_deref(), thread).await);
         unread::end(code).await
     });
     // A thread that reads the terminal cannot be stopped, and leaving does not wait for it.
@@ -57,8 +59,26 @@ fn main() -> ExitCode {
 /// Where notes of temporary files are kept, in the state directory.
 const LEFTOVERS: &str = "leftovers";
 
+/// What was asked for, and the first message: an argument with a blank in it is no command, so it is what the person wants done.
+fn parsed(mut arguments: Vec<OsString>) -> Result<(Cli, Option<String>), clap::Error> {
+    let error = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => return Ok((cli, None)),
+        Err(error) => error,
+    };
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return Err(error) };
+    let Some(at) = arguments.iter().position(|argument| argument.to_str() == Some(word)) else { return Err(error) };
+    if !word.trim().contains(char::is_whitespace) {
+        return Err(error);
+    }
+    let first = word.clone();
+    arguments.remove(at);
+    let cli = Cli::try_parse_from(&arguments)?;
+    // Beside a command it can only be a slip.
+    if cli.command.is_some() { Err(error) } else { Ok((cli, Some(first))) }
+}
+
 /// Does what was asked for. What only reads needs no second thread.
-async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> {
+async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) -> Result<u8, Failure> {
     match cli.command {
         None => {
             thread?;
@@ -67,7 +87,7 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
                 return Err(Failure::usage("`--fork-session` needs `--continue` or `--session-id`"));
             }
-            prompt::run(options, &cli.verification).await
+            prompt::run(options, &cli.verification, first).await
         }
         Some(Command::Run(arguments)) => Ok(run::run(arguments, thread).await),
         Some(Command::Job(arguments)) => {
@@ -87,7 +107,7 @@ async fn dispatch(cli: Cli, thread: Result<(), Failure>) -> Result<u8, Failure> 
             }
             let continue_newest = id.is_none();
             let options = Options { continue_newest, session_id: id, must_exist: true, ..options };
-            prompt::run(options, &verification).await
+            prompt::run(options, &verification, None).await
         }
         Some(Command::Sessions(arguments)) => sessions::dispatch(&arguments),
         Some(Command::Replay(arguments)) => sessions::replay(&arguments),
@@ -119,6 +139,9 @@ fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if error.use_stderr() {
         terminal::say(text.trim_end());
+        if error.kind() == ErrorKind::InvalidSubcommand {
+            terminal::say("To begin with a task, quote it: agent \"fix the tests\"");
+        }
     } else if let Err(error) = terminal::print(&text) {
         return end(Err(Failure::internal(format!("cannot write the help: {error}"))));
     }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
     name = "agent",
     version,
     max_term_width = 100,
+    override_usage = "agent [OPTIONS]\n       agent [OPTIONS] \"TASK IN WORDS\"\n       agent <COMMAND>",
     args_conflicts_with_subcommands = true,
     args_override_self = true
 )]

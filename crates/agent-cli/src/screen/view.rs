@@ -1,11 +1,14 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
 use crate::screen::counted::counted;
-use crate::screen::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside};
+use crate::screen::terminal::{
+    Style, Tint, inline, is_behind, last_line, last_lines, lost_output, one_line, put, put_aside,
+};
 use agent_core::budget::{Ledger, Limits, Near, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
+use agent_core::session::Trigger;
 use agent_core::tool::{ToolOutcome, ToolStatus};
 use agent_runner::{Notice, Notices};
 use std::collections::BTreeMap;
@@ -38,6 +41,8 @@ struct Started {
     line: String,
     /// When something was last told of it.
     told: Instant,
+    /// How many of the last lines of its result are shown; of one, the first is.
+    result_lines: usize,
 }
 
 /// How much is said beside the answer.
@@ -90,7 +95,8 @@ impl View {
             Notice::ToolStarted(call) => {
                 let line = call_line(call);
                 self.tell(&format!("• {line}"));
-                self.started.insert(call.id.clone(), Started { line, told: Instant::now() });
+                let result_lines = if &*call.name == "bash" { COMMAND_LINES } else { 1 };
+                self.started.insert(call.id.clone(), Started { line, told: Instant::now(), result_lines });
                 self.last_started = Some(call.id.clone());
             }
             Notice::RoundClosed { round, .. } => {
@@ -126,6 +132,9 @@ impl View {
                 self.tell(&format!("retrying in {seconds} s: {}", inline(reason)));
             }
             Notice::Error { message, .. } => self.error(message),
+            Notice::Transition(step) if is_summary(step.on) && self.level < Level::Verbose => {
+                self.tell("summarised: the model now sees a summary of what was said before");
+            }
             Notice::Transition(step) if self.level == Level::Verbose => {
                 self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to));
             }
@@ -308,12 +317,22 @@ impl View {
     }
 
     fn finished(&mut self, call: &CallId, outcome: &ToolOutcome) {
-        let whose = self.whose(call);
-        match outcome.status {
-            ToolStatus::Ok => self.tell(&format!("  {whose}{}", one_line(&outcome.content, 100))),
+        let most = self.started.get(call).map_or(1, |started| started.result_lines);
+        let head = self.whose(call) + if outcome.status == ToolStatus::Ok { "" } else { "failed: " };
+        let (lines, before) = match (most, outcome.status) {
+            (1, ToolStatus::Ok) => (vec![one_line(&outcome.content, 100)], 0),
             // How a failure ended tells more than how it began.
-            _ => self.tell(&format!("  {whose}failed: {}", last_line(&outcome.content, 100))),
+            (1, _) => (vec![last_line(&outcome.content, 100)], 0),
+            _ => last_lines(&outcome.content, most, 100),
+        };
+        if let ([] | [_], 0) = (&lines[..], before) {
+            return self.tell(&format!("  {head}{}", lines.concat()));
         }
+        let more = if before == 0 { String::new() } else { format!("… after {}:", counted(before, "line")) };
+        if !(head.is_empty() && more.is_empty()) {
+            self.tell(&format!("  {}", format!("{head}{more}").trim_end()));
+        }
+        lines.iter().for_each(|line| self.tell(&format!("  | {line}")));
     }
 
     /// Whose result it is, where that is not the line above.
@@ -328,6 +347,10 @@ impl View {
             self.tell(&format!("note: {}", inline(note)));
         }
     }
+}
+
+const fn is_summary(trigger: Trigger) -> bool {
+    matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue)
 }
 
 /// A call in one line: the tool, and what of its arguments tells most.
@@ -378,3 +401,5 @@ fn short(id: &str) -> &str {
 
 /// How long a call must have been silent before a report of it is shown.
 const BETWEEN_REPORTS: Duration = Duration::from_secs(1);
+/// Of what a command wrote these many lines are shown.
+const COMMAND_LINES: usize = 5;

@@ -31,6 +31,54 @@ fn every_line_is_answered_before_it_ends() {
     }
 }
 
+/// `agent "fix the tests"` begins with that; a word that is no command begins nothing.
+#[test]
+fn a_task_on_the_command_line_is_the_first_message() {
+    let model = Model::script([Step::text("To the task."), Step::text("To the line.")]);
+    let scratch = Scratch::new();
+    let mut running = Running::start(scratch.agent(&["fix the tests"]).args(model.flags(Wire::Anthropic)));
+    running.write("and the docs\n");
+    running.close_stdin();
+    let ended = running.end();
+    ended.assert_code(0);
+    assert!(ended.out.contains("To the task.") && ended.out.contains("To the line."), "{ended:#?}");
+    assert!(model.requests()[0].body["messages"].to_string().contains("fix the tests"));
+    for arguments in [&["sesions"][..], &["sesions", "list"], &["fix it", "sessions", "list"], &["fix it", "and that"]]
+    {
+        let ended = scratch.ended(arguments);
+        assert_eq!(ended.assert_code(2).out, "", "{arguments:?}");
+    }
+    scratch.ended(&["sesions"]).assert_says("'sessions'").assert_says("agent \"fix the tests\"");
+    assert_eq!(model.requests().len(), 2);
+}
+
+/// The end of what a command wrote, and how much came before it; its errors too.
+#[test]
+fn the_last_lines_of_a_command_are_shown() {
+    let call = |command: &str| Step::call("bash", json!({"command": command}));
+    let failing = "echo first; echo 'cannot find it' >&2; exit 3";
+    let model = Model::script([call("seq 12"), call("echo only"), call(failing), Step::text("Done.")]);
+    let scratch = Scratch::new();
+    let ended = scratch.run(&model, &["-p", "go", "--permission-mode", "bypass"]);
+    ended.assert_code(0).assert_says("  … after 7 lines:\n  | 8\n  | 9\n  | 10\n  | 11\n  | 12\n");
+    ended.assert_says("• bash echo only\n  only\n").assert_says("cannot find it").assert_says("failed:");
+}
+
+/// A summary that the window forces is told, as one that was asked for is.
+#[test]
+fn an_automatic_summary_is_told() {
+    let scratch = Scratch::new();
+    scratch.configure("[models.scripted-model]\ncontext_window_tokens = 3000\n");
+    let model = Model::always(Step::text("Well."));
+    let mut running = prompt(&scratch, &model, &[]);
+    running.write(&format!("{}\n", "some words ".repeat(180)).repeat(6));
+    running.close_stdin();
+    let ended = running.end();
+    ended.assert_code(0).assert_says("summarised: the model now sees a summary of what was said before");
+    let asked = model.requests().iter().any(|request| request.body.to_string().contains("Summarise this conversation"));
+    assert!(asked, "control: it was made");
+}
+
 #[test]
 fn no_lines_and_commands() {
     let model = Model::script([]);

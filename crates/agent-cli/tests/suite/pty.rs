@@ -321,12 +321,14 @@ fn nothing_from_the_model_acts_on_the_terminal() {
 fn colours_can_be_switched_off() {
     let scratch = Scratch::new();
     let list = || Step::call("list_files", json!({}));
-    let model = Model::script([list(), Step::text("a"), list(), Step::text("b")]);
+    let model = Model::script([list(), Step::text("a"), list(), Step::text("b"), Step::text("c")]);
     let Some(running) = on_terminal(&scratch, &model, "run -p x") else { return };
     assert!(running.end().out.contains("\x1b[2m"));
     let flags = model.flags(Wire::Anthropic).join(" ");
-    let line = format!("NO_COLOR=1 {} run -p x {flags}", env!("CARGO_BIN_EXE_agent"));
-    let mut command = scratch.command("script");
-    let ended = Running::start(command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh")).end();
-    assert!(!ended.assert_code(0).out.contains('\x1b'), "{ended:?}");
+    for variable in ["NO_COLOR=1", "TERM=dumb"] {
+        let line = format!("{variable} {} run -p x {flags}", env!("CARGO_BIN_EXE_agent"));
+        let mut command = scratch.command("script");
+        let ended = Running::start(command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("SHELL", "/bin/sh")).end();
+        assert!(!ended.assert_code(0).out.contains('\x1b'), "{ended:?}");
+    }
 }

@@ -27,7 +27,7 @@ use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::lifecycle;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind, Trigger};
+use agent_core::session::{Outcome, OutcomeKind};
 use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
@@ -39,8 +39,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Runs a session at the prompt and returns the exit code.
-pub(crate) async fn run(options: Options, verification: &Verification) -> Result<u8, Failure> {
+/// Runs a session at the prompt, with a first message if there is one, and returns the exit code.
+pub(crate) async fn run(options: Options, verification: &Verification, first: Option<&str>) -> Result<u8, Failure> {
     if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
         return Err(Failure::usage("the prompt writes for people: `--output-format` works only with `agent run`"));
     }
@@ -69,6 +69,10 @@ pub(crate) async fn run(options: Options, verification: &Verification) -> Result
     }?;
     let task = tokio::spawn(runner.run());
     let _marks = if screen.desk.is_none() { PasteMarks::ask() } else { None };
+    if let Some(first) = first {
+        screen.view.said(&format!("> {}", first.trim()));
+        handle.input(first.trim());
+    }
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
     // The terminal is given back before the last words, which stay.
     screen.desk = None;
@@ -223,7 +227,6 @@ impl Screen {
         self.view.notice(notice);
         match notice {
             Notice::TurnBegan => self.repository.turn_started(),
-            Notice::Transition(step) if step.on == Trigger::CompactionCompleted => self.view.tell("summarised"),
             Notice::Doing { doing, taken } => {
                 (self.doing, self.taken) = (*doing, *taken);
                 self.prompt_if_idle();

@@ -160,6 +160,13 @@ fn fitted(line: &str, width: usize) -> String {
     out
 }
 
+/// The last lines of a text that say something, the first of them first, each cut to a width; and how many lines come before them.
+pub(crate) fn last_lines(text: &str, most: usize, width: usize) -> (Vec<String>, u64) {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let before = lines.len().saturating_sub(most);
+    (lines.iter().skip(before).map(|line| fitted(line, width)).collect(), before as u64)
+}
+
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tint {
@@ -183,7 +190,9 @@ impl Style {
     }
 
     pub(crate) fn for_stderr() -> Self {
-        Self { is_on: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        Self { is_on: io::stderr().is_terminal() && !is_dumb && !is_set("NO_COLOR") }
     }
 
     /// Writes a line to standard error in this look.
