@@ -3,8 +3,13 @@
 //! Whatever a path names is entered from the descriptor, name by name. So a directory that becomes a link in the very moment in which it is
 //! used leads nowhere, and a pipe in place of a file is not waited for.
 
+mod read;
+
+pub use read::{open_path, read_path};
+
 use crate::image::{FILE_LIMIT_BYTES, Image};
 use agent_exec::leftovers::{self, Leftover};
+use read::{read_at_most, regular};
 use rustix::fs::{
     self, AtFlags, FileType, Mode, OFlags, Stat, fchmod, fstat, linkat, mkdirat, open, openat, readlinkat, renameat,
     statat, symlinkat, unlinkat,
@@ -12,7 +17,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -291,40 +296,6 @@ pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The content of a regular file with this path, where links count, if it is not longer than this. Never waits.
-#[must_use]
-pub fn read_path(path: &Path, limit_bytes: u64) -> Option<Vec<u8>> {
-    read_at_most(open_path(path)?, limit_bytes).ok()
-}
-
-/// A regular file with this path, where links count, to be read.
-#[must_use]
-pub fn open_path(path: &Path) -> Option<File> {
-    let flags = (OFlags::RDONLY | FILE).difference(OFlags::NOFOLLOW);
-    regular(open(path, flags, Mode::empty()).ok()?).ok()
-}
-
-fn read_at_most(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
-    // It may be full of holes, and as long as anybody likes: that is known without reading up to the limit.
-    if file.metadata()?.len() > limit_bytes {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    let mut bytes = Vec::new();
-    file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > limit_bytes {
-        true => Err(io::ErrorKind::FileTooLarge.into()),
-        false => Ok(bytes),
-    }
-}
-
-/// Refuses what is no regular file: reading a pipe would wait for ever, and a device has no end.
-fn regular(file: OwnedFd) -> io::Result<File> {
-    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
-        FileType::RegularFile => Ok(File::from(file)),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
-    }
-}
-
 fn listing(directory: &OwnedFd) -> io::Result<fs::Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(fs::Dir::new(openat(directory, ".", flags, Mode::empty())?)?)
@@ -449,75 +420,4 @@ const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCT
 const MOST_TRIES: u32 = 10_000;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
-
-    fn tree() -> (tempfile::TempDir, Tree) {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join("in/a")).unwrap();
-        fs::create_dir(root.path().join("out")).unwrap();
-        fs::write(root.path().join("out/secret"), "secret").unwrap();
-        let tree = Tree::open(&root.path().join("in")).unwrap();
-        (root, tree)
-    }
-
-    fn text(text: &str) -> Image {
-        Image::File { bytes: text.as_bytes().into(), executable: false }
-    }
-
-    #[test]
-    fn nothing_beyond_a_link_is_read_made_or_removed() {
-        let (root, tree) = tree();
-        symlink("../out", root.path().join("in/link")).unwrap();
-        symlink("../../out/secret", root.path().join("in/a/secret")).unwrap();
-        let through = Path::new("link/secret");
-        assert_eq!(tree.image(through), Image::Opaque("its path leads through a symbolic link"));
-        assert!(tree.read(through, 100).is_err() && tree.read("a/secret", 100).is_err());
-        assert!(tree.append(through, b"x").is_err() && tree.append(Path::new("a/secret"), b"x").is_err());
-        assert!(tree.remove(through).is_err() && tree.rename(Path::new("a/secret"), through).is_err());
-        assert!(tree.restore(through, &text("secret"), &text("mine"), None).is_err());
-        assert!(tree.restore(Path::new("link/new/x"), &Image::Absent, &text("mine"), None).is_err());
-        assert!(tree.make_directory(Path::new("link/new")).is_err());
-        assert!(tree.image("../out/secret") != text("secret") && tree.read("../out/secret", 100).is_err());
-        let out: Vec<_> = fs::read_dir(root.path().join("out")).unwrap().collect();
-        assert_eq!((out.len(), fs::read_to_string(root.path().join("out/secret")).unwrap()), (1, "secret".into()));
-        // The control: the same beneath it works.
-        assert_eq!(tree.restore(Path::new("b/c/x"), &Image::Absent, &text("mine"), None).unwrap(), Replaced::Yes);
-        assert_eq!(tree.image("b/c/x"), text("mine"));
-        assert_eq!(tree.read("b/c/x", 4).unwrap().unwrap(), b"mine");
-        assert!(tree.read("b/c/x", 3).is_err() && tree.read("b/c/y", 3).unwrap().is_none());
-    }
-
-    #[test]
-    fn what_somebody_changed_meanwhile_stays() {
-        let (root, tree) = tree();
-        let (path, file) = (Path::new("a/x"), root.path().join("in/a/x"));
-        fs::write(&file, "theirs").unwrap();
-        assert_eq!(tree.replace(path, &text("before"), b"mine").unwrap(), Replaced::No);
-        assert_eq!(tree.restore(path, &text("before"), &Image::Absent, None).unwrap(), Replaced::No);
-        assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        assert_eq!(tree.replace(path, &text("theirs"), b"mine").unwrap(), Replaced::Yes);
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-        let link = Image::Link(b"../elsewhere"[..].into());
-        assert_eq!(tree.restore(path, &text("mine"), &link, None).unwrap(), Replaced::Yes);
-        assert_eq!(tree.image(path), link);
-        assert_eq!(tree.names(Path::new("a")).unwrap(), ["x"], "nothing temporary is left");
-    }
-
-    #[test]
-    fn pipes_are_not_waited_for_and_a_moved_directory_is_known() {
-        let (root, tree) = tree();
-        let pipe = root.path().join("in/pipe");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(tree.image("pipe"), Image::Opaque("it is not a regular file"));
-        assert!(tree.read("pipe", 100).is_err() && tree.append(Path::new("pipe"), b"x").is_err());
-        assert_eq!(read_path(&pipe, 100), None);
-        assert!(tree.is_in_place());
-        fs::rename(root.path().join("in"), root.path().join("moved")).unwrap();
-        fs::create_dir(root.path().join("in")).unwrap();
-        assert!(!tree.is_in_place());
-    }
-}
+mod tests;

@@ -97,10 +97,14 @@ impl Agent {
     ) -> Result<(), Rejected> {
         let (left_ms, items) = (self.session.now_ms(), self.session.conversation().len());
         let was_apart = self.is_apart();
+        let cleanup = |agent: &Self| agent.oversight.as_deref().and_then(|oversight| oversight.lifecycle.cleanup());
+        let mut ended = cleanup(self);
         if self.session.is_over() {
             // What followed from its end may not have been passed on.
             step.session = session::Step::empty();
             self.join(at_ms, left_ms, step, rendering);
+            // No program drives it any more.
+            ended = cleanup(self);
         } else {
             self.session.step_into(at_ms, event, &mut step.session, rendering)?;
             self.join(at_ms, left_ms, step, rendering);
@@ -108,14 +112,13 @@ impl Agent {
                 self.report(at_ms, items, step);
             }
         }
-        self.end_cleanup(at_ms, step);
+        self.end_cleanup(at_ms, ended, step);
         Ok(())
     }
 
     /// What an agent that was given up had started ended with its program.
-    fn end_cleanup(&mut self, at_ms: u64, step: &mut Step) {
-        let Some(oversight) = self.oversight.as_deref_mut() else { return };
-        if let Some(ticket) = oversight.lifecycle.cleanup() {
+    fn end_cleanup(&mut self, at_ms: u64, cleanup: Option<lifecycle::Ticket>, step: &mut Step) {
+        if let (Some(oversight), Some(ticket)) = (self.oversight.as_deref_mut(), cleanup) {
             oversight.tell(at_ms, lifecycle::Event::CleanupCompleted { ticket }, &mut step.up);
         }
     }

@@ -9,6 +9,7 @@
 )]
 
 mod commits;
+mod commits_later;
 mod ended_calls;
 mod hostile;
 mod kills;

@@ -1,0 +1,136 @@
+//! Every spelling of a secret is found, and nothing else is.
+
+use super::*;
+
+#[test]
+fn every_spelling_is_found_and_nothing_else() {
+    let redactor = Redactor::new(["sk-12/45\"6", "sk-12/45\"6-and-more", "on"]);
+    for (text, clean) in [
+        ("a sk-12/45\"6 b", "a [redacted] b"),
+        ("sk-12/45\"6-and-more", "[redacted]"),
+        (r#"{"k":"sk-12/45\"6"}"#, r#"{"k":"[redacted]"}"#),
+        (r#"{"k":"sk-12\/45\"6"}"#, r#"{"k":"[redacted]"}"#),
+        ("?k=sk-12%2F45%226&", "?k=[redacted]&"),
+        ("on sk-12", "on sk-12"),
+    ] {
+        assert_eq!(redactor.redacted(text), clean);
+    }
+    assert_eq!(format!("{redactor:?}"), "Redactor(..)");
+}
+
+/// Each writer escapes other characters, and one may write what another wrote.
+#[test]
+fn escaped_characters_are_found_in_whichever_way() {
+    let secret = "wJal/K7+bP=fi&CY EX";
+    let redactor = Redactor::new([secret, "a%2Fb\\n-secret", "gr\u{fc}n/\u{1f600}-geheim"]);
+    for text in [
+        "wJal/K7%2BbP%3Dfi%26CY%20EX",
+        "wJal%2fK7%2bbP%3dfi%26CY%20EX",
+        "%77Jal%2FK7%2bbP=fi&CY EX",
+        "wJal%2FK7%2BbP%3Dfi%26CY+EX",
+        r"wJal/K7\u002bbP\u003dfi\u0026CY EX",
+        r"wJal\u002fK7\u002BbP=fi\u0026CY EX",
+        r"wJal\/K7\+bP\=fi\&CY\ EX",
+        r"wJal\x2fK7\053bP\u{3d}fi\U00000026CY EX",
+        "wJal/K7+bP=fi&amp;CY EX",
+        "wJal&#x2F;K7&#43;bP&#x3D;fi&amp;CY EX",
+        "wJal&sol;K7&#x002B;bP&equals;fi&#38CY&#32;EX",
+        "wJal%2FK7+bP&#61;fi\\u0026CY EX",
+        "wJal%252FK7%252BbP%253Dfi%2526CY%2520EX",
+        "wJal/K7&amp;#43;bP=fi&amp;amp;CY EX",
+        r"wJal\\/K7\\u002bbP=fi\\u0026CY EX",
+        "a%2Fb\\n-secret",
+        "a%252Fb%5Cn-secret",
+        "gr%C3%BCn/%f0%9f%98%80-geheim",
+        r"gr\u00fcn\/\ud83d\ude00-geheim",
+        "gr&#252;n/&#x1F600;-geheim",
+    ] {
+        assert_eq!(redactor.redacted(&["<", text, ">"].concat()), "<[redacted]>", "{text}");
+        assert!(redactor.finds(text), "{text}");
+        // Piece by piece nothing of it is settled before it is whole.
+        for (at, _) in text.char_indices() {
+            let beginning = ["x ", text.get(..at).unwrap()].concat();
+            assert!(redactor.settled_bytes(&beginning) <= 2, "{beginning}");
+        }
+    }
+    for text in ["wJal%2FK7", "100% & more", r"C:\new\u00", "&#43;&amp;", "a%2Fb", "%zz\\u12"] {
+        assert_eq!(redactor.redacted(text), text);
+    }
+    // What other characters stand before and behind stays to the byte.
+    assert_eq!(redactor.redacted("é%20wJal%2fK7+bP=fi&CY EX%20ü"), "é%20[redacted]%20ü");
+}
+
+/// A long text of nothing but escapes takes its time once.
+#[test]
+fn escapes_cost_no_more_than_their_length() {
+    let redactor =
+        Redactor::new(["%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"]);
+    for piece in ["%61", "%25", "\\", "&#97", "&amp;", "a%"] {
+        let text = piece.repeat(300_000);
+        assert_eq!(redactor.redacted(&text), text);
+    }
+}
+
+#[test]
+fn what_is_left_of_a_secret_beside_a_cut_is_found() {
+    let secret = "sk-ant-0123456789abcdef";
+    let redactor = Redactor::new([secret]);
+    for bytes in MIN_SECRET_BYTES..secret.len() {
+        let (beginning, end) = (&secret[..bytes], &secret[secret.len() - bytes..]);
+        for (text, clean) in [
+            (format!("7\tx{beginning}…\n8\ty"), "7\tx[redacted]…\n8\ty".to_string()),
+            (
+                format!("x{beginning}\n[… 12 bytes left out here …]\ny"),
+                "x[redacted]\n[… 12 bytes left out here …]\ny".into(),
+            ),
+            (format!("x\n[… 12 bytes left out here …]\n{end}y"), "x\n[… 12 bytes left out here …]\n[redacted]y".into()),
+            (format!("{beginning} … (12 bytes)"), "[redacted] … (12 bytes)".into()),
+            (format!("{beginning}…{end}"), "[redacted]…[redacted]".into()),
+        ] {
+            assert_eq!(redactor.redacted(&text), clean);
+            assert!(redactor.finds(&text));
+        }
+        // The control: where nothing was cut, a part is a text like any other.
+        assert_eq!(redactor.redacted(beginning), beginning);
+    }
+    assert_eq!(redactor.redacted("sk-an… …cdef …"), "sk-an… …cdef …", "too short to say anything");
+}
+
+#[test]
+fn a_secret_of_several_lines_is_found_line_by_line() {
+    let lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj", "short=="];
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", lines.join("\n"));
+    for secret in [key.clone(), key.replace('\n', "\\n"), key.replace('\n', "\r\n")] {
+        let redactor = Redactor::new([&secret]);
+        assert_eq!(redactor.redacted(&secret), REDACTED);
+        let numbered: String = key.lines().enumerate().map(|(at, line)| format!("{at}\t{line}\n")).collect();
+        let clean = redactor.redacted(&numbered);
+        assert!(!clean.contains(lines[0]) && !clean.contains(lines[1]), "{clean}");
+        assert!(clean.contains("-----BEGIN PRIVATE KEY-----"), "words stay: {clean}");
+    }
+    // The control: lines that are words are not taken out of other texts.
+    let words = Redactor::new(["two words\nand some more of them here"]);
+    assert_eq!(words.redacted("1: and some more of them here"), "1: and some more of them here");
+}
+
+#[test]
+fn json_is_read_for_it() {
+    let redactor = Redactor::new(["sk-123456"]);
+    let json = |text: &str| {
+        let mut text = text.to_string();
+        redactor.json(&mut text);
+        text
+    };
+    assert_eq!(json(r#"{"a":["x","\u0073k-123456"]}"#), r#"{"a":["x","[redacted]"]}"#);
+    assert_eq!(json(r#"{"\u0073k-123456":1}"#), r#"{"[redacted]":1}"#);
+    assert_eq!(json(r#"{"b":1, "a":"\n"}"#), r#"{"b":1, "a":"\n"}"#, "as it was");
+    assert_eq!(json("sk-123456 {"), "[redacted] {");
+}
+
+#[test]
+fn what_may_be_a_beginning_is_not_settled() {
+    let redactor = Redactor::new(["sk-123456"]);
+    for (text, settled) in [("abc", 3), ("abc sk-1", 4), ("abc s", 4), ("sk-123456", 9), ("x sk-123456s", 11)] {
+        assert_eq!(redactor.settled_bytes(text), settled, "{text}");
+    }
+}
