@@ -4,7 +4,9 @@
 //! 1. A finished line is never written again: only the live rows are erased, and no sequence here clears a screen or its scrollback.
 //! 2. A line that has no end yet goes on where it stopped: the terminal itself keeps that place (DECSC), so nothing depends on how wide it
 //!    takes a letter to be. After a resize it has forgotten, and the place is worked out.
-//! 3. A drawing that the terminal has not been sent yet is left out when the next one follows.
+//! 3. A drawing that the terminal has not been sent yet is left out when the next one of its kind follows.
+//! 4. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than its
+//!    own bytes. What is no ASCII may be wider than it seems, so the rows are drawn anew after it.
 
 use super::queue::{self, Kind};
 use super::{escaped, is_on_terminal};
@@ -30,6 +32,18 @@ impl Region {
     }
 }
 
+/// A text on its way to the terminal, and what moves the rows out of its way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Update {
+    /// From the cursor in the rows to where the text goes.
+    pub(super) before: String,
+    pub(super) text: String,
+    /// Back to the cursor in the rows.
+    pub(super) after: String,
+    /// Whether the rows are erased and drawn anew; else they stay.
+    pub(super) is_whole: bool,
+}
+
 /// The region, and what the terminal shows above it.
 #[derive(Debug, Default)]
 pub(super) struct Live {
@@ -47,11 +61,51 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// What has to be written so that a text stands above the region: first what erases the region, then the text, then the region.
-    fn around(&mut self, text: &str, size: (usize, usize)) -> [String; 3] {
-        let erase = self.erase(size);
+    /// What has to be written so that a text stands above the region.
+    fn around(&mut self, text: &str, size: (usize, usize)) -> Update {
+        let can_push = self.is_drawn && size == self.size && self.region.height() > 0 && is_plain(text);
+        let before = self.open;
+        let goto = self.goto();
+        let erase = if can_push { String::new() } else { self.erase(size) };
         let text = self.above(text, size.0);
-        [erase, text, self.draw(size)]
+        let pushed = if can_push { rows_of(&text, before, size.0).saturating_sub(usize::from(before > 0)) } else { 0 };
+        if !can_push {
+            Update { before: erase, text, after: self.draw(size), is_whole: true }
+        } else if self.region.height() + pushed < size.1 {
+            Update {
+                before: goto,
+                text: self.room(pushed, before, size.0) + &text,
+                after: self.back(),
+                is_whole: false,
+            }
+        } else {
+            // More than a screen: the rows would scroll away.
+            self.is_drawn = false;
+            Update { before: format!("{BEGIN}{goto}\x1b[J"), text, after: self.draw(size), is_whole: true }
+        }
+    }
+
+    /// From the cursor in the rows to the place where the text above them ends.
+    fn goto(&self) -> String {
+        if self.open > 0 { String::from(RESTORE) } else { format!("\r{}", up(self.region.cursor.0)) }
+    }
+
+    /// Pushes the rows down by so many, from that place and back to it. At the bottom of the screen what is above scrolls up instead.
+    fn room(&self, rows: usize, open: usize, columns: usize) -> String {
+        if rows == 0 {
+            return String::new();
+        }
+        let last = self.region.height() - usize::from(open == 0);
+        let insert = format!("{}{}", "\x0b".repeat(rows), up(last + rows - usize::from(open > 0)));
+        let back = if open > 0 { format!("\x1b[A\x1b[{}G", open % columns + 1) } else { String::from("\r") };
+        format!("{}{insert}\x1b[{rows}L{back}", down(last))
+    }
+
+    /// From the end of the text to the cursor in the rows, which are as they were.
+    fn back(&self) -> String {
+        let (row, column) = self.region.cursor;
+        let (save, rows) = if self.open > 0 { (SAVE, row + 1) } else { ("", row) };
+        format!("{save}{}\x1b[{}G", down(rows), column + 1)
     }
 
     /// The text as it can be written now.
@@ -93,8 +147,7 @@ impl Live {
         let mut out = String::from(BEGIN);
         let columns = size.0;
         if size == self.size {
-            let (row, _) = self.region.cursor;
-            out.push_str(&if self.open > 0 { String::from(RESTORE) } else { format!("\r{}", up(row)) });
+            out.push_str(&self.goto());
         } else {
             // The terminal has laid the rows out anew for its width, and the cursor with them.
             let (row, column) = self.region.cursor;
@@ -144,8 +197,8 @@ pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
                 kept.push((kind, text.to_owned()));
                 return Ok(());
             }
-            let [erase, text, draw] = live.around(text, size());
-            queue::write_live(kind, &erase, &text, &draw)
+            let update = live.around(text, size());
+            queue::write_live(kind, &update)
         }
         _ => {
             drop(live);
@@ -167,19 +220,19 @@ pub(crate) fn show(region: Region) {
     if live.is_drawn && live.region == region && live.size == size {
         return;
     }
-    let erase = live.erase(size);
+    let before = live.erase(size);
     live.region = region;
-    let draw = live.draw(size);
-    let _ = queue::write_live(Kind::Aside, &erase, "", &draw);
+    let after = live.draw(size);
+    let _ = queue::write_live(Kind::Aside, &Update { before, after, is_whole: true, ..Update::default() });
 }
 
 /// Shows none any more, and leaves the cursor where a line can begin.
 pub(super) fn end() {
     let taken = lock().take();
     if let Some(mut live) = taken {
-        let erase = live.erase(size());
-        let held = std::mem::take(&mut live.held);
-        let _ = queue::write_live(Kind::Aside, &erase, &format!("{held}{END}"), "");
+        let before = live.erase(size());
+        let text = std::mem::take(&mut live.held) + END;
+        let _ = queue::write_live(Kind::Aside, &Update { before, text, is_whole: true, ..Update::default() });
         for (kind, text) in live.kept.into_iter().flatten() {
             let _ = queue::write(kind, &text);
         }
@@ -189,8 +242,9 @@ pub(super) fn end() {
 /// Another program has the terminal: nothing is shown there, and what is written waits.
 pub(super) fn put_away() {
     if let Some(live) = lock().as_mut().filter(|live| live.kept.is_none()) {
-        let erase = live.erase(size());
-        let _ = queue::write_live(Kind::Aside, &erase, END, "");
+        let before = live.erase(size());
+        let text = END.to_owned();
+        let _ = queue::write_live(Kind::Aside, &Update { before, text, is_whole: true, ..Update::default() });
         live.region = Region::default();
         live.kept = Some(Vec::new());
     }
@@ -229,6 +283,26 @@ fn advanced(width: usize, letter: &str, columns: usize) -> usize {
     }
 }
 
+/// Whether every terminal takes it to be as wide as it is long.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'\n' || matches!(byte, b' '..=b'~'))
+}
+
+/// Rows that a plain text takes, from the one where it begins on; the one where the next text begins counts only if something stands in it.
+fn rows_of(text: &str, open: usize, columns: usize) -> usize {
+    let first_row = open.saturating_sub(1) / columns;
+    let mut lines = text.split('\n');
+    let first = open + lines.next().map_or(0, str::len);
+    let rest: usize = lines.clone().map(|line| line.len().div_ceil(columns).max(1)).sum();
+    let rows_of_first = if first == 0 { usize::from(rest > 0) } else { (first - 1) / columns - first_row + 1 };
+    let ends_empty = rest > 0 && lines.next_back().is_some_and(str::is_empty);
+    rows_of_first + rest - usize::from(ends_empty)
+}
+
+fn down(rows: usize) -> String {
+    if rows == 0 { String::new() } else { format!("\x1b[{rows}B") }
+}
+
 fn up(rows: usize) -> String {
     if rows == 0 { String::new() } else { format!("\x1b[{rows}A") }
 }
@@ -240,3 +314,6 @@ const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
 const SAVE: &str = "\x1b7";
 const RESTORE: &str = "\x1b8";
+
+#[cfg(test)]
+mod tests;

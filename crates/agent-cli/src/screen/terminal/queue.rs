@@ -7,6 +7,7 @@
 //! What is absent: a bound. Those who make more to write wait in between, a call of the model until the queue is empty, the stream of an
 //! answer until there is room.
 
+use super::live::Update;
 use crate::failure::Failure;
 use crate::screen::threads;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -44,11 +45,13 @@ pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a text above what is drawn below it: what erases the drawing before, the text, and the new drawing. Where the drawing before still
-/// waits, it is taken back instead.
-pub(super) fn write_live(kind: Kind, erase: &str, text: &str, draw: &str) -> io::Result<()> {
-    let Some(queues) = QUEUES.get() else { return write(kind, &format!("{erase}{text}{draw}")) };
-    queues.of(kind).put_live(kind, [erase, text, draw]);
+/// Writes a text above the rows at the bottom. Where the end of the update before still waits and was of the same kind, it is taken back
+/// instead of undone.
+pub(super) fn write_live(kind: Kind, update: &Update) -> io::Result<()> {
+    let Some(queues) = QUEUES.get() else {
+        return write(kind, &format!("{}{}{}", update.before, update.text, update.after));
+    };
+    queues.of(kind).put_live(kind, update);
     if kind == Kind::Answer { written_so_far() } else { Ok(()) }
 }
 
@@ -231,6 +234,8 @@ struct State {
     open_asides: usize,
     /// Bytes at the end of what waits that only draw, and that a newer drawing takes the place of.
     drawn_bytes: usize,
+    /// Whether they draw all of the rows, or lead back to them.
+    is_whole: bool,
     /// Whether the thread has to be woken for more.
     is_asleep: bool,
 }
@@ -246,9 +251,12 @@ impl State {
         }
     }
 
-    /// Returns whether a drawing was taken back.
-    fn take_back_drawing(&mut self) -> bool {
+    /// Returns whether a drawing of this kind was taken back.
+    fn take_back_drawing(&mut self, is_whole: bool) -> bool {
         let drawn = mem::take(&mut self.drawn_bytes);
+        if self.is_whole != is_whole {
+            return false;
+        }
         if let Some((_, bytes)) = self.waiting.last_mut().filter(|_| drawn > 0) {
             bytes.truncate(bytes.len().saturating_sub(drawn));
             self.open_bytes = self.open_bytes.saturating_sub(drawn);
@@ -272,14 +280,14 @@ impl Queue {
         self.wake(state);
     }
 
-    fn put_live(&self, kind: Kind, [erase, text, draw]: [&str; 3]) {
+    fn put_live(&self, kind: Kind, update: &Update) {
         let mut state = self.lock();
-        if !state.take_back_drawing() {
-            state.put(Kind::Aside, erase);
+        if !state.take_back_drawing(update.is_whole) {
+            state.put(Kind::Aside, &update.before);
         }
-        state.put(kind, text);
-        state.put(Kind::Aside, draw);
-        state.drawn_bytes = draw.len();
+        state.put(kind, &update.text);
+        state.put(Kind::Aside, &update.after);
+        (state.drawn_bytes, state.is_whole) = (update.after.len(), update.is_whole);
         self.wake(state);
     }
 
@@ -300,12 +308,12 @@ impl Queue {
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             let taken = mem::take(&mut state.waiting);
-            state.drawn_bytes = 0;
+            let taken_drawing = mem::take(&mut state.drawn_bytes) > 0;
             drop(state);
             for (kind, bytes) in taken {
                 self.write_piece(kind, &bytes);
             }
-            std::thread::sleep(BETWEEN_WRITES);
+            std::thread::sleep(if taken_drawing { BETWEEN_FRAMES } else { BETWEEN_WRITES });
         }
     }
 
@@ -406,5 +414,7 @@ static LOST: OnceLock<io::Error> = OnceLock::new();
 const PIECE_BYTES: usize = 64 * 1024;
 /// Nobody sees it, and an answer that comes quickly costs fewer writes.
 const BETWEEN_WRITES: Duration = Duration::from_millis(1);
+/// Below the rows of the line editor moves with each write, so there are fewer; a key is seen within 16 ms all the same.
+const BETWEEN_FRAMES: Duration = Duration::from_millis(12);
 /// More than most answers have: whoever looks at one page of an answer does not keep the server waiting for the reader.
 const ROOM_BYTES: usize = 1024 * 1024;
