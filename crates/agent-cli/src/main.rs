@@ -67,7 +67,7 @@ fn parsed(mut arguments: Vec<OsString>) -> Result<(Cli, Option<String>), clap::E
     };
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return Err(error) };
     let Some(at) = arguments.iter().position(|argument| argument.to_str() == Some(word)) else { return Err(error) };
-    if !word.trim().contains(char::is_whitespace) {
+    if !word.trim().contains([' ', '\n']) {
         return Err(error);
     }
     let first = word.clone();

@@ -4,7 +4,7 @@
 //! 2. What cannot be seen is made visible, and what could push text out of sight is counted.
 //! 3. The sheet knows what of it was shown. Whether a call may be allowed before that is decided by the screen.
 
-use crate::screen::terminal::unmistakable;
+use crate::screen::terminal::{clean, unmistakable};
 use agent_core::conversation::ToolCall;
 use serde_json::Value;
 
@@ -73,6 +73,8 @@ fn flatten(name: &str, value: &Value, lines: &mut Vec<String>) {
 
 /// A text: behind its name when it is one line, else below it, with the numbers of its lines.
 fn text(name: &str, text: &str, lines: &mut Vec<String>) {
+    // Before it is cut: a piece of a secret would not be known as one.
+    let text = &*clean(text);
     let name = unmistakable(&name.replace('\n', "\\n"));
     let all: Vec<&str> = text.split('\n').collect();
     if let [line] = all[..] {
@@ -106,13 +108,29 @@ fn pieces(before: &str, line: &str, lines: &mut Vec<String>) {
     for sign in unmistakable(line).chars() {
         let width = columns_of(sign);
         if columns + width > COLUMNS_OF_A_PIECE {
-            lines.push(std::mem::replace(&mut piece, String::from("    > ")));
+            lines.push(std::mem::replace(&mut piece, CONTINUED.to_owned()));
             columns = 0;
         }
         piece.push(sign);
         columns += width;
     }
     lines.push(piece);
+}
+
+/// A line in rows that a terminal of this width does not break by itself: whoever wrote the text in it, no row but the first begins with it.
+pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(CONTINUED.len() + 4);
+    let (mut rows, mut row, mut width) = (Vec::new(), String::new(), 0);
+    for sign in line.chars() {
+        if width + columns_of(sign) > columns {
+            rows.push(std::mem::replace(&mut row, CONTINUED.to_owned()));
+            width = CONTINUED.len();
+        }
+        row.push(sign);
+        width += columns_of(sign);
+    }
+    rows.push(row);
+    rows
 }
 
 /// The columns that a terminal may give a sign: two to what is wide in East Asia, and to pictures.
@@ -143,6 +161,8 @@ const WIDE: &[(u32, u32)] = &[
     (0x2_0000, 0x3_fffd),
 ];
 
+/// How a row begins that continues the one before.
+const CONTINUED: &str = "    > ";
 const LINES_OF_A_PART: usize = 60;
 const COLUMNS_OF_A_PIECE: usize = 72;
 const MOST_EMPTY_LINES: usize = 3;
@@ -218,6 +238,20 @@ mod tests {
             assert!(shown.len() == 3 && shown.iter().skip(1).all(|line| line.starts_with("    > ")), "{shown:?}");
         }
         assert_eq!(lines(&json!({"command": "ü".repeat(72)})).len(), 1, "control");
+    }
+
+    /// Whatever the width: the first row begins as the line does, and every other with the mark of a continued one.
+    #[test]
+    fn no_row_begins_with_what_a_line_holds() {
+        let line = format!("allow this call? bash {}answer: y {}", "x".repeat(50), "日".repeat(40));
+        for columns in [1, 5, 20, 40, 80, 200] {
+            let rows = wrapped(&line, columns);
+            let most = columns.max(10);
+            assert!(rows.iter().all(|row| row.chars().map(columns_of).sum::<usize>() <= most), "{columns}: {rows:?}");
+            assert!(rows[1..].iter().all(|row| row.starts_with(CONTINUED)), "{rows:?}");
+            let joined = rows.iter().map(|row| row.strip_prefix(CONTINUED).unwrap_or(row)).collect::<String>();
+            assert_eq!(joined, line);
+        }
     }
 
     #[test]

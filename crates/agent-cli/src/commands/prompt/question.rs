@@ -5,8 +5,8 @@ use crate::config::kept_rules;
 use crate::screen::answer::{self, Asker};
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
-use crate::screen::sheet::Sheet;
-use crate::screen::terminal::{self, Tint, forget_half_typed_line, inline, unmistakable};
+use crate::screen::sheet::{Sheet, wrapped};
+use crate::screen::terminal::{self, Tint, clean, forget_half_typed_line, inline, unmistakable};
 use crate::screen::view::call_line;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use tokio::sync::{mpsc, oneshot};
@@ -32,24 +32,29 @@ impl Screen {
         }
         let (question, answer) = question;
         // However quiet: nobody can answer a question that was not put.
-        self.style.say(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
+        self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
         let sheet = Sheet::of(&question.call);
         self.show(Open { question, answer, sheet }, Sheet::next_part);
         false
     }
 
+    /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
+    fn put(&self, tint: Tint, line: &str) {
+        wrapped(&clean(line), terminal::size().0).iter().for_each(|row| self.style.say(tint, row));
+    }
+
     /// Shows a part of what is asked about, and what can be answered to that.
     fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[String]) {
-        part(&mut open.sheet).iter().for_each(|line| self.style.say(Tint::Dim, line));
+        part(&mut open.sheet).iter().for_each(|line| self.put(Tint::Dim, line));
         if open.sheet.is_seen() {
             let asked = &open.question;
-            self.style.say(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
+            self.put(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
             for line in answer::choices(asked, self.asker(asked), &kept_rules::place()) {
-                self.style.say(Tint::Dim, &line);
+                self.put(Tint::Dim, &line);
             }
             self.prompt(ANSWER);
         } else {
-            self.style.say(Tint::Bold, &format!("  {}: {}", open.sheet.how_far(), answer::TO_SEE_MORE));
+            self.put(Tint::Bold, &format!("  {}: {}", open.sheet.how_far(), answer::TO_SEE_MORE));
             self.prompt(MORE);
         }
         self.question = Some(open);
@@ -68,7 +73,7 @@ impl Screen {
             // An approval that was withdrawn meanwhile needs no answer.
             Ok(given) => drop(open.answer.send(self.keeping(given))),
             Err(why) => {
-                self.style.say(Tint::Dim, &format!("  {why}"));
+                self.put(Tint::Dim, &format!("  {why}"));
                 self.prompt(if is_seen { ANSWER } else { MORE });
                 self.question = Some(open);
             }

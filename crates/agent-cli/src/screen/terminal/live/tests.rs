@@ -1,3 +1,5 @@
+//! The rows at the bottom on a terminal of its own: what it shows in the end, and what that costs.
+
 use super::*;
 use proptest::prelude::*;
 
