@@ -16,41 +16,7 @@ use std::path::{Path, PathBuf};
 /// (`/proc/self/cwd`, `/dev/fd/3`), which leads each process elsewhere, or through a process that is not there yet. What else is not there leads nowhere.
 #[must_use]
 pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
-    let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
-    let places = Places::of(places);
-    let (mut to_go, mut at, mut links) = (parts(path), PathBuf::from("/"), 0);
-    if !path.is_absolute() {
-        return true;
-    }
-    while let Some(part) = to_go.pop_front() {
-        if part == ".." {
-            at.pop();
-            continue;
-        }
-        // The root begins anew.
-        at.push(&part);
-        if places.hold(&at) {
-            return true;
-        }
-        match at.read_link() {
-            Ok(target) => {
-                links += 1;
-                if links > MOST_LINKS || is_in_procfs(&at) {
-                    return true;
-                }
-                at.pop();
-                parts(&target).into_iter().rev().for_each(|part| to_go.push_front(part));
-            }
-            // A process or a descriptor may be there by then.
-            Err(error) if error.kind() == ErrorKind::NotFound && is_in_procfs(&at) => return true,
-            // It is no link, or there is nothing.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            }
-            Err(_) => return true,
-        }
-    }
-    false
+    Places::of(places).are_on_the_way_of(path)
 }
 
 /// Whether the directory of an entry is one of procfs, wherever that is mounted.
@@ -65,8 +31,8 @@ fn is_in_procfs(entry: &Path) -> bool {
     entry.starts_with("/proc") || entry.starts_with("/dev/fd")
 }
 
-/// Places, by all that tells them.
-struct Places<'a> {
+/// Places, by all that tells them: read once for several paths that are judged at the same time.
+pub(crate) struct Places<'a> {
     names: Vec<&'a Path>,
     identities: Vec<(u64, u64)>,
     /// Without one, names and identities have to do.
@@ -74,10 +40,51 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of<P: AsRef<Path>>(places: &'a [P]) -> Self {
+    pub(crate) fn of<P: AsRef<Path>>(places: &'a [P]) -> Self {
         let names: Vec<&Path> = places.iter().map(AsRef::as_ref).collect();
         let identities = names.iter().filter_map(|place| identity(&fs::metadata(place).ok()?)).collect();
         Self { names, identities, mounts: MountTable::now().unwrap_or_default() }
+    }
+
+    /// Whether a path lies in one of them, or goes through one: [`leads_into`].
+    pub(crate) fn are_on_the_way_of(&self, path: &Path) -> bool {
+        let parts =
+            |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
+        let (mut to_go, mut at, mut links) = (parts(path), PathBuf::from("/"), 0);
+        if !path.is_absolute() {
+            return true;
+        }
+        while let Some(part) = to_go.pop_front() {
+            if part == ".." {
+                at.pop();
+                continue;
+            }
+            // The root begins anew.
+            at.push(&part);
+            if self.hold(&at) {
+                return true;
+            }
+            match at.read_link() {
+                Ok(target) => {
+                    links += 1;
+                    if links > MOST_LINKS || is_in_procfs(&at) {
+                        return true;
+                    }
+                    at.pop();
+                    parts(&target).into_iter().rev().for_each(|part| to_go.push_front(part));
+                }
+                // A process or a descriptor may be there by then.
+                Err(error) if error.kind() == ErrorKind::NotFound && is_in_procfs(&at) => return true,
+                // It is no link, or there is nothing.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory
+                    ) => {}
+                Err(_) => return true,
+            }
+        }
+        false
     }
 
     /// Whether one of them is at a path without links, or above it.

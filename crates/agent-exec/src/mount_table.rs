@@ -5,7 +5,7 @@
 //! one's files (an overlay, FUSE, the network) has locations of its own, so what is reached through it is not found.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,10 @@ impl MountTable {
         if cfg!(not(target_os = "linux")) {
             return Ok(Self::default());
         }
-        std::fs::read(TABLE).map(|text| Self::read(&text))
+        // The file has no length, and a small buffer takes many reads to grow.
+        let mut text = Vec::with_capacity(16 * 1024);
+        std::fs::File::open(TABLE)?.read_to_end(&mut text)?;
+        Ok(Self::read(&text))
     }
 
     fn read(text: &[u8]) -> Self {

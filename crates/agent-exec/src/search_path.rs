@@ -5,10 +5,11 @@
 //! is passed over.
 
 use crate::error::StartError;
-use crate::leads::leads_into;
+use crate::leads::{Places, leads_into};
 use crate::program::{is_program, search};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,8 +67,11 @@ impl SearchPath {
     #[must_use]
     pub fn directories_for<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> OsString {
         let programs: Vec<&str> = programs.into_iter().collect();
-        let is_fit =
-            |folder: &PathBuf| !programs.iter().any(|program| leads_into(&folder.join(program), &self.0.untrusted));
+        let untrusted = Places::of(&self.0.untrusted);
+        // The directories were judged when they were taken, so a name that is not there leads nowhere.
+        let is_absent = |file: &Path| file.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        let is_unfit = |file: &Path| !is_absent(file) && untrusted.are_on_the_way_of(file);
+        let is_fit = |folder: &PathBuf| !programs.iter().any(|program| is_unfit(&folder.join(program)));
         joined(std::env::split_paths(&self.0.directories).filter(is_fit))
     }
 

@@ -8,14 +8,11 @@
 //! answer until there is room.
 
 use super::live::Update;
+use super::outputs::{lead_to_one_place, write_some};
 use crate::failure::Failure;
 use crate::screen::threads;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::fstat;
-use rustix::io::Errno;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::mem;
-use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -193,7 +190,7 @@ impl Queues {
 
     /// Waits until an answer could not be written.
     async fn lost(&self) {
-        self.out.until(|_| LOST.get().is_some()).await;
+        self.out.once(|_| LOST.get().is_some()).await;
     }
 
     /// Whether remarks are written even where nobody takes the answers.
@@ -238,6 +235,8 @@ struct State {
     is_whole: bool,
     /// Whether the thread has to be woken for more.
     is_asleep: bool,
+    /// How many wait until what is here is written. The thread makes no pause then.
+    awaited: usize,
 }
 
 impl State {
@@ -313,8 +312,13 @@ impl Queue {
             for (kind, bytes) in taken {
                 self.write_piece(kind, &bytes);
             }
-            std::thread::sleep(if taken_drawing { BETWEEN_FRAMES } else { BETWEEN_WRITES });
+            self.pause(if taken_drawing { BETWEEN_FRAMES } else { BETWEEN_WRITES });
         }
+    }
+
+    /// Lets more come together, unless that is waited for.
+    fn pause(&self, time: Duration) {
+        drop(self.has_work.wait_timeout_while(self.lock(), time, |state| state.awaited == 0));
     }
 
     fn write_piece(&self, kind: Kind, bytes: &[u8]) {
@@ -351,7 +355,16 @@ impl Queue {
         }
     }
 
+    /// Waits for what the thread writes: it does so at once.
     async fn until(&self, holds: impl Fn(&State) -> bool) {
+        if holds(&self.lock()) {
+            return;
+        }
+        let _awaited = Awaited::of(self);
+        self.once(holds).await;
+    }
+
+    async fn once(&self, holds: impl Fn(&State) -> bool) {
         loop {
             // Asked for before the look, so that nothing falls in between.
             let changed = self.changed.notified();
@@ -367,42 +380,20 @@ impl Queue {
     }
 }
 
-/// Writes what the reader takes of it, and waits until that is something.
-fn write_some(kind: Kind, bytes: &[u8]) -> Result<usize, Errno> {
-    match kind {
-        Kind::Answer | Kind::Aside => write_to(&io::stdout(), bytes),
-        Kind::Remark => write_to(&io::stderr(), bytes),
+/// A wait until the queue is written. One that is given up ends, too.
+struct Awaited<'a>(&'a Queue);
+
+impl<'a> Awaited<'a> {
+    fn of(queue: &'a Queue) -> Self {
+        queue.lock().awaited += 1;
+        queue.has_work.notify_one();
+        Self(queue)
     }
 }
 
-fn write_to(output: &impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
-    let piece = bytes.get(..PIECE_BYTES).unwrap_or(bytes);
-    loop {
-        match rustix::io::write(output, piece) {
-            Ok(0) => return Err(Errno::IO),
-            Err(Errno::INTR) => {}
-            // Another program that has it open, too, made it so.
-            Err(Errno::AGAIN) => match poll(&mut [PollFd::new(output, PollFlags::OUT)], None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error),
-            },
-            // Opened to be read only, it is no output: the standard library takes that for a null device, too.
-            Err(Errno::BADF) => return Ok(piece.len()),
-            result => return result,
-        }
-    }
-}
-
-/// Whether what is written to one output stands behind what was written to the other.
-fn lead_to_one_place() -> bool {
-    let (out, err) = (io::stdout(), io::stderr());
-    if out.is_terminal() && err.is_terminal() {
-        return true;
-    }
-    match (fstat(&out), fstat(&err)) {
-        (Ok(out), Ok(err)) => (out.st_dev, out.st_ino) == (err.st_dev, err.st_ino),
-        // Then it is not known, and one queue is never wrong.
-        _ => true,
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        self.0.lock().awaited -= 1;
     }
 }
 
@@ -410,8 +401,6 @@ static QUEUES: OnceLock<Queues> = OnceLock::new();
 /// Why an answer could not be written: the first time counts.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// A longer write may wait for its reader in the middle, and nobody knows how much of it is written until it returns.
-const PIECE_BYTES: usize = 64 * 1024;
 /// Nobody sees it, and an answer that comes quickly costs fewer writes.
 const BETWEEN_WRITES: Duration = Duration::from_millis(1);
 /// Below the rows of the line editor moves with each write, so there are fewer; a key is seen within 16 ms all the same.
