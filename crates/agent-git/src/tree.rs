@@ -11,8 +11,8 @@ use crate::image::{FILE_LIMIT_BYTES, Image};
 use agent_exec::leftovers::{self, Leftover};
 use read::{read_at_most, regular};
 use rustix::fs::{
-    self, AtFlags, FileType, Mode, OFlags, Stat, fchmod, fstat, linkat, mkdirat, open, openat, readlinkat, renameat,
-    statat, symlinkat, unlinkat,
+    self, AtFlags, FallocateFlags, FileType, Mode, OFlags, Stat, fallocate, fchmod, fstat, linkat, mkdirat, open,
+    openat, readlinkat, renameat, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -107,11 +107,18 @@ impl Tree {
         self.file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR)
     }
 
-    /// Adds to a private file, which is made when there is none, by one write: all of it or, on a full disk, nothing.
-    pub(crate) fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    /// Adds to a private file, which is made when there is none, by one write: all of it or, on a full disk, nothing. What is reserved behind
+    /// it is there for what is added later with no reserve of its own.
+    pub(crate) fn append(&self, path: &Path, bytes: &[u8], reserve_bytes: u64) -> io::Result<()> {
         let mut file = self.file(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
         let length = file.metadata()?.len();
-        let written = file.write_all(bytes);
+        let reserved =
+            if reserve_bytes == 0 { Ok(()) } else { reserve(&file, length, bytes.len() as u64 + reserve_bytes) };
+        let written = match reserved {
+            // What was reserved before stays.
+            Err(error) if length > 0 => return Err(error),
+            reserved => reserved.and_then(|()| file.write_all(bytes)),
+        };
         if written.is_err() {
             // A part of a record would make the records before it unreadable.
             file.set_len(length)?;
@@ -299,6 +306,14 @@ pub(crate) fn is_absence(error: &io::Error) -> bool {
 fn listing(directory: &OwnedFd) -> io::Result<fs::Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(fs::Dir::new(openat(directory, ".", flags, Mode::empty())?)?)
+}
+
+/// Has the system keep room for so many bytes of a file, where its file system can do that.
+fn reserve(file: &File, from: u64, bytes: u64) -> io::Result<()> {
+    match fallocate(file, FallocateFlags::KEEP_SIZE, from, bytes) {
+        Err(error @ (Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {

@@ -42,8 +42,10 @@ pub(crate) struct Turn {
     /// Whether its reference is there.
     is_stored: bool,
     paths: BTreeMap<String, Seen>,
-    /// Paths of which nothing could be kept, and why.
-    unkept: BTreeMap<String, &'static str>,
+    /// Paths of which nothing could be kept.
+    unkept: BTreeMap<String, Unkept>,
+    /// Which of them changed, and the record does not say so yet.
+    unnoted: BTreeSet<String>,
     /// Which of them changed: those that are to be told of, and those that were.
     lost: Vec<String>,
     told: BTreeSet<String>,
@@ -68,6 +70,24 @@ enum Seen {
     Left(u64),
 }
 
+/// Why nothing could be kept of a path.
+#[derive(Clone, Debug)]
+enum Unkept {
+    /// It cannot be kept, and nothing is known of it.
+    Unread(&'static str),
+    /// It is known; the record could not hold it, on a full disk for example.
+    Unwritten(String),
+}
+
+impl Unkept {
+    fn why(&self) -> &str {
+        match self {
+            Self::Unread(why) => why,
+            Self::Unwritten(why) => why,
+        }
+    }
+}
+
 impl Turn {
     /// A turn of which nothing is kept yet.
     pub(crate) fn new(config: &HooksConfig) -> Self {
@@ -86,17 +106,24 @@ impl Turn {
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
         stream::mode(&mut entries, path, unusual_mode(repository, path).filter(|_| matches!(now, Image::File { .. })));
-        for command in self.commands.drain(..) {
-            stream::command(&mut entries, self.commands_kept, &command);
-            self.commands_kept += 1;
+        for (number, command) in self.commands.iter().enumerate() {
+            stream::command(&mut entries, self.commands_kept + number, command);
         }
-        self.append(repository, &entries)?;
+        let kept = self.append(repository, &entries, RESERVE_BYTES);
         self.paths.insert(path.to_owned(), Seen::Before(digest));
-        match now {
-            Image::Opaque(why) => drop(self.unkept.insert(path.to_owned(), why)),
-            _ => drop(self.unkept.remove(path)),
+        match (&kept, now) {
+            (Err(error), _) => {
+                // The caller tells of it.
+                self.told.insert(path.to_owned());
+                drop(self.unkept.insert(path.to_owned(), Unkept::Unwritten(error.to_string())));
+            }
+            (Ok(_), Image::Opaque(why)) => drop(self.unkept.insert(path.to_owned(), Unkept::Unread(why))),
+            (Ok(_), _) => drop(self.unkept.remove(path)),
         }
-        Ok(())
+        if kept.is_ok() {
+            self.commands_kept += std::mem::take(&mut self.commands).len();
+        }
+        kept.map(drop)
     }
 
     /// Notes a command, whose changes are not known. It is kept with the next file.
@@ -114,21 +141,39 @@ impl Turn {
     ) -> io::Result<Option<String>> {
         let mut entries = Vec::new();
         for (path, now) in changed {
-            if let Some(seen) = self.paths.get_mut(path) {
-                stream::file(&mut entries, When::After, path, &now);
-                if let Some(why) = self.unkept.get(path) {
-                    stream::unkept(&mut entries, path, why);
+            let Some(seen) = self.paths.get_mut(path) else { continue };
+            *seen = Seen::Left(now.digest());
+            match self.unkept.get(path) {
+                Some(unkept) => {
+                    self.unnoted.insert(path.to_owned());
                     if self.told.insert(path.to_owned()) {
+                        let why = unkept.why();
                         self.lost.push(format!("undo cannot restore {path}: its old content is not kept: {why}"));
                     }
                 }
-                *seen = Seen::Left(now.digest());
+                None => stream::file(&mut entries, When::After, path, &now),
             }
+        }
+        let noted = self.note_unkept(repository)?;
+        if entries.is_empty() {
+            return Ok(noted);
+        }
+        self.append(repository, &entries, RESERVE_BYTES).map(Some)
+    }
+
+    /// Writes into the record which of the files that changed undo cannot restore. Room for that is reserved.
+    fn note_unkept(&mut self, repository: &Repository) -> io::Result<Option<String>> {
+        let mut entries = Vec::new();
+        for path in &self.unnoted {
+            let why = self.unkept.get(path).map_or("it is unknown", Unkept::why);
+            stream::unkept(&mut entries, path, why);
         }
         if entries.is_empty() {
             return Ok(None);
         }
-        self.append(repository, &entries).map(Some)
+        let record = self.append(repository, &entries, 0)?;
+        self.unnoted.clear();
+        Ok(Some(record))
     }
 
     /// The calls that were to change these paths ended. Of a path that is as it was, nothing stays in the record; of another, how it is now.
@@ -142,27 +187,30 @@ impl Turn {
         for (path, seen) in &self.paths {
             let Seen::Before(before) = *seen else { continue };
             let now = image(path);
-            // Of what was not kept nothing can be compared: a call that changed it has said so.
-            if now.digest() == before || self.unkept.contains_key(path) {
+            // Of what was never read nothing can be compared: a call that changed it has said so.
+            let unkept = self.unkept.get(path);
+            if now.digest() == before || matches!(unkept, Some(Unkept::Unread(_))) {
                 stream::forget(&mut entries, path);
                 settled.push((path.clone(), None));
+            } else if unkept.is_some() {
+                self.unnoted.insert(path.clone());
+                settled.push((path.clone(), Some(Seen::Left(now.digest()))));
             } else {
                 stream::file(&mut entries, When::After, path, &now);
                 settled.push((path.clone(), Some(Seen::Left(now.digest()))));
                 has_changes = true;
             }
         }
-        if entries.is_empty() {
-            return Ok(None);
-        }
-        let record = self.append(repository, &entries)?;
+        let noted = self.note_unkept(repository)?;
+        has_changes |= noted.is_some();
+        let record = if entries.is_empty() { noted } else { Some(self.append(repository, &entries, RESERVE_BYTES)?) };
         for (path, seen) in settled {
             match seen {
                 Some(seen) => drop(self.paths.insert(path, seen)),
                 None => drop((self.unkept.remove(&path), self.paths.remove(&path))),
             }
         }
-        Ok(has_changes.then_some(record))
+        Ok(record.filter(|_| has_changes))
     }
 
     /// What undo will not bring back, as sentences: each once.
@@ -175,8 +223,8 @@ impl Turn {
         self.is_stored = true;
     }
 
-    /// Adds to the file beside the repository, by one write. Returns its name.
-    fn append(&mut self, repository: &Repository, entries: &[u8]) -> io::Result<String> {
+    /// Adds to the file beside the repository, by one write, and reserves room on the disk behind it. Returns its name.
+    fn append(&mut self, repository: &Repository, entries: &[u8], reserve_bytes: u64) -> io::Result<String> {
         let name = self.name.get_or_insert_with(new_name);
         let path = record_of(name);
         let mut bytes = Vec::new();
@@ -196,7 +244,7 @@ impl Turn {
             None => None,
         };
         // The files of the user are in it: nobody else reads it.
-        repository.own.append(&path, &bytes)?;
+        repository.own.append(&path, &bytes, reserve_bytes)?;
         // What could not be written, on a full disk, is not part of what the next seal covers.
         if let Some((contents, seal)) = sealed {
             (self.contents, self.seal) = (contents, Some(seal));
@@ -281,5 +329,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 /// The folder of the agent among git's own files.
 pub(crate) const FOLDER: &str = "agent";
+/// Kept free behind a record: enough to note some ten files of which a full disk takes nothing more.
+const RESERVE_BYTES: u64 = 4096;
 /// A longer record is not read: what is remembered of a turn is bounded.
 const RECORD_LIMIT_BYTES: u64 = 1024 * 1024 * 1024;

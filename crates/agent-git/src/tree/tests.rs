@@ -25,7 +25,7 @@ fn nothing_beyond_a_link_is_read_made_or_removed() {
     let through = Path::new("link/secret");
     assert_eq!(tree.image(through), Image::Opaque("its path leads through a symbolic link"));
     assert!(tree.read(through, 100).is_err() && tree.read("a/secret", 100).is_err());
-    assert!(tree.append(through, b"x").is_err() && tree.append(Path::new("a/secret"), b"x").is_err());
+    assert!(tree.append(through, b"x", 0).is_err() && tree.append(Path::new("a/secret"), b"x", 0).is_err());
     assert!(tree.remove(through).is_err() && tree.rename(Path::new("a/secret"), through).is_err());
     assert!(tree.restore(through, &text("secret"), &text("mine"), None).is_err());
     assert!(tree.restore(Path::new("link/new/x"), &Image::Absent, &text("mine"), None).is_err());
@@ -63,7 +63,7 @@ fn pipes_are_not_waited_for_and_a_moved_directory_is_known() {
     let pipe = root.path().join("in/pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     assert_eq!(tree.image("pipe"), Image::Opaque("it is not a regular file"));
-    assert!(tree.read("pipe", 100).is_err() && tree.append(Path::new("pipe"), b"x").is_err());
+    assert!(tree.read("pipe", 100).is_err() && tree.append(Path::new("pipe"), b"x", 0).is_err());
     assert_eq!(read_path(&pipe, 100), None);
     assert!(tree.is_in_place());
     fs::rename(root.path().join("in"), root.path().join("moved")).unwrap();
