@@ -215,7 +215,7 @@ impl Found {
         }
         for name in &seen.named {
             let path = directory.join(name);
-            if name.eq_ignore_ascii_case(".git") {
+            if protected::is_same_name(&name.to_string_lossy(), ".git") {
                 // What is in a `.git` is protected with it.
                 let is_within = |path: &PathBuf| path.components().any(|part| part.as_os_str() == ".git");
                 let led_to = repositories::led_to(&path).into_iter().filter(|path| !is_within(path));
@@ -229,7 +229,7 @@ impl Found {
 
 /// As for the tools, and instructions of agents, which tools may change when they are asked to. A `HEAD` alone is nothing that anybody acts on.
 pub(super) fn is_protected(parent: &str, name: &str) -> bool {
-    let is_head = name.eq_ignore_ascii_case(super::HEAD);
+    let is_head = protected::is_same_name(name, super::HEAD);
     !is_head && protected::is_protected_in(parent, name) || protected::is_instructions(name)
 }
 
