@@ -16,6 +16,8 @@ impl Session {
         match event {
             Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
             Event::UserInput { text } => self.absorb_input(text),
+            Event::InputAfterTurn { text } => self.absorb_input_after_turn(text),
+            Event::InputWithdrawn { text } => self.outbox.withdraw(&text),
             Event::FollowUp { text, used_ms } => self.absorb_follow_up(text, used_ms),
             Event::BudgetRaised { limits } => {
                 self.config.limits = limits;
@@ -91,9 +93,9 @@ impl Session {
             | Trigger::AutoResponseUnusableForGood
             | Trigger::AutoNoToolCalls => self.take_reply(),
             // A message that a hook held back does not count against the one behind it.
-            Trigger::AutoQueuedInput => {
+            Trigger::AutoQueuedInput | Trigger::AutoWaitingInput => {
                 self.begin_work();
-                self.outbox.take_up_queue();
+                self.outbox.take_up_all();
             }
             Trigger::AutoRaisedWorkDue => self.resume(),
             Trigger::AutoInputGathered => self.outbox.take_up_queue(),

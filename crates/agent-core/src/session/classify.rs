@@ -1,6 +1,7 @@
 //! From facts to triggers: reads the session's data, changes nothing.
 
 use super::batch::{self, Batch, Count, Counts, Ended};
+use super::event::Source;
 use super::labels::{Trigger, event_triggers};
 use super::reply::Reply;
 use super::{Event, Objection, Reason, Session, Ticket, compaction};
@@ -16,7 +17,7 @@ impl Session {
     /// Whether the event is a timer that the session does not wait for any more: it was withdrawn, replaced or taken already. The driver
     /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
     pub(super) fn is_late(&self, event: &Event) -> bool {
-        let Some(ticket) = event.timer() else { return false };
+        let (Some(ticket), Source::Timer) = (event.ticket(), event.source()) else { return false };
         let was_given = (1..=self.next_ticket).contains(&ticket.0);
         was_given && (!self.is_open(ticket) || self.is_over())
     }
@@ -25,10 +26,11 @@ impl Session {
     pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::Started => Ok(Trigger::Started),
-            Event::UserInput { text } | Event::FollowUp { text, .. } if text.trim().is_empty() => {
-                Err(Objection::Blank.into())
-            }
+            message if message.message().is_some_and(|text| text.trim().is_empty()) => Err(Objection::Blank.into()),
             Event::UserInput { .. } | Event::FollowUp { .. } => Ok(Trigger::UserInput),
+            Event::InputAfterTurn { .. } => Ok(Trigger::InputAfterTurn),
+            Event::InputWithdrawn { text } if self.outbox.waits(text) => Ok(Trigger::InputWithdrawn),
+            Event::InputWithdrawn { .. } => Err(Objection::NotWaiting.into()),
             Event::BudgetRaised { .. } if self.held.is_stopped() && self.asked.is_none() => {
                 Ok(Trigger::BudgetRaisedWorkDue)
             }
@@ -123,7 +125,8 @@ impl Session {
             }
             Trigger::AutoNoToolCalls => matches!(self.reply.as_deref(), Some(Reply::Done(_))),
             Trigger::AutoQueuedInput => self.outbox.has_queue(),
-            Trigger::AutoQueueEmpty => !self.outbox.has_queue(),
+            Trigger::AutoWaitingInput => self.outbox.has_waiting(),
+            Trigger::AutoQueueEmpty => !self.outbox.has_queue() && !self.outbox.has_waiting(),
             Trigger::AutoNeedsApproval => self.batch.as_deref().is_some_and(Batch::has_open_questions),
             Trigger::AutoNothingToRun => !self.batch.as_deref().is_some_and(Batch::has_cleared),
             Trigger::AutoClear => self.batch.as_deref().is_some_and(Batch::has_cleared),
@@ -345,7 +348,10 @@ impl Session {
     }
 
     fn is_work_due_after_compaction(&self) -> bool {
-        self.compaction.due != Some(compaction::Cause::Requested) || self.outbox.has_queue() || self.held.is_raised()
+        self.compaction.due != Some(compaction::Cause::Requested)
+            || self.outbox.has_queue()
+            || self.outbox.has_waiting()
+            || self.held.is_raised()
     }
 
     /// What it is that there will be no summary: work whose limit was raised meanwhile does not depend on it, unless the provider said what

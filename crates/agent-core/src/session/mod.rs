@@ -82,7 +82,6 @@ use calls::ModelCalls;
 use clock::Deadline;
 use compaction::Compaction;
 use context::Context;
-use durability::Source;
 use held::Held;
 use loops::Repetition;
 use outbox::Outbox;
@@ -196,7 +195,7 @@ impl Session {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let source = Source::of(&event);
+        let source = event.source();
         let mut step = Machine::step(self, at_ms, event)?;
         note(source, &mut step);
         Ok(step)
@@ -210,7 +209,7 @@ impl Session {
         step: &mut Step,
         rendering: Rendering,
     ) -> Result<(), Rejected> {
-        let source = Source::of(&event);
+        let source = event.source();
         Machine::step_into(self, at_ms, event, step, rendering)?;
         note(source, step);
         Ok(())
@@ -272,9 +271,16 @@ impl Session {
         &self.conversation
     }
 
-    /// What the user said that is in no answered request yet, oldest first: it goes out with the next one.
+    /// What the user said that is in no answered request yet, in the order in which it goes out.
     pub fn pending_input(&self) -> impl Iterator<Item = &str> {
         self.outbox.messages()
+    }
+
+    /// The messages that [can be taken back](Event::InputWithdrawn), in the order in which they go out: those that go with the next
+    /// results, and those that wait for the end of the turn.
+    #[must_use]
+    pub fn waiting_input(&self) -> (&[String], &[String]) {
+        self.outbox.waiting()
     }
 
     /// What has been used.

@@ -258,7 +258,7 @@ impl Session {
     fn gather_unless_cancelled(&mut self) {
         if self.cancel.is_none() {
             self.turn_is_work();
-            self.outbox.take_up_queue();
+            self.outbox.take_up_all();
         }
     }
 

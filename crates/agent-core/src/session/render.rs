@@ -80,7 +80,7 @@ impl Session {
                 NO_TICKET
             }
             ActionKind::ReturnQueuedInput => {
-                let texts = self.outbox.take_queue();
+                let texts = self.outbox.take_returned();
                 return (!texts.is_empty()).then_some(Issued::Texts(texts));
             }
             // The first is rendered with the piece itself, by `transient`.

@@ -22,6 +22,15 @@ impl Session {
         self.outbox.add(text);
     }
 
+    /// The same with a message that waits for the end of the turn, if one is going on.
+    pub(super) fn absorb_input_after_turn(&mut self, text: String) {
+        if self.asked.is_none() {
+            return self.absorb_input(text);
+        }
+        self.outbox.wait(text);
+        self.run.begin();
+    }
+
     /// The agent's own message continues the work on the one before it, in what is left of its time.
     pub(super) fn absorb_follow_up(&mut self, text: String, used_ms: u64) {
         let begins = self.asked.is_none();
@@ -81,6 +90,7 @@ impl Session {
     /// The cancelled turn has come to rest.
     pub(super) fn settle_cancel(&mut self) {
         let reason = self.cancel.take();
+        self.outbox.give_back();
         // A question and a wait are withdrawn, and nobody answers that.
         self.asked = None;
         self.calls.end_wait();
@@ -106,7 +116,7 @@ impl Session {
         self.close_batch("the session was ended");
         self.reply = None;
         self.hooks = HookBook::default();
-        self.outbox.queue_all();
+        self.outbox.give_back_all();
         if let Some(run) = self.run.unfinished() {
             run.end(Ending::Cancelled);
             run.finish(0);
