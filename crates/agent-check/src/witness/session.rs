@@ -2,7 +2,7 @@
 
 use super::{Machine, Taken, written};
 use crate::action_name;
-use crate::session::alphabet::{INPUT, Question, Way, by_the_user, ways};
+use crate::session::alphabet::{MESSAGE_WAYS, Question, Way, by_the_user, ways};
 use crate::session::{answer, event};
 use agent_core::budget::Limits;
 use agent_core::hook::HookPoint;
@@ -68,7 +68,10 @@ impl Machine for SessionMachine {
 
     fn letters(&self) -> Vec<(String, Event)> {
         let session = &self.session;
-        let may_be_told = |way: &&Way| way.0 != INPUT || self.inputs < MAX_INPUTS;
+        let may_be_told = |way: &&Way| {
+            let most = MESSAGE_WAYS.iter().zip(MAX_INPUTS).find(|(name, _)| **name == way.0);
+            most.is_none_or(|(_, most)| self.inputs < most)
+        };
         let user = by_the_user(session.state()).iter().filter(may_be_told);
         let user = user.map(|(name, line)| (*name, event(line, NONE, session)));
         let outstanding = session.outstanding();
@@ -91,7 +94,9 @@ impl Machine for SessionMachine {
             Event::ToolProgress { .. } => Some(Trigger::ToolProgress),
             _ => None,
         };
-        self.inputs += u32::from(matches!(event, Event::UserInput { .. }));
+        self.inputs += u32::from(event.message().is_some());
+        // As if it had never been sent.
+        self.inputs -= u32::from(matches!(event, Event::InputWithdrawn { .. })).min(self.inputs);
         let step = self.session.step(0, event).ok()?;
         let fired = step.transitions.iter().map(|transition| (transition.from, transition.on));
         let fired = fired.chain(piece.map(|trigger| (before, trigger))).collect();
@@ -114,7 +119,7 @@ impl SessionMachine {
     }
 }
 
-/// More messages than these tell nothing new: one to be answered, one that waits, one after a conversation.
-const MAX_INPUTS: u32 = 3;
+/// More messages than these tell nothing new: one to be answered, one that waits, one after a conversation. One for later waits behind one.
+const MAX_INPUTS: [u32; 2] = [3, 2];
 /// The ticket of what needs none.
 const NONE: Ticket = Ticket(0);

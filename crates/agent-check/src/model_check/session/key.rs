@@ -94,7 +94,7 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> P
             "now_ms" | "used_ids" | "fixed_tokens" | "next_ticket" | "next_call" | "trace" => Part::Out,
             // Written before it is read whenever an answer comes.
             "reply_usage" => Part::Out,
-            "pending" | "queue" | "notes" => {
+            "pending" | "queue" | "waiting" | "notes" => {
                 if SIZES {
                     Part::Sizes
                 } else {

@@ -9,6 +9,10 @@ pub(super) const DATA: Why =
     why("limits and configuration are data, which may change in every waiting state", &[BudgetRaised, Reconfigured]);
 pub(super) const RAISED: Why =
     why("a raised limit goes on with what the limit alone had stopped, and is looked at first", &[BudgetRaisedWorkDue]);
+pub(super) const LATER: Why = why(
+    "a message may wait for the end of the turn, and be taken back as long as it has not gone out",
+    &[InputAfterTurn, InputWithdrawn],
+);
 pub(super) const CANCEL: Why =
     why("a turn can be stopped wherever it waits; while idle that changes nothing", &[CancelRequested]);
 pub(super) const STOPPED: Why =

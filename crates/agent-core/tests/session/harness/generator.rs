@@ -1,7 +1,7 @@
 //! Small numbers as events that fit, or nearly fit, what a session waits for.
 
 use super::Harness;
-use agent_check::session::alphabet::LATE;
+use agent_check::session::alphabet::{LATE, MESSAGES, spelt};
 use agent_check::session::{self as words, chosen};
 use agent_core::budget::Limits;
 use agent_core::conversation::ToolCall;
@@ -16,8 +16,7 @@ impl Harness {
     pub(crate) fn choose(&mut self, (kind, a, b): Choice) -> Event {
         let outstanding: Vec<Action> = self.session.outstanding().into_iter().map(|o| o.action).collect();
         match kind % 16 {
-            0 if a % 4 == 3 => self.follow_up(u64::from(b)),
-            0 => self.input(),
+            0 => self.message(a, b),
             1 => Event::CancelRequested,
             2 => Event::CompactionRequested,
             3 if a.is_multiple_of(8) => Event::ShutdownRequested,
@@ -42,6 +41,17 @@ impl Harness {
                 None => self.input(),
             },
         }
+    }
+
+    /// A message comes, or is taken back.
+    fn message(&mut self, a: u8, b: u8) -> Event {
+        let line = MESSAGES[usize::from(a) % MESSAGES.len()];
+        if line.contains("NEW") {
+            self.inputs += 1;
+        }
+        let lines = spelt(line, &format!("input-{}", self.inputs), &self.session);
+        let line = lines.get(usize::from(b) % lines.len().max(1)).map_or("withdraw nothing", String::as_str);
+        words::event(line, Ticket(0), &self.session).unwrap()
     }
 
     fn raise(&self) -> Event {
