@@ -43,7 +43,7 @@ pub const MESSAGE_WAYS: [&str; 2] = ["input", "message for later"];
 /// What a user may do where a session that is started stands, for a way to every row.
 pub(super) const BY_THE_USER: &[Way] = &[
     (MESSAGE_WAYS[0], "input look at this file and at that one"),
-    (MESSAGE_WAYS[1], "later and at a third one"),
+    (MESSAGE_WAYS[1], "later look at this file and at that one"),
     ("message withdrawn", "withdraw look at this file and at that one"),
     ("raise limits", "raise wall-ms=90000 model-calls=none tool-calls=none repetitions=none"),
     ("reconfigure", "reconfigure same"),
