@@ -3,6 +3,7 @@
 use super::rare::Rare;
 use crate::conversation::{Input, non_blank};
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,9 @@ pub(super) struct Outbox {
     /// Messages that wait for the end of the turn.
     #[serde(default, skip_serializing_if = "Rare::is_default")]
     waiting: Rare<Vec<String>>,
-    /// Messages that the step hands back.
+    /// The message that this step takes back.
     #[serde(skip)]
-    returned: Vec<String>,
+    withdrawn: Option<String>,
     /// What the model has to know besides, such as what a formatter changed. It goes out before the messages.
     notes: Vec<String>,
 }
@@ -53,10 +54,11 @@ impl Outbox {
     pub(super) fn withdraw(&mut self, text: &str) {
         let newest = |messages: &[String]| messages.iter().rposition(|message| message == text);
         if let Some(at) = newest(self.waiting().1) {
-            let Self { waiting, returned, .. } = self;
-            waiting.change(|waiting| returned.push(waiting.remove(at)));
+            let mut waiting = self.waiting.take();
+            self.withdrawn = Some(waiting.remove(at));
+            self.waiting.change(|place| *place = waiting);
         } else if let Some(at) = newest(&self.queue) {
-            self.returned.push(self.queue.remove(at));
+            self.withdrawn = Some(self.queue.remove(at));
         }
     }
 
@@ -139,21 +141,20 @@ impl Outbox {
         mem::take(&mut self.pending)
     }
 
-    /// Takes out the messages that the step hands back.
+    /// Takes out what is handed back: the message that is taken back, or else all that the next request does not send.
     pub(super) fn take_returned(&mut self) -> Vec<String> {
-        mem::take(&mut self.returned)
+        if let Some(withdrawn) = self.withdrawn.take() {
+            return vec![withdrawn];
+        }
+        let mut texts = mem::take(&mut self.queue);
+        texts.append(&mut self.waiting.take());
+        texts
     }
 
-    /// Hands back every message that the next request does not send.
-    pub(super) fn give_back(&mut self) {
-        self.returned.append(&mut self.queue);
-        self.returned.append(&mut self.waiting.take());
-    }
-
-    /// Hands back every message: no further request is made.
-    pub(super) fn give_back_all(&mut self) {
-        self.returned = mem::take(&mut self.pending);
-        self.give_back();
+    /// Queues every message: no further request is made.
+    pub(super) fn queue_all(&mut self) {
+        self.take_up_all();
+        self.queue = mem::take(&mut self.pending);
     }
 
     /// Whether every message says something.
@@ -195,7 +196,7 @@ mod tests {
         outbox.add(String::from("first"));
         outbox.queue(String::from("second"));
         outbox.wait(String::from("third"));
-        outbox.give_back_all();
+        outbox.queue_all();
         assert!(outbox.pending().is_empty());
         assert_eq!(outbox.take_returned(), ["first", "second", "third"]);
         assert_eq!(messages(&outbox), [""; 0]);
@@ -212,10 +213,11 @@ mod tests {
         assert!(outbox.waits("same") && outbox.waits("other") && !outbox.waits("sam"));
         outbox.withdraw("same");
         assert_eq!(messages(&outbox), ["same", "same", "other"]);
+        assert_eq!(outbox.take_returned(), ["same"]);
         outbox.withdraw("same");
         // What goes out with the next request is not waiting any more.
         assert!(!outbox.waits("same"));
-        assert_eq!(outbox.take_returned(), ["same", "same"]);
+        assert_eq!(outbox.take_returned(), ["same"]);
         outbox.take_up_all();
         assert_eq!(outbox.pending(), ["same", "other"]);
     }

@@ -90,7 +90,6 @@ impl Session {
     /// The cancelled turn has come to rest.
     pub(super) fn settle_cancel(&mut self) {
         let reason = self.cancel.take();
-        self.outbox.give_back();
         // A question and a wait are withdrawn, and nobody answers that.
         self.asked = None;
         self.calls.end_wait();
@@ -116,7 +115,7 @@ impl Session {
         self.close_batch("the session was ended");
         self.reply = None;
         self.hooks = HookBook::default();
-        self.outbox.give_back_all();
+        self.outbox.queue_all();
         if let Some(run) = self.run.unfinished() {
             run.end(Ending::Cancelled);
             run.finish(0);

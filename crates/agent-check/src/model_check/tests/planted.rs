@@ -60,6 +60,26 @@ planted! {
     hooks_of_the_end_that_end_a_run: OutcomeKept,
     a_raise_that_is_only_data: LimitsContinue,
     a_message_that_no_hook_has_seen: HooksAsked,
+    a_message_that_does_not_wait: InputKept,
+    a_message_that_is_taken_back_and_stays: InputKept,
+}
+
+fn a_message_that_does_not_wait() -> Fault {
+    found("messages-wait", |session, event| match event {
+        Event::InputAfterTurn { text } => true_step(session, Event::UserInput { text }),
+        event => true_step(session, event),
+    })
+}
+
+fn a_message_that_is_taken_back_and_stays() -> Fault {
+    found("messages-wait", |session, event| match event {
+        Event::InputWithdrawn { text } => {
+            let step = true_step(session, Event::InputWithdrawn { text: text.clone() })?;
+            let _ = true_step(session, Event::InputAfterTurn { text });
+            Ok(step)
+        }
+        event => true_step(session, event),
+    })
 }
 
 /// What the checker says of a session whose step is this one.
