@@ -9,6 +9,7 @@ pub mod show;
 mod tables;
 mod write;
 
+pub use commands::message;
 pub use config::config;
 pub use script::{Command, Script, ticket};
 pub use write::line;

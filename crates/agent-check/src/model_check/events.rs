@@ -3,7 +3,8 @@
 use super::session::Node;
 use super::world::{Variety, World};
 use crate::session as notation;
-use crate::session::alphabet::{LATE, Question, spelt as spelt_as};
+use crate::session::alphabet::{LATE, Question};
+use crate::session::commands::spelt;
 use agent_core::budget::Limits;
 use agent_core::conversation::{CallId, Item, ToolCall, ToolResult};
 use agent_core::llm::Purpose;
@@ -53,9 +54,8 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
 
 /// The messages that may come, and be taken back, in the words of the scenarios.
 pub(crate) fn messages(lines: &[&str], left: u8, new: &str, session: &Session) -> Vec<Event> {
-    let spelt = lines.iter().filter(|line| left > 0 || !line.contains("NEW"));
-    let spelt = spelt.flat_map(|line| spelt_as(line, new, session));
-    spelt.map(|line| told(&line, Ticket(0), session)).collect()
+    let lines = lines.iter().filter(|line| left > 0 || !line.contains("NEW"));
+    lines.flat_map(|line| spelt(line, new, session)).map(|line| told(&line, Ticket(0), session)).collect()
 }
 
 /// Another program resumes the session: with what was in flight as it was left, begun or not, or the first running call alone.

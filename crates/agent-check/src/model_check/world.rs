@@ -4,6 +4,7 @@
 //! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has to bound those.
 
 use crate::session as notation;
+use crate::session::alphabet::MESSAGES;
 use agent_core::session::SessionConfig;
 
 /// A world, and the bounds within which it is explored.
@@ -204,7 +205,7 @@ pub(crate) const WORLDS: &[World] = &[
     World {
         name: "messages-wait",
         config: "mode=default retries=0 model-calls=4 hooks=UserPromptSubmit,PostToolUse,Stop,SessionEnd",
-        messages: &["input NEW", "later NEW", "withdraw WAITING"],
+        messages: MESSAGES,
         bounds: Bounds { inputs: 3, calls: 1, raises: 1, summaries: 1, deaths: 1, ..SMALL },
         smoke: Bounds { calls: 1, ..SMALL },
         answers: Variety::Few,

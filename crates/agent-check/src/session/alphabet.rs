@@ -4,7 +4,7 @@
 
 mod ways;
 
-pub use super::commands::{COMMANDS, MESSAGE_WAYS, MESSAGES, spelt};
+pub use super::commands::{COMMANDS, MESSAGE_WAYS, MESSAGES};
 pub use ways::{Way, by_the_user, ways};
 
 use agent_core::session::Action;

@@ -5,7 +5,7 @@ use super::alphabet::Way;
 use super::config::{limit_words, limits, of_words};
 use super::read::Reader;
 use crate::notation::{Unreadable, pair, parsed};
-use agent_core::session::{Event, LeftCall, Session};
+use agent_core::session::{Event, LeftCall, Session, Ticket};
 
 /// Every command, with every difference in its data that a guard looks at.
 pub const COMMANDS: &[&str] = &[
@@ -35,7 +35,7 @@ pub const COMMANDS: &[&str] = &[
 ];
 
 /// Those that bring a message or take one back. `NEW` stands for a message that nobody has sent, `WAITING` for one that waits to go out.
-pub const MESSAGES: &[&str] = &["input NEW", "later NEW", "withdraw WAITING", "follow-up 7 NEW"];
+pub const MESSAGES: &[&str] = &["input NEW", "later NEW", "withdraw WAITING"];
 
 /// The ways of a message: a few of them tell all.
 pub const MESSAGE_WAYS: [&str; 2] = ["input", "message for later"];
@@ -87,8 +87,18 @@ pub(crate) fn bound(event: &Event) -> Option<Bound> {
     })
 }
 
+/// One of the [`MESSAGES`] that a number chooses, with this text; one that nobody sent is taken back where none waits.
+///
+/// # Panics
+/// When the text makes no line.
+pub fn message(choice: u8, new: &str, session: &Session) -> Event {
+    let line = MESSAGES[usize::from(choice) % MESSAGES.len()];
+    let line = spelt(line, new, session).pop().unwrap_or_else(|| line.to_owned());
+    super::event(&line, Ticket(0), session).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
 /// One of the [`MESSAGES`] as lines: with the new text, or once for each message that waits.
-pub fn spelt(line: &str, new: &str, session: &Session) -> Vec<String> {
+pub(crate) fn spelt(line: &str, new: &str, session: &Session) -> Vec<String> {
     let (queued, after_turn) = session.waiting_input();
     if line.contains("NEW") {
         vec![line.replace("NEW", new)]

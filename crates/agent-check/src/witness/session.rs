@@ -8,7 +8,7 @@ use agent_core::budget::Limits;
 use agent_core::hook::HookPoint;
 use agent_core::permission::PermissionMode;
 use agent_core::session::table::TABLE;
-use agent_core::session::{ActionKind, Event, ModelConfig, Session, SessionConfig, State, Ticket, Trigger};
+use agent_core::session::{Action, ActionKind, Event, ModelConfig, Session, SessionConfig, State, Ticket, Trigger};
 use agent_core::table::{Label as _, Table};
 use serde_json::Value;
 
@@ -95,9 +95,10 @@ impl Machine for SessionMachine {
             _ => None,
         };
         self.inputs += u32::from(event.message().is_some());
-        // As if it had never been sent.
-        self.inputs -= u32::from(matches!(event, Event::InputWithdrawn { .. })).min(self.inputs);
         let step = self.session.step(0, event).ok()?;
+        // What is taken back is as if it had never been sent.
+        let back = step.actions.iter().filter(|action| matches!(action, Action::ReturnQueuedInput { .. })).count();
+        self.inputs = self.inputs.saturating_sub(u32::try_from(back).unwrap_or(0));
         let fired = step.transitions.iter().map(|transition| (transition.from, transition.on));
         let fired = fired.chain(piece.map(|trigger| (before, trigger))).collect();
         Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })

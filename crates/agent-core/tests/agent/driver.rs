@@ -93,7 +93,7 @@ impl Driver {
 
     fn note(&mut self, before: &Agent, event: &Event, step: &Step) {
         self.note_tickets(step);
-        if let Some(text) = message(event).filter(|text| is_message(text)) {
+        if let Some(text) = message(event) {
             assert!(self.accepted.insert(text.to_owned()));
         }
         for action in &step.session.actions {
@@ -237,10 +237,10 @@ fn history(agent: &Agent) -> Vec<String> {
     texts.flatten().filter(|text| is_message(text)).collect()
 }
 
-/// The message that an event brings.
+/// The message of the user that an event brings.
 fn message(event: &Event) -> Option<&str> {
     match event {
-        Event::Session(event) => event.message(),
+        Event::Session(event) => event.message().filter(|text| is_message(text)),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! How the agents are set up that are explored, and how often their environment may do what could go on for ever.
 
+use crate::session::alphabet::MESSAGES;
 use crate::session::commands::{Bound, bound};
 use agent_core::agent::Event;
 use agent_core::lifecycle;
@@ -97,7 +98,7 @@ pub(crate) const SETUPS: &[Setup] = &[
     Setup {
         name: "bound-waits",
         is_renewed: true,
-        messages: &["input NEW", "later NEW", "withdraw WAITING"],
+        messages: MESSAGES,
         left: Left { messages: 3, rounds: 1, calls: 1, cancels: 1, ends: 1, ..NONE },
         smoke: Left { messages: 2, ..FEW },
         ..ALONE

@@ -3,7 +3,7 @@
 use super::Driver;
 use agent_check::lifecycle::{self as of_lifecycle, Tickets};
 use agent_check::session as words;
-use agent_check::session::alphabet::{LATE, MESSAGES, spelt};
+use agent_check::session::alphabet::LATE;
 use agent_core::agent::Event;
 use agent_core::lifecycle::{self, LifecycleConfig};
 use agent_core::session::{self, Action, Session, SessionConfig, Ticket};
@@ -33,10 +33,8 @@ impl Driver {
         self.inputs += 1;
         let text = if a < 10 { String::from("\" \"") } else { format!("input-{}.", self.inputs) };
         // Most are those that go out at once.
-        let line = MESSAGES[..3].get(usize::from(a) % 8).unwrap_or(&MESSAGES[0]);
-        let lines = spelt(line, &text, self.agent.session());
-        let line = lines.first().map_or("withdraw nothing", String::as_str);
-        words::event(line, NONE, self.agent.session()).unwrap().into()
+        let choice = if a % 8 < 3 { a % 8 } else { 0 };
+        words::message(choice, &text, self.agent.session()).into()
     }
 
     fn raise(&self) -> Event {

@@ -1,7 +1,7 @@
 //! Small numbers as events that fit, or nearly fit, what a session waits for.
 
 use super::Harness;
-use agent_check::session::alphabet::{LATE, MESSAGES, spelt};
+use agent_check::session::alphabet::LATE;
 use agent_check::session::{self as words, chosen};
 use agent_core::budget::Limits;
 use agent_core::conversation::ToolCall;
@@ -43,15 +43,14 @@ impl Harness {
         }
     }
 
-    /// A message comes, or is taken back.
+    /// A message comes, or is taken back; or it is one of the agent's own.
     fn message(&mut self, a: u8, b: u8) -> Event {
-        let line = MESSAGES[usize::from(a) % MESSAGES.len()];
-        if line.contains("NEW") {
-            self.inputs += 1;
+        self.inputs += 1;
+        let text = format!("input-{}", self.inputs);
+        match a % 4 {
+            3 => Event::FollowUp { text, used_ms: u64::from(b) },
+            choice => words::message(choice, &text, &self.session),
         }
-        let lines = spelt(line, &format!("input-{}", self.inputs), &self.session);
-        let line = lines.get(usize::from(b) % lines.len().max(1)).map_or("withdraw nothing", String::as_str);
-        words::event(line, Ticket(0), &self.session).unwrap()
     }
 
     fn raise(&self) -> Event {
