@@ -7,7 +7,7 @@
 //! Absent: files that run only when somebody builds, tests or starts the project (`Makefile`, `build.rs`, `package.json`). Writing those is an
 //! agent's work.
 
-mod folded;
+pub(crate) mod folded;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -16,7 +16,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 /// What a host named, and what was found of it.
 #[derive(Debug, Default)]
@@ -83,7 +82,7 @@ pub(crate) struct Judge<'a> {
     at_first: &'a Found,
     now: Found,
     /// Nothing where all of the workspace is in one mount.
-    mounts: Option<Arc<MountTable>>,
+    mounts: Option<MountTable>,
     root: PathBuf,
 }
 

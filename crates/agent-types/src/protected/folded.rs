@@ -6,6 +6,7 @@
 //! * short names, `GIT~1` for `.git`: FAT and NTFS.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// A name as the lists spell it: in lower case, without what some file system does not see.
 pub(super) struct Name {
@@ -31,8 +32,26 @@ impl Name {
 }
 
 fn folded(name: &str) -> String {
-    let mut folded = String::with_capacity(name.len());
-    for letter in name.chars().filter(|letter| !is_invisible(*letter)) {
+    let mut folded = letters(name);
+    let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
+    folded.truncate(end);
+    // `..` is no name of a file, and stays what it is.
+    let kept = folded.trim_end_matches(['.', ' ']).len();
+    if kept > 0 {
+        folded.truncate(kept);
+    }
+    folded
+}
+
+/// A path, each of its names folded.
+pub(crate) fn path(path: &str) -> String {
+    path.split('/').map(folded).collect::<Vec<_>>().join("/")
+}
+
+/// A text with its letters folded, and without what is invisible.
+pub(crate) fn letters(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars().filter(|letter| !is_invisible(*letter)) {
         match letter {
             'ſ' => folded.push('s'),
             'ß' | 'ẞ' => folded.push_str("ss"),
@@ -48,13 +67,6 @@ fn folded(name: &str) -> String {
             _ => folded.extend(letter.to_lowercase()),
         }
     }
-    let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
-    folded.truncate(end);
-    // `..` is no name of a file, and stays what it is.
-    let kept = folded.trim_end_matches(['.', ' ']).len();
-    if kept > 0 {
-        folded.truncate(kept);
-    }
     folded
 }
 
@@ -69,7 +81,7 @@ const fn is_invisible(letter: char) -> bool {
 
 /// Whether a folded name may be the short name of a file with this long one: six letters or fewer, or two and four hexadecimal digits, then `~` and a
 /// number, then three letters of the ending.
-fn is_short_for(name: &str, long: &str) -> bool {
+pub(crate) fn is_short_for(name: &str, long: &str) -> bool {
     let Some((start, rest)) = name.split_once('~') else { return false };
     let (number, ending) = rest.split_once('.').unwrap_or((rest, ""));
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
