@@ -3,6 +3,7 @@
 mod api;
 mod big_journals;
 mod big_trees;
+mod deny;
 mod docs;
 mod figures;
 mod fuzz;

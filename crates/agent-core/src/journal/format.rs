@@ -52,7 +52,8 @@ impl Format {
     /// [`FormatError::Form`] when it is no record of this format.
     pub fn read(self, line: &str) -> Result<Record, FormatError> {
         let form = |error| FormatError::form(&error);
-        let mut record = if self.version == 1 { Self::read_1(line)? } else { serde_json::from_str(line).map_err(form)? };
+        let mut record =
+            if self.version == 1 { Self::read_1(line)? } else { serde_json::from_str(line).map_err(form)? };
         if let Entry::Header(header) = &mut record.entry {
             header.format_version = FORMAT_VERSION;
         }
