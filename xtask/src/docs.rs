@@ -75,7 +75,7 @@ fn add<S: Label, T: Label, A: Label>(out: &mut Vec<(String, String)>, table: &Ta
     out.push((format!("docs/machines/{name}.md"), page(table)));
     out.push((format!("docs/machines/{name}.dot"), dot(table)));
     out.push((format!("docs/machines/{name}.json"), json(table)));
-    // Beside the table: whoever vendors the crate has no `docs`.
+    // Beside the table: a vendored crate has no `docs`.
     out.push((format!("crates/agent-core/src/{name}/table.svg"), drawing(table)));
 }
 

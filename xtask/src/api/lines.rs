@@ -136,7 +136,7 @@ fn list_trait(lines: &mut Lines, path: &str, item: &ItemTrait) -> Result<(), Str
 fn list_impl(lines: &mut Lines, krate: &Krate, paths: &Paths, from: ModuleId, block: &ItemImpl) -> Result<(), String> {
     let path = match self_path(&block.self_ty).and_then(|path| krate.find(from, &path, 0)) {
         Some(Found::Item(definition)) => match paths.shortest.get(&definition) {
-            // A type of this crate that nobody else can name.
+            // A type of this crate that no other crate can name.
             None => return Ok(()),
             public => public,
         },
@@ -185,7 +185,7 @@ fn names_ours(arguments: &str, krate: &Krate, paths: &Paths, from: ModuleId) -> 
     })
 }
 
-/// Whether a trait is this crate's own and nobody else can name it.
+/// Whether a trait is this crate's own and no other crate can name it.
 fn is_private(krate: &Krate, paths: &Paths, from: ModuleId, name: &syn::Path) -> bool {
     let segments: Vec<String> = name.segments.iter().map(|segment| segment.ident.to_string()).collect();
     match krate.find(from, &segments, 0) {
