@@ -67,7 +67,8 @@ impl MountTable {
         if cfg!(not(target_os = "linux")) {
             return Ok(Self::default());
         }
-        // The file has no length, and a small buffer takes many reads to grow.
+        // It is read each time: the kernel tells of mounts (proc(5)), and not that a directory above one was renamed. The file has no length,
+        // and a small buffer takes many reads to grow.
         let mut text = Vec::with_capacity(16 * 1024);
         std::fs::File::open(TABLE)?.read_to_end(&mut text)?;
         Ok(Self::read(&text))

@@ -292,6 +292,10 @@ impl RepositoryHooks {
     fn to_format(&self, root: &Path, path: &str) -> Result<ChangedFile, &'static str> {
         paths::check_parents(&self.config.workspace, path)?;
         let prefix = self.config.workspace.strip_prefix(root).unwrap_or(Path::new(""));
+        // A formatter writes as a tool does, and where something was mounted since, as undo does.
+        if self.config.protected(&self.config.workspace, path).is_some() {
+            return Err("it is protected: no tool may write it");
+        }
         let before = self.memory().before.bases(path).to_vec();
         Ok(ChangedFile { path: path.to_owned(), root_path: prefix.join(path), before })
     }

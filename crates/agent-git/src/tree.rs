@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -219,9 +219,12 @@ impl Tree {
     }
 
     /// The directory that a path lies in, and its name there.
-    fn parent<'a>(&self, path: &'a Path) -> io::Result<(OwnedFd, &'a OsStr)> {
+    fn parent<'a>(&self, path: &'a Path) -> io::Result<(Folder<'_>, &'a OsStr)> {
         let (folder, name) = split(path)?;
-        Ok((self.enter(folder, false)?, name))
+        if folder.as_os_str().is_empty() {
+            return Ok((Folder::Root(self.root.as_fd()), name));
+        }
+        Ok((Folder::Entered(self.enter(folder, false)?), name))
     }
 
     fn enter(&self, folder: &Path, make: bool) -> io::Result<OwnedFd> {
@@ -271,6 +274,21 @@ impl Tree {
             };
         }
         Ok(at)
+    }
+}
+
+/// The directory of a path: the one that is held, or one below it.
+enum Folder<'a> {
+    Root(BorrowedFd<'a>),
+    Entered(OwnedFd),
+}
+
+impl AsFd for Folder<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Root(root) => *root,
+            Self::Entered(folder) => folder.as_fd(),
+        }
     }
 }
 

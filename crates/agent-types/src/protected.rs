@@ -7,25 +7,29 @@
 //! Absent: files that run only when the project is built, tested or started (`Makefile`, `build.rs`, `package.json`). Writing those is an
 //! agent's work.
 
+pub(crate) mod folded;
+
 use alloc::string::String;
 use alloc::vec::Vec;
+use folded::Name;
 
 /// Why a path is protected, as the end of a sentence; nothing when it is not. The path is relative, with `/` between its names. Letter case does
-/// not count, because not every file system tells it apart.
+/// not count, nor what else some file system does not tell apart: dots at the end, invisible code points, short names such as `GIT~1`.
 ///
 /// ```
 /// use agent_types::protected;
 /// assert_eq!(protected::reason("sub/.git/config"), Some("belongs to git's own data"));
+/// assert_eq!(protected::reason("sub/GIT~1/config"), Some("belongs to git's own data"));
 /// assert_eq!(protected::reason("src/main.rs"), None);
 /// ```
 #[must_use]
 pub fn reason(path: &str) -> Option<&'static str> {
-    let mut parent: Option<String> = None;
+    let mut parent: Option<Name> = None;
     let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".").peekable();
     while let Some(name) = names.next() {
-        let name = name.to_lowercase();
+        let name = Name::of(name);
         let is_last = names.peek().is_none();
-        if let Some(reason) = of_name(&name, parent.as_deref(), is_last) {
+        if let Some(reason) = of_name(&name, parent.as_ref(), is_last) {
             return Some(reason);
         }
         parent = Some(name);
@@ -36,28 +40,34 @@ pub fn reason(path: &str) -> Option<&'static str> {
 /// Whether a name is protected wherever it stands, be it of a file or of a directory.
 #[must_use]
 pub fn is_protected_name(name: &str) -> bool {
-    of_name(&name.to_lowercase(), None, true).is_some()
+    of_name(&Name::of(name), None, true).is_some()
 }
 
 /// Whether a name is protected in a directory of this name.
 #[must_use]
 pub fn is_protected_in(parent: &str, name: &str) -> bool {
-    of_name(&name.to_lowercase(), Some(&parent.to_lowercase()), true).is_some()
+    of_name(&Name::of(name), Some(&Name::of(parent)), true).is_some()
+}
+
+/// Whether a name is this one, however some file system spells it.
+#[must_use]
+pub fn is_same_name(name: &str, known: &str) -> bool {
+    Name::of(name).is(Name::of(known).as_str())
 }
 
 /// The names that are protected in a directory of this name only, in lower case. A link of this name makes such a directory of another one.
 pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
-    let parent = parent.to_lowercase();
-    PAIRS.iter().filter(move |(known, _)| *known == parent).map(|(_, name)| *name)
+    let parent = Name::of(parent);
+    PAIRS.iter().filter(move |(known, _)| parent.is(known)).map(|(_, name)| *name)
 }
 
 /// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when a person allows this very call or a
 /// rule names it.
 #[must_use]
 pub fn is_instructions(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let name = Name::of(path.rsplit('/').next().unwrap_or(path));
     // Copilot reads those of `.github/instructions`; by its name alone one is known to those who see no folder.
-    INSTRUCTIONS.contains(&&*name) || name.ends_with(".instructions.md")
+    INSTRUCTIONS.iter().any(|known| name.is(known)) || name.as_str().ends_with(".instructions.md")
 }
 
 /// The protected names, in lower case, for documentation: those that count anywhere, then `parent/name` pairs, then endings as `*.ending`.
@@ -70,23 +80,26 @@ pub fn names() -> Vec<String> {
     all
 }
 
-fn of_name(name: &str, parent: Option<&str>, is_last: bool) -> Option<&'static str> {
-    let is_of = |kind: &&Kind| (is_last || kind.are_directories) && kind.names.contains(&name);
+fn of_name(name: &Name, parent: Option<&Name>, is_last: bool) -> Option<&'static str> {
+    let is_of = |kind: &&Kind| (is_last || kind.are_directories) && kind.names.iter().any(|known| name.is(known));
     if let Some(kind) = KINDS.iter().find(is_of) {
         return Some(kind.reason);
     }
-    if is_last && name == HEAD {
+    if is_last && name.as_str() == HEAD {
         return Some("could make a git repository of its directory");
     }
-    if is_last && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+    if is_last && ENDINGS.iter().any(|ending| name.as_str().ends_with(ending)) {
         return Some(EDITOR);
     }
     // `.mise.production.toml`: one for each environment.
-    if is_last && [".mise.", "mise."].iter().any(|head| name.starts_with(head)) && name.ends_with(".toml") {
+    if is_last
+        && [".mise.", "mise."].iter().any(|head| name.as_str().starts_with(head))
+        && name.as_str().ends_with(".toml")
+    {
         return Some(SHELL);
     }
-    let is_pair = parent.is_some_and(|parent| PAIRS.contains(&(parent, name)));
-    is_pair.then_some(SHELL)
+    let is_pair = |parent: &Name| PAIRS.iter().any(|(above, known)| parent.is(above) && name.is(known));
+    parent.is_some_and(is_pair).then_some(SHELL)
 }
 
 /// Names with one reason.

@@ -1,5 +1,6 @@
 //! Finds what is to be hidden, under the names that it has in the end.
 
+use super::absences::Absences;
 use super::place::{Led, led};
 use crate::mount_table::MountTable;
 use rustix::fs::{Access, access};
@@ -7,6 +8,7 @@ use rustix::process::geteuid;
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Paths that commands must not read.
 #[derive(Debug)]
@@ -14,6 +16,7 @@ pub(super) struct Hidden {
     /// Each once, and where they led when the sandbox was made. A link in a writable directory can be put in another place by a command; what it led
     /// to stays hidden.
     paths: Vec<PathBuf>,
+    absent: Mutex<Absences>,
 }
 
 impl Hidden {
@@ -22,12 +25,14 @@ impl Hidden {
         let mut paths: Vec<PathBuf> = at_first.chain(paths.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
-        Self { paths }
+        Self { paths, absent: Mutex::default() }
     }
 
     /// What of it is there now, without links, by every path at which it is mounted. What came into being since the last command is there, too.
     pub(super) fn now(&self, mounts: &MountTable) -> Vec<PathBuf> {
-        let mut found: Vec<PathBuf> = self.paths.iter().filter_map(|path| real(path)).collect();
+        let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let looked_for = absent.without_known(&self.paths);
+        let mut found: Vec<PathBuf> = looked_for.into_iter().filter_map(real).collect();
         let aliases: Vec<PathBuf> = found.iter().flat_map(|path| mounts.aliases(path)).collect();
         found.extend(aliases.iter().filter_map(|path| real(path)));
         found.sort();
@@ -36,7 +41,7 @@ impl Hidden {
     }
 }
 
-/// Most of a list of usual places is not there, which one look tells. A device is none of what is kept secret, but may be where a link leads
+/// A device is none of what is kept secret, but may be where a link leads
 /// that stands for nothing.
 fn real(path: &Path) -> Option<PathBuf> {
     if path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {

@@ -15,6 +15,7 @@
 //! | outlives its end, or the agent's | no | **yes**, what it detached: the agent looks for it |
 //! | `/tmp` | its own | cannot be written; `TMPDIR` can |
 
+mod absences;
 pub(crate) mod attempt;
 mod bubblewrap;
 #[cfg(target_os = "linux")]

@@ -245,3 +245,22 @@ fn a_formatted_text_is_not_written_through_a_link() {
         assert_eq!(repo.read(written.to_str().unwrap()), if swapped { "small\n" } else { "SMALL\n" });
     }
 }
+
+/// What the host protects is protected by where it is, too: what undo does not write, no formatter writes.
+#[test]
+fn what_the_host_protects_is_not_formatted() {
+    for is_protected in [false, true] {
+        let Some(repo) = Repo::new() else { return };
+        let own = repo.project.join("own");
+        let config = HooksConfig {
+            auto_commit: false,
+            protected: Vec::from_iter(is_protected.then(|| own.clone())),
+            ..repo.config()
+        };
+        let agent = formatting(Agent::new(config), vec![for_many("for f; do echo done > \"$f\"; done")]);
+        agent.change("own/x.txt", Some("new\n"));
+        let report = agent.format(&["own/x.txt"]);
+        assert_eq!(repo.read("own/x.txt") == "done\n", !is_protected, "{report:?}");
+        assert_eq!(report.notes.iter().any(|note| note.contains("protected")), is_protected, "{report:?}");
+    }
+}

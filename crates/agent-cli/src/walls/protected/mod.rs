@@ -20,7 +20,7 @@ pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::config::file::{config_home, state_home};
 use crate::screen::terminal::{escaped, say};
-use agent_core::protected::{is_instructions, names_in};
+use agent_core::protected::{is_instructions, is_same_name, names_in};
 use agent_exec::{SearchPath, Watch};
 use finder::{Find, Finder, Kind};
 use links::Linked;
@@ -254,7 +254,7 @@ fn not_searched(workspace: &Path, unsearched: &[PathBuf]) -> Option<String> {
 }
 
 fn is_named(path: &Path, name: &str) -> bool {
-    path.file_name().is_some_and(|found| found.eq_ignore_ascii_case(name))
+    path.file_name().is_some_and(|found| is_same_name(&found.to_string_lossy(), name))
 }
 
 /// The directories of this program's own, by name and by where they really are.

@@ -1,0 +1,160 @@
+//! The other names by which a file system may find the same file. Which file system a name is for is not known here, so all of them count:
+//!
+//! * letter case, and letters that fold to others (`ſ` to `s`, a ligature to its letters, full width to ASCII): case-insensitive ext4, APFS, NTFS, ZFS;
+//! * code points that show nothing: case-insensitive ext4 and HFS+;
+//! * dots and blanks at the end, and what follows a colon: FAT and NTFS;
+//! * short names, `GIT~1` for `.git`: FAT and NTFS.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A name as the lists spell it: in lower case, without what some file system does not see.
+pub(super) struct Name {
+    folded: String,
+    may_be_short: bool,
+}
+
+impl Name {
+    pub(super) fn of(name: &str) -> Self {
+        let folded = folded(name);
+        let may_be_short = folded.contains('~');
+        Self { folded, may_be_short }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.folded
+    }
+
+    /// Whether it is this name of the lists, or may be its short name.
+    pub(super) fn is(&self, known: &str) -> bool {
+        self.folded == known || self.may_be_short && is_short_for(&self.folded, known)
+    }
+}
+
+fn folded(name: &str) -> String {
+    let mut folded = letters(name);
+    let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
+    folded.truncate(end);
+    // `..` is no name of a file, and stays what it is.
+    let kept = folded.trim_end_matches(['.', ' ']).len();
+    if kept > 0 {
+        folded.truncate(kept);
+    }
+    folded
+}
+
+/// A path, each of its names folded.
+pub(crate) fn path(path: &str) -> String {
+    path.split('/').map(folded).collect::<Vec<_>>().join("/")
+}
+
+/// A text with its letters folded, and without what is invisible.
+pub(crate) fn letters(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars().filter(|letter| !is_invisible(*letter)) {
+        match letter {
+            'ſ' => folded.push('s'),
+            'ß' | 'ẞ' => folded.push_str("ss"),
+            'ﬀ' => folded.push_str("ff"),
+            'ﬁ' => folded.push_str("fi"),
+            'ﬂ' => folded.push_str("fl"),
+            'ﬃ' => folded.push_str("ffi"),
+            'ﬄ' => folded.push_str("ffl"),
+            'ﬅ' | 'ﬆ' => folded.push_str("st"),
+            '\u{ff01}'..='\u{ff5e}' => {
+                folded.extend(char::from_u32(u32::from(letter) - 0xfee0).map(|ascii| ascii.to_ascii_lowercase()));
+            }
+            _ => folded.extend(letter.to_lowercase()),
+        }
+    }
+    folded
+}
+
+/// Code points that Unicode has programs ignore where they cannot show them (`Default_Ignorable_Code_Point`).
+const fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a folded name may be the short name of a file with this long one: six letters or fewer, or two and four hexadecimal digits, then `~` and a
+/// number, then three letters of the ending.
+pub(crate) fn is_short_for(name: &str, long: &str) -> bool {
+    let Some((start, rest)) = name.split_once('~') else { return false };
+    let (number, ending) = rest.split_once('.').unwrap_or((rest, ""));
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let plain = long.trim_start_matches('.');
+    let (stem, long_ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
+    let letters = |text: &str, most: usize| -> String {
+        text.chars().filter(|letter| *letter != '.' && *letter != ' ').take(most).collect()
+    };
+    let is_numbered = start == letters(stem, 7usize.saturating_sub(number.len()));
+    let is_hashed = start.len() == 6
+        && start.is_char_boundary(2)
+        && start[..2] == letters(stem, 2)
+        && start[2..].bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_numbered || is_hashed) && ending == letters(long_ending, 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_spellings_of_a_name_are_that_name() {
+        for name in [
+            ".git",
+            ".GIT",
+            ".gIt",
+            ".git.",
+            ".git ",
+            ".git. .",
+            ".g\u{200c}it",
+            "\u{feff}.git",
+            ".git\u{ad}",
+            ".git::$INDEX_ALLOCATION",
+            "．ｇｉｔ",
+            "．ＧＩＴ",
+        ] {
+            assert_eq!(folded(name), ".git", "{name:?}");
+        }
+        assert_eq!(
+            (folded(".ſſh"), folded(".ßh"), folded(".\u{fb05}x")),
+            (".ssh".into(), ".ssh".into(), ".stx".into())
+        );
+        assert_eq!((folded(".\u{212a}shrc"), folded(".huſky")), (".kshrc".into(), ".husky".into()));
+        for name in ["..", ".", "", " ", ":x"] {
+            assert_eq!(folded(name), name, "{name:?}");
+        }
+        assert_eq!((folded("a.b"), folded("ä")), ("a.b".into(), "ä".into()), "the control");
+    }
+
+    #[test]
+    fn short_names_are_known() {
+        for (short, long) in [
+            ("git~1", ".git"),
+            ("gitmod~1", ".gitmodules"),
+            ("gi7eba~1", ".gitmodules"),
+            ("vscode~2", ".vscode"),
+            ("opencod~1.jso", "opencode.json"),
+            ("openc~12.jso", "opencode.json"),
+            ("mcp~1.jso", ".mcp.json"),
+        ] {
+            assert_eq!(is_short_for(short, long), !short.starts_with("opencod~"), "{short} {long}");
+        }
+        for (short, long) in [
+            ("git", ".git"),
+            ("git~", ".git"),
+            ("git~x", ".git"),
+            ("gitx~1", ".git"),
+            ("mcp~1.txt", ".mcp.json"),
+            ("~1", ".git"),
+        ] {
+            assert!(!is_short_for(short, long), "{short} {long}");
+        }
+    }
+}
