@@ -4,7 +4,7 @@
 //!
 //! The list is here because several hands hold it: the file tools, the sandbox of commands, and the hooks that restore and format files.
 //!
-//! Absent: files that run only when somebody builds, tests or starts the project (`Makefile`, `build.rs`, `package.json`). Writing those is an
+//! Absent: files that run only when the project is built, tested or started (`Makefile`, `build.rs`, `package.json`). Writing those is an
 //! agent's work.
 
 pub(crate) mod folded;
@@ -61,7 +61,7 @@ pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
     PAIRS.iter().filter(move |(known, _)| parent.is(known)).map(|(_, name)| *name)
 }
 
-/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when somebody allows this very call or a
+/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when a person allows this very call or a
 /// rule names it.
 #[must_use]
 pub fn is_instructions(path: &str) -> bool {

@@ -178,7 +178,7 @@ async fn watch(
                     break;
                 }
             },
-            // What nobody is going to see is not to be paid for.
+            // An answer without a reader is not worth its price.
             () = terminal::lost(), if !is_unread => {
                 is_unread = true;
                 agent.cancel();
@@ -292,7 +292,7 @@ impl RunResult {
         Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
     }
 
-    /// The same, when nobody got it.
+    /// The same, when it had no reader.
     fn unread(self, why: String) -> Self {
         let failure = Failure::internal(why);
         Self {
@@ -304,7 +304,7 @@ impl RunResult {
         }
     }
 
-    /// The same of a session that nobody waited for: what it cost is not known.
+    /// The same for an abandoned session: its cost is unknown.
     fn of_session(self, session_id: String) -> Self {
         Self { session_id, total_cost_usd: None, ..self }
     }

@@ -63,7 +63,7 @@ enum Wait {
     ForTheFirst,
 }
 
-/// Reads on another thread: a signal must not wait for whoever holds the pipe. Nothing when it stays silent.
+/// Reads on another thread: a signal must not wait for the holder of the pipe. Nothing when it stays silent.
 async fn read_stdin(wait: Wait) -> Result<Option<String>, Failure> {
     let failed = |what: String| Failure::input(format!("cannot read the task from standard input: {what}"));
     let reading = tokio::task::spawn_blocking(move || {

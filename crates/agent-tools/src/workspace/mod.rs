@@ -2,7 +2,7 @@
 //!
 //! A path is first made relative and normalised by its text alone, so that the permission policy and the file system judge the same path.
 //! Links are resolved beneath a descriptor of the root, which gives a path without links. That path is judged, and then entered from the
-//! root name by name, following nothing: what is opened, replaced or made is what was judged, whoever moves what meanwhile.
+//! root name by name, following nothing: what is opened, replaced or made is what was judged, even if names are moved meanwhile.
 
 mod change;
 mod closed;

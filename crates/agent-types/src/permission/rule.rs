@@ -190,7 +190,7 @@ impl Rule {
         }
     }
 
-    /// Whether a deny rule covers the call: something it is about matches, or nobody can tell.
+    /// Whether a deny rule covers the call: something it is about matches, or may match.
     #[must_use]
     pub fn may_match(&self, tool: &str, subject: &Subject) -> bool {
         if !self.may_name(tool, subject) {
