@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The program on a terminal of its own, or nothing.
-fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
+pub(crate) fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
     command_on_terminal(scratch, &format!("{arguments} {}", model.flags(Wire::Anthropic).join(" ")))
 }
 
@@ -173,7 +173,7 @@ fn closing_the_terminal_on_a_question_is_no_answer() {
 }
 
 /// Waits until the prompt stands below an answer and nothing goes on.
-fn at_rest_after(running: &Running, answer: &str) {
+pub(crate) fn at_rest_after(running: &Running, answer: &str) {
     running.wait_for_screen(|screen| screen.contains(&format!("{answer}\n>")) && !screen.contains("working"));
 }
 

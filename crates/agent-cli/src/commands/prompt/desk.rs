@@ -92,6 +92,7 @@ impl Screen {
             Wish::Stop if self.is_working() && !self.is_stopping() => drop(self.interrupt()),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
+            Wish::Unfold => self.view.unfold(),
         }
         false
     }
@@ -236,6 +237,7 @@ pub(super) const EDITING_HELP: &[&str] = &[
     "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
     "Up, Down  messages before; Ctrl-R searches them",
     "Tab       completes /commands and paths that begin with @",
+    "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
     "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
 ];

@@ -35,6 +35,7 @@ use question::{Open, next_line, put_next};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -55,6 +56,8 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     let Opened { runner, handle, mut notices, id, model, before, repository, unfinished, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
+    screen.directory.clone_from(&settings.directory);
+    screen.view.show_changes_in(&settings.directory);
     screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
     screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
     screen.view.recap(&before.conversation);
@@ -63,6 +66,9 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     }
     let mode = settings.permissions.mode;
     screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode);
+    if screen.desk.is_some() {
+        screen.view.show_all_it_can();
+    }
     let lines = match &screen.desk {
         Some(desk) => keys::read(desk.give_up.clone()),
         None => lines::read(),
@@ -127,6 +133,8 @@ struct Screen {
     /// What the turns came to: nobody but the exit code tells a script.
     turns: Turns,
     had_unusable_line: bool,
+    /// Where the paths of calls begin.
+    directory: PathBuf,
     /// The line editor, where the terminal is capable of one.
     desk: Option<Desk>,
 }
@@ -154,6 +162,7 @@ impl Screen {
             used: *before,
             turns: Turns::default(),
             had_unusable_line: false,
+            directory: PathBuf::new(),
             desk: None,
         }
     }

@@ -4,8 +4,9 @@ use super::Screen;
 use crate::config::kept_rules;
 use crate::screen::answer::{self, Asker};
 use crate::screen::approver::Question;
+use crate::screen::change::Changes;
 use crate::screen::lines::Line;
-use crate::screen::sheet::{Sheet, wrapped};
+use crate::screen::sheet::{Row, Sheet, wrapped};
 use crate::screen::terminal::{self, Tint, clean, forget_half_typed_line, inline, unmistakable};
 use crate::screen::view::call_line;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
@@ -17,6 +18,8 @@ pub(super) struct Open {
     pub(super) answer: oneshot::Sender<ApprovalAnswer>,
     /// All of the call, and what of it was shown.
     sheet: Sheet,
+    /// The lines that it changes, where these are shown.
+    changes: Option<Changes>,
 }
 
 impl Screen {
@@ -33,9 +36,16 @@ impl Screen {
         let (question, answer) = question;
         // However quiet: nobody can answer a question that was not put.
         self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
-        let sheet = Sheet::of(&question.call);
-        self.show(Open { question, answer, sheet }, Sheet::next_part);
+        let open = self.opened(question, answer);
+        self.show(open, Sheet::next_part);
         false
+    }
+
+    /// A question of which nothing was shown yet.
+    fn opened(&self, question: ApprovalQuestion, answer: oneshot::Sender<ApprovalAnswer>) -> Open {
+        let changes = Changes::of(&question.call, &self.directory);
+        let sheet = changes.as_ref().map_or_else(|| Sheet::of(&question.call), Sheet::of_changes);
+        Open { question, answer, sheet, changes }
     }
 
     /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
@@ -44,8 +54,8 @@ impl Screen {
     }
 
     /// Shows a part of what is asked about, and what can be answered to that.
-    fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[String]) {
-        part(&mut open.sheet).iter().for_each(|line| self.put(Tint::Dim, line));
+    fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[Row]) {
+        part(&mut open.sheet).iter().for_each(|(tint, line)| self.put(*tint, line));
         if open.sheet.is_seen() {
             let asked = &open.question;
             self.put(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
@@ -70,8 +80,21 @@ impl Screen {
         }
         let read = if is_seen { answer::read } else { answer::read_unseen };
         match read(line, &open.question, self.asker(&open.question)) {
+            // What was shown is what is allowed.
+            Ok(ApprovalAnswer::Allow { arguments: None, .. })
+                if open.changes.is_some() && open.changes != Changes::of(&open.question.call, &self.directory) =>
+            {
+                self.put(Tint::Bold, "  the file has changed since it was shown; the call now changes this:");
+                let open = self.opened(open.question, open.answer);
+                self.show(open, Sheet::next_part);
+            }
             // An approval that was withdrawn meanwhile needs no answer.
-            Ok(given) => drop(open.answer.send(self.keeping(given))),
+            Ok(given) => {
+                if let ApprovalAnswer::Allow { arguments: None, .. } = given {
+                    self.view.change_was_shown(&open.question.call.id);
+                }
+                drop(open.answer.send(self.keeping(given)));
+            }
             Err(why) => {
                 self.put(Tint::Dim, &format!("  {why}"));
                 self.prompt(if is_seen { ANSWER } else { MORE });
