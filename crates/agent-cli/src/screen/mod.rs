@@ -11,6 +11,7 @@ pub(crate) mod job_control;
 pub(crate) mod keys;
 pub(crate) mod lines;
 pub(crate) mod markdown;
+pub(crate) mod offered;
 pub(crate) mod printer;
 pub(crate) mod results;
 pub(crate) mod sheet;

@@ -123,6 +123,8 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Open>,
+    /// The turn stops when this call is denied: the person says what to do instead.
+    stop_behind: Option<CallId>,
     /// Calls about which a hook wants a person to be asked.
     asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
@@ -156,6 +158,7 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
+            stop_behind: None,
             asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
@@ -181,11 +184,13 @@ impl Screen {
         loop {
             self.refresh();
             let is_edited = self.desk.is_some();
+            let ready = self.ready();
             let writing = self.desk.as_mut().and_then(|desk| desk.writing.as_mut());
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
                 change = changes.next() => self.changed(change).await,
                 _ = seconds.tick(), if is_edited => {}
+                () = until(ready), if is_edited => {}
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
                     Signal::Interrupt if self.interrupt() => {
@@ -244,6 +249,13 @@ impl Screen {
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
             }
+            Notice::Ruled(Ruling { call, decision: Decision::Deny(_), .. })
+                if self.stop_behind.as_ref() == Some(call) =>
+            {
+                self.stop_behind = None;
+                self.handle.cancel();
+                self.stop = self.handle.sent();
+            }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => {
                 self.used = *ledger;
@@ -257,7 +269,7 @@ impl Screen {
                 if let Some(outcome) = outcome.as_ref().filter(|_| *is_new) {
                     self.ended(outcome);
                 }
-                self.question = None;
+                (self.question, self.stop_behind) = (None, None);
                 self.asked_by_hook.clear();
                 self.view.end_line();
             }
@@ -435,6 +447,13 @@ impl Screen {
         } else {
             self.view.end_line();
         }
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time.into()).await,
+        None => std::future::pending().await,
     }
 }
 
