@@ -222,8 +222,8 @@ impl Redactor {
             ApprovalAnswer::Deny { reason } => self.text(reason),
             ApprovalAnswer::Allow { scope, arguments } => {
                 // Calls are compared without their secrets, so a rule with one would never fit another call.
-                if let ApprovalScope::Session(rule) = scope
-                    && self.0.finds(&rule.to_string())
+                if let ApprovalScope::Session(rules) | ApprovalScope::Always(rules) = scope
+                    && rules.iter().any(|rule| self.0.finds(&rule.to_string()))
                 {
                     *scope = ApprovalScope::Once;
                 }

@@ -235,7 +235,7 @@ impl Reader<'_> {
     /// `always=change edit={"y":2}`
     fn allowed(&self) -> Result<ApprovalAnswer, Unreadable> {
         let scope = match self.value("always=") {
-            Some(rule) => ApprovalScope::Session(parsed(rule, "a rule")?),
+            Some(rule) => ApprovalScope::Session(vec![parsed(rule, "a rule")?]),
             None => ApprovalScope::Once,
         };
         let arguments = self.value("edit=").map(arguments).transpose()?;

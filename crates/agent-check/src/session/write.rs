@@ -32,7 +32,9 @@ pub fn line(event: &Event) -> String {
             ApprovalAnswer::Allow { scope, arguments } => {
                 let always = match scope {
                     ApprovalScope::Once => String::new(),
-                    ApprovalScope::Session(rule) | ApprovalScope::Always(rule) => format!(" always={rule}"),
+                    ApprovalScope::Session(rules) | ApprovalScope::Always(rules) => {
+                        rules.first().map(|rule| format!(" always={rule}")).unwrap_or_default()
+                    }
                 };
                 let edit = arguments.as_ref().map(|arguments| format!(" edit={}", arguments.as_str()));
                 let looks = changed.as_ref().map(|fact| format!(" looks={}", fact_word(fact)));

@@ -4,13 +4,18 @@
 //! 2. What cannot be seen is made visible, and what could push text out of sight is counted.
 //! 3. The sheet knows what of it was shown. Whether a call may be allowed before that is decided by the screen.
 
-use crate::screen::terminal::{clean, unmistakable};
+use crate::screen::change::Changes;
+use crate::screen::terminal::{Tint, clean, unmistakable};
 use agent_core::conversation::ToolCall;
 use serde_json::Value;
+use unicode_width::UnicodeWidthChar as _;
+
+/// A line as it is shown.
+pub(crate) type Row = (Tint, String);
 
 /// The lines, and how many of them were shown.
 pub(crate) struct Sheet {
-    lines: Vec<String>,
+    lines: Vec<Row>,
     shown: usize,
 }
 
@@ -25,13 +30,18 @@ impl Sheet {
         Self { lines, shown: 0 }
     }
 
+    /// The same of a call that changes files, as the lines that it changes.
+    pub(crate) fn of_changes(changes: &Changes) -> Self {
+        Self { lines: changes.rows(), shown: 0 }
+    }
+
     /// The next part that was not shown yet.
-    pub(crate) fn next_part(&mut self) -> &[String] {
+    pub(crate) fn next_part(&mut self) -> &[Row] {
         self.show(LINES_OF_A_PART)
     }
 
     /// All that was not shown yet.
-    pub(crate) fn rest(&mut self) -> &[String] {
+    pub(crate) fn rest(&mut self) -> &[Row] {
         self.show(usize::MAX)
     }
 
@@ -45,7 +55,7 @@ impl Sheet {
         format!("{} of {} lines shown", self.shown, self.lines.len())
     }
 
-    fn show(&mut self, most: usize) -> &[String] {
+    fn show(&mut self, most: usize) -> &[Row] {
         let from = self.shown;
         self.shown = from.saturating_add(most).min(self.lines.len());
         self.lines.get(from..self.shown).unwrap_or_default()
@@ -53,7 +63,7 @@ impl Sheet {
 }
 
 /// A value with everything in it, each part under its own name.
-fn flatten(name: &str, value: &Value, lines: &mut Vec<String>) {
+fn flatten(name: &str, value: &Value, lines: &mut Vec<Row>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
             let dot = if name.is_empty() { "" } else { "." };
@@ -72,49 +82,46 @@ fn flatten(name: &str, value: &Value, lines: &mut Vec<String>) {
 }
 
 /// A text: behind its name when it is one line, else below it, with the numbers of its lines.
-fn text(name: &str, text: &str, lines: &mut Vec<String>) {
+fn text(name: &str, text: &str, lines: &mut Vec<Row>) {
     // Before it is cut: a piece of a secret would not be known as one.
     let text = &*clean(text);
     let name = unmistakable(&name.replace('\n', "\\n"));
     let all: Vec<&str> = text.split('\n').collect();
     if let [line] = all[..] {
-        pieces(&format!("  {name}: "), line, lines);
+        pieces(&format!("  {name}: "), line, Tint::Dim, lines);
         return;
     }
     // A line break at the end begins no further line.
     let all = if all.last() == Some(&"") { all.get(..all.len() - 1).unwrap_or_default() } else { &all[..] };
-    lines.push(format!(
-        "  {name}: {} line{}",
-        all.len(),
-        if all.len() == 1 { ", ending in a line break" } else { "s" }
-    ));
+    let many = if all.len() == 1 { ", ending in a line break" } else { "s" };
+    lines.push((Tint::Dim, format!("  {name}: {} line{many}", all.len())));
     let width = all.len().to_string().len();
     let mut number = 0;
     while let Some(line) = all.get(number) {
         let empty = all.iter().skip(number).take_while(|line| line.trim_matches([' ', '\t']).is_empty()).count();
         if empty > MOST_EMPTY_LINES {
-            lines.push(format!("  {:>width$} | [{empty} empty lines]", number + 1));
+            lines.push((Tint::Dim, format!("  {:>width$} | [{empty} empty lines]", number + 1)));
             number += empty;
             continue;
         }
-        pieces(&format!("  {:>width$} | ", number + 1), line, lines);
+        pieces(&format!("  {:>width$} | ", number + 1), line, Tint::Dim, lines);
         number += 1;
     }
 }
 
 /// A line, cut where a terminal would break it, so that its further pieces cannot pass for lines of their own.
-fn pieces(before: &str, line: &str, lines: &mut Vec<String>) {
+pub(super) fn pieces(before: &str, line: &str, tint: Tint, lines: &mut Vec<Row>) {
     let (mut piece, mut columns) = (before.to_owned(), 0);
     for sign in unmistakable(line).chars() {
         let width = columns_of(sign);
         if columns + width > COLUMNS_OF_A_PIECE {
-            lines.push(std::mem::replace(&mut piece, CONTINUED.to_owned()));
+            lines.push((tint, std::mem::replace(&mut piece, CONTINUED.to_owned())));
             columns = 0;
         }
         piece.push(sign);
         columns += width;
     }
-    lines.push(piece);
+    lines.push((tint, piece));
 }
 
 /// A line in rows that a terminal of this width does not break by itself: whoever wrote the text in it, no row but the first begins with it.
@@ -133,33 +140,10 @@ pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The columns that a terminal may give a sign: two to what is wide in East Asia, and to pictures.
+/// The columns that a terminal may give a sign. A mark that joins the letter before it counts too: not every terminal joins them.
 fn columns_of(sign: char) -> usize {
-    let code = u32::from(sign);
-    1 + usize::from(WIDE.iter().any(|(from, to)| (*from..=*to).contains(&code)))
+    sign.width().unwrap_or(1).max(1)
 }
-
-/// Blocks with signs that the Unicode Character Database (`EastAsianWidth.txt`) calls wide or full; a sign too many makes a piece shorter, no more.
-const WIDE: &[(u32, u32)] = &[
-    (0x1100, 0x115f),
-    (0x231a, 0x231b),
-    (0x2329, 0x232a),
-    (0x23e9, 0x23f3),
-    (0x25fd, 0x27bf),
-    (0x2b1b, 0x2b1c),
-    (0x2b50, 0x2b55),
-    (0x2e80, 0xa4cf),
-    (0xa960, 0xa97f),
-    (0xac00, 0xd7ff),
-    (0xf900, 0xfaff),
-    (0xfe10, 0xfe6f),
-    (0xff00, 0xff60),
-    (0xffe0, 0xffe6),
-    (0x1_6fe0, 0x1_b2ff),
-    (0x1_d300, 0x1_d37f),
-    (0x1_f000, 0x1_faff),
-    (0x2_0000, 0x3_fffd),
-];
 
 /// How a row begins that continues the one before.
 const CONTINUED: &str = "    > ";
@@ -179,7 +163,7 @@ mod tests {
     }
 
     fn lines(arguments: &Value) -> Vec<String> {
-        sheet(arguments).rest().to_vec()
+        sheet(arguments).rest().iter().map(|(_, line)| line.clone()).collect()
     }
 
     #[test]
@@ -265,7 +249,7 @@ mod tests {
             parts += 1;
         }
         assert_eq!((parts, seen.len()), (3, 151));
-        assert!(seen[150].ends_with("line 149"));
+        assert!(seen[150].1.ends_with("line 149"));
         assert!(sheet.next_part().is_empty());
     }
 }

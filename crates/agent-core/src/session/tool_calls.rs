@@ -78,10 +78,14 @@ impl Session {
         rulings: &mut Vec<Ruling>,
     ) {
         if let Some(batch) = &mut self.batch {
-            let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
+            let Approved { denial, rules } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
             // Who allows the same for the session again and again allows it once.
             let known = &mut self.config.permissions.allow;
-            known.extend(rule.filter(|rule| !known.contains(rule)));
+            for rule in rules {
+                if !known.contains(&rule) {
+                    known.push(rule);
+                }
+            }
             self.run.current().deny(denial);
         }
         if trigger == Trigger::ApprovalPartial {

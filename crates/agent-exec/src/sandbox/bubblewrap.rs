@@ -44,7 +44,8 @@ impl Bubblewrap {
         let mut mounts = Mounts::default();
         mounts.named(covered_but_named(run.program, run.environment));
         mounts.readable(fixed.readable.iter().map(|place| place.path.clone()));
-        let protected = protected(policy, fixed, &run);
+        let (placeholders, protected): (Vec<_>, Vec<_>) =
+            protected(policy, fixed, &run).into_iter().partition(|path| is_placeholder(policy, path));
         for place in &fixed.writable {
             // What commands have closed as a whole stays closed: nobody can see what to protect in it.
             let is_closed = protected.contains(&place.path) || hidden.contains(&place.path);
@@ -55,14 +56,13 @@ impl Bubblewrap {
         }
         mounts.writable([scratch.path().to_path_buf()]);
         mounts.protected(protected);
-        mounts.hidden(hidden);
+        // There is nothing in it to be seen, and one of the sandbox's own costs a tenth of a bind.
+        mounts.hidden(placeholders.into_iter().chain(hidden));
         let places: Vec<Place> = fixed.writable.iter().chain(&fixed.readable).cloned().collect();
         let (arguments, made) = mounts.arguments(scratch.empty_file(), &COVERED, &places)?;
         line.extend(arguments);
         // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
-        for path in ["/proc", "/run"] {
-            line.extend(["--remount-ro".into(), path.into()]);
-        }
+        line.extend(["--remount-ro".into(), "/proc".into()]);
         line.extend(["--chdir".into(), run.directory.into()]);
         Ok((line, made))
     }
@@ -98,6 +98,12 @@ fn protected(policy: &Policy, fixed: &Fixed, run: &Run<'_>) -> Vec<PathBuf> {
         found.extend(aliases.into_iter().chain([real]).filter(is_within));
     }
     found.into_iter().collect()
+}
+
+/// Whether it is an empty directory that was made so that commands make nothing there.
+fn is_placeholder(policy: &Policy, path: &Path) -> bool {
+    let is_empty = || path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+    policy.placeholders.iter().any(|placeholder| placeholder == path) && is_empty()
 }
 
 /// What is named and the sandbox's own `/tmp` and `/run` would cover: the program, a home in a test's directory, programs of a system that
@@ -136,6 +142,8 @@ const OPTIONS: &[&str] = &[
     "/dev",
     "--proc",
     "/proc",
+    "--perms",
+    "0555",
     "--tmpfs",
     "/run",
 ];

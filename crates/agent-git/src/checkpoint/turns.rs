@@ -46,7 +46,9 @@ pub(crate) async fn import_left_behind(git: &Git<'_>, repository: &Repository) -
     let mut notes = Vec::new();
     for name in names.iter().filter_map(|name| name.to_str()).filter(|name| is_name(name)) {
         if let Err(error) = import(git, repository, name).await {
-            notes.push(format!("{} cannot be used: {error}", repository.git_dir.join(record_of(name)).display()));
+            let path = repository.git_dir.join(record_of(name));
+            notes
+                .push(format!("{} cannot be used: {error}; it stays, delete it if you do not need it", path.display()));
         }
     }
     notes
