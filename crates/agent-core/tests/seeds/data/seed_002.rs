@@ -148,7 +148,7 @@ const SAID: &[Said] = &[
     Said {
         section: "Core concept",
         what: "there is a single source of truth for what can happen when",
-        held: By(&["every_event_in_every_state", "the_generated_documents_are_up_to_date"]),
+        held: By(&["every_event_in_every_state", "the_documents_of_the_tables_are_up_to_date"]),
     },
     Said {
         section: "Key components",
