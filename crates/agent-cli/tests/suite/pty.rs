@@ -120,7 +120,7 @@ fn a_plain_no_stops_the_turn() {
     running.end().assert_code(0);
     assert!(!scratch.work("b.txt").exists());
     let said = model.last_body()["messages"].to_string();
-    assert!(said.contains("write c.txt instead") && said.contains("denied"), "{said}");
+    assert!(said.contains("write c.txt instead"), "{said}");
 }
 
 /// What is typed before a question is there was not meant for it, and for a moment no key is; nor is a paste, however long it is there.
@@ -141,8 +141,8 @@ fn keys_that_come_before_the_question_do_not_answer_it() {
     assert!(!scratch.work("b.txt").exists());
     running.write("y");
     running.wait_for_screen(|screen| screen.contains("That is all.\n> yyy\n"));
-    running.write("\x03");
-    running.wait_for_screen(|screen| screen.trim_end().ends_with('>'));
+    running.write("\x15");
+    running.wait_for_screen(|screen| screen.trim_end().ends_with("\n>"));
     running.write("\x04");
     let ended = running.end();
     assert!(ended.assert_code(0).out.contains("  … "), "keys count from a moment on: {ended:?}");

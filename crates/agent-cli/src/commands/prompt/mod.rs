@@ -123,8 +123,6 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Open>,
-    /// The turn stops when this call is denied: the person says what to do instead.
-    stop_behind: Option<CallId>,
     /// Calls about which a hook wants a person to be asked.
     asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
@@ -158,7 +156,6 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
-            stop_behind: None,
             asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
@@ -249,13 +246,6 @@ impl Screen {
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
             }
-            Notice::Ruled(Ruling { call, decision: Decision::Deny(_), .. })
-                if self.stop_behind.as_ref() == Some(call) =>
-            {
-                self.stop_behind = None;
-                self.handle.cancel();
-                self.stop = self.handle.sent();
-            }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => {
                 self.used = *ledger;
@@ -269,7 +259,7 @@ impl Screen {
                 if let Some(outcome) = outcome.as_ref().filter(|_| *is_new) {
                     self.ended(outcome);
                 }
-                (self.question, self.stop_behind) = (None, None);
+                self.question = None;
                 self.asked_by_hook.clear();
                 self.view.end_line();
             }
@@ -336,10 +326,15 @@ impl Screen {
             self.prompt("> ");
         } else {
             self.view.tell("stopping … (Ctrl-C again quits at once)");
-            self.handle.cancel();
-            self.stop = self.handle.sent();
+            self.stop();
         }
         false
+    }
+
+    /// Stops the turn. A question that is open is withdrawn, and its call does not run.
+    fn stop(&mut self) {
+        self.handle.cancel();
+        self.stop = self.handle.sent();
     }
 
     /// Returns whether to leave.

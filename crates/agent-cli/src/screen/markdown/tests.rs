@@ -44,7 +44,7 @@ fn marks_become_looks() {
         ("a *b* and _c_ d", "a <italic:b> and <italic:c> d\n"),
         ("run `a  *b*` now", "run <code:a *b*> now\n"),
         ("see [the docs](https://x.org/y)", "see <link:the docs> (<dim:https://x.org/y>)\n"),
-        ("# Title `x`", "<bold:# Title ><code:x>\n"),
+        ("# Title `x`", "<bold:# Title> <code:x>\n"),
         ("- one\n- two", "<dim:• >one\n<dim:• >two\n"),
         ("1. one", "<dim:1. >one\n"),
         ("> said", "<dim:│ ><italic:said>\n"),
