@@ -65,7 +65,8 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
         screen.view.tell(&going_on(left));
     }
     let mode = settings.permissions.mode;
-    screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode);
+    screen.desk =
+        Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode, settings.user.prompt);
     if screen.desk.is_some() {
         screen.view.show_all_it_can();
     }

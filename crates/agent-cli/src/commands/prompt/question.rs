@@ -58,6 +58,7 @@ impl Screen {
         self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
         let open = self.opened(question, answer);
         self.show(open, Sheet::next_part);
+        self.desk.iter().for_each(|desk| desk.call("waits for your answer"));
         false
     }
 
