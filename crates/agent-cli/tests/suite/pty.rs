@@ -32,7 +32,9 @@ fn a_rewind_of_files_is_asked_about() {
     let write = Step::call("write_file", json!({"path": "b.txt", "content": "b\n"}));
     let model = Model::script([write, Step::text("Done.")]);
     scratch.run(&model, &["-p", "go", "--session-id", "one", "--permission-mode", "bypass"]).assert_code(0);
-    for (answer, code, sessions) in [("n\n", 1, 1), ("\n", 1, 1), ("y\n", 0, 2)] {
+    // A paste answers nothing.
+    let pasted = "\x1b[200~y\ny\n\x1b[201~n";
+    for (answer, code, sessions) in [("n\n", 1, 1), ("\n", 1, 1), (pasted, 1, 1), ("\x03", 1, 1), ("y\n", 0, 2)] {
         let rewind = "rewind one --to 1 --files";
         let Some(mut running) = command_on_terminal(&scratch, rewind) else { return };
         running.wait_for("go back to this state? [y/N]");
