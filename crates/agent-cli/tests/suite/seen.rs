@@ -100,7 +100,7 @@ fn an_answer_in_markdown_is_shown_as_one() {
     running.write("go\r");
     at_rest_after(&running, "That is all.");
     let screen = running.screen();
-    for row in ["# Title", "• see docs (https://x.org)", "ls -l"] {
+    for row in ["# Title", "- see docs (https://x.org)", "ls -l"] {
         assert!(screen.contains(&format!("\n{row}\n")), "{row}: {screen}");
     }
     // Rows end at words.
