@@ -14,7 +14,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     };
     let place = Place::new()?;
     let done = measure(&place, &sizes);
-    // Two gigabytes are nobody's to keep.
+    // Two gigabytes must not stay on the disk.
     fs::remove_dir_all(&place.root).map_err(|error| format!("remove {}: {error}", place.root.display()))?;
     done
 }

@@ -3,6 +3,7 @@
 mod api;
 mod big_journals;
 mod big_trees;
+mod deny;
 mod docs;
 mod figures;
 mod fuzz;
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
 
 /// Prints a result.
 fn say(text: &str) {
-    // Whoever closes the pipe has read enough.
+    // A reader that closes the pipe has read enough.
     let _ = io::stdout().write_all(text.as_bytes());
 }
 

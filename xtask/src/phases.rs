@@ -69,7 +69,7 @@ pub(crate) fn of_file(shown: &str, text: &str) -> Vec<(String, bool)> {
     fields(&file.items).into_iter().map(|field| (field.clone(), reviewed(&field))).collect()
 }
 
-/// What is wrong with all files together: fields that nobody reviewed, and reviews of fields that are gone.
+/// What is wrong with all files together: fields without a review, and reviews of fields that are gone.
 pub(crate) fn faults<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let (mut faults, mut left) = (Vec::new(), REVIEWED.to_vec());
     for (shown, text) in files {

@@ -19,7 +19,7 @@ pub(crate) fn run(check: bool) -> Result<(), String> {
     for (name, outdated) in old {
         let names: Vec<&str> = outdated.into_iter().map(Basis::name).collect();
         let names = names.join(" and ");
-        // Nobody is harmed where even this cannot be written.
+        // If even this cannot be written, the sheet is still right.
         let _ = writeln!(io::stderr(), "warning: the figures of {name} were made from other {names} than today's");
     }
     docs::keep(&[("docs/proof.md".to_owned(), text)], check, "cargo xtask proof")
@@ -113,7 +113,7 @@ fn claims<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]
 fn long_run(name: &'static str, title: &str, old: &mut Old) -> Result<String, String> {
     let mut out = format!("\n### {title}\n\n");
     let Some(kept) = Figures::kept(name)? else {
-        out.push_str(&format!("No figures are kept: nobody has run it yet (`docs/figures/{name}.json`).\n"));
+        out.push_str(&format!("No figures are kept: it has not been run yet (`docs/figures/{name}.json`).\n"));
         return Ok(out);
     };
     let (command, hash, outdated) = (&kept.command, &kept.hash, kept.outdated()?);

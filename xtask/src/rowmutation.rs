@@ -9,13 +9,13 @@ use std::{env, fs, process};
 /// Runs the mutation tests of all machines and keeps the score.
 ///
 /// # Errors
-/// When a change is noticed by nobody, or a test cannot be run.
+/// When no test notices a change, or a test cannot be run.
 pub(crate) fn run() -> Result<(), String> {
     let made = Made::today(&[Basis::Sources])?;
     let directory = env::temp_dir().join(format!("agent-core-figures-{}", process::id()));
     fs::create_dir_all(&directory).map_err(|error| format!("create {}: {error}", directory.display()))?;
     let figures = test(&directory).and_then(|()| read(&directory));
-    // What is left behind in the directory for temporary files harms nobody.
+    // What is left behind in the directory for temporary files does no harm.
     let _ = fs::remove_dir_all(&directory);
     made.figures(COMMAND, figures?).keep(NAME)
 }
@@ -27,7 +27,7 @@ fn test(directory: &Path) -> Result<(), String> {
     command.args(MACHINES.iter().flat_map(|machine| ["--test", machine]));
     command.args(["--", "every_change_of_the_table_is_noticed"]).env("AGENT_CORE_FIGURES", directory);
     let status = command.status().map_err(|error| format!("run cargo test: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a change of a table is noticed by nobody, see above".to_owned()) }
+    if status.success() { Ok(()) } else { Err("no test notices a change of a table, see above".to_owned()) }
 }
 
 fn read(directory: &Path) -> Result<Vec<(String, String)>, String> {

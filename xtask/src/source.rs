@@ -48,7 +48,7 @@ pub(crate) fn declares(text: &str, module: &str) -> bool {
     })
 }
 
-/// What writes to a terminal, or has somebody else do it.
+/// What writes to a terminal, or has another program do it.
 const WRITING: &[&str] = &[
     "stdout()",
     "stderr()",

@@ -1,6 +1,7 @@
 //! Rules of the house that the compiler does not know. `cargo test -p xtask` checks them too.
 
-use crate::{phases, source};
+use crate::{deny, phases, source};
+use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,8 +46,10 @@ const MOST_DEPENDENCIES: usize = 10;
 /// Checks everything; the error lists what is wrong, one line each.
 pub(crate) fn run() -> Result<(), String> {
     let root = root()?;
-    let mut faults = arrow_faults(&metadata(&root)?);
+    let metadata = metadata(&root)?;
+    let mut faults = arrow_faults(&metadata);
     faults.extend(purity_faults(&root));
+    faults.extend(dependency_faults(&root, &metadata)?);
     let mut sources = Vec::new();
     for directory in package_directories(&root)? {
         for kind in ["src", "tests", "benches", "examples"] {
@@ -89,7 +92,7 @@ fn root() -> Result<PathBuf, String> {
 fn metadata(root: &Path) -> Result<Value, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .args(["metadata", "--locked", "--all-features", "--format-version", "1"])
         .current_dir(root)
         .output()
         .map_err(|error| format!("run cargo metadata: {error}"))?;
@@ -101,7 +104,7 @@ fn metadata(root: &Path) -> Result<Value, String> {
 
 fn arrow_faults(metadata: &Value) -> Vec<String> {
     let mut faults = Vec::new();
-    for package in elements(&metadata["packages"]) {
+    for package in elements(&metadata["packages"]).filter(|package| package["source"].is_null()) {
         let name = text(&package["name"]);
         let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
             faults.push(format!("{name}: this crate is not in the architecture"));
@@ -123,6 +126,14 @@ fn arrow_faults(metadata: &Value) -> Vec<String> {
         }
     }
     faults
+}
+
+/// What `deny.toml` does not allow.
+fn dependency_faults(root: &Path, metadata: &Value) -> Result<Vec<String>, String> {
+    let deny = fs::read_to_string(root.join("deny.toml")).map_err(|error| format!("deny.toml: {error}"))?;
+    let packages: Vec<deny::Package> =
+        Deserialize::deserialize(&metadata["packages"]).map_err(|error| format!("read cargo metadata: {error}"))?;
+    deny::faults(&deny, &packages)
 }
 
 /// The attributes that make purity a compile error.
@@ -212,7 +223,7 @@ mod tests {
     #[test]
     fn only_one_module_of_the_program_writes() {
         let root = root().unwrap();
-        let text = fs::read_to_string(root.join(PROGRAM).join("screen/terminal/queue.rs")).unwrap();
+        let text = fs::read_to_string(root.join(PROGRAM).join("screen/terminal/outputs.rs")).unwrap();
         let is_silent = |path: &str| is_to_be_silent(&format!("{PROGRAM}{path}"));
         assert!(
             is_silent("screen/view.rs") && is_silent("screen/terminals.rs") && is_silent("commands/job/terminal.rs")

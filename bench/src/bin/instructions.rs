@@ -1,7 +1,7 @@
 //! Runs one case so that callgrind can count it: `cargo xtask instructions` does the rest. What is not counted is said by `--toggle-collect`.
 //! With `cases` or `summaries` alone it prints the names of those.
 
-use agent_core::journal::{self, Record};
+use agent_core::journal;
 use bench::cases::{Case, NAMES, SUMMARIES, cases, turn_with_eight_tools};
 use bench::driver::{self, Driver};
 use bench::small;
@@ -51,11 +51,6 @@ fn main() {
         "parse" => {
             let lines = driver::journal(length);
             measured(|| driver::records(lines.as_bytes()).for_each(|record| drop(black_box(record))));
-            length
-        }
-        "parse as any JSON" => {
-            let lines = driver::journal(length);
-            measured(|| lines.lines().for_each(|line| drop(black_box(serde_json::from_str::<Record>(line)))));
             length
         }
         "small" => {

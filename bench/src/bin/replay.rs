@@ -50,10 +50,6 @@ fn main() {
         driver::records(bytes).for_each(|record| drop(black_box(record)));
         None
     });
-    best("read as any JSON is, alone", &|| {
-        lines.lines().for_each(|line| drop(black_box(serde_json::from_str::<Record>(line))));
-        None
-    });
     // One run has a copy of the records, so that making it is not measured.
     let copies = RefCell::new(vec![driver::records(bytes).collect::<Vec<Record>>(); 9]);
     best("step alone", &|| Some(replayed(copies.borrow_mut().pop().expect("a copy a run"))));

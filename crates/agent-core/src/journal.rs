@@ -8,7 +8,6 @@
 //! versions wrote.
 
 mod format;
-mod line;
 mod replay;
 mod resumption;
 

@@ -14,7 +14,7 @@ pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
     let for_thread = Arc::clone(&work);
     let run = move || {
         if let Some(work) = take(&for_thread) {
-            // Nobody waits for it only if the future is gone.
+            // It has no reader only if the future is gone.
             let _ = answer.send(work());
         }
     };

@@ -1,4 +1,4 @@
-//! The clean environment: only names on a list get through, so a secret that nobody thought of stays here.
+//! The clean environment: only names on a list get through, so a secret that the list does not foresee stays here.
 
 use crate::search_path::SearchPath;
 use std::ffi::{OsStr, OsString};

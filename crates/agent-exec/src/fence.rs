@@ -46,7 +46,7 @@ impl Fence {
     pub(crate) fn within<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let (answer, answered) = channel();
         let work: Work = Box::new(move || {
-            // Nobody waits for it only if the waiting thread is gone.
+            // It has no reader only if the waiting thread is gone.
             let _ = answer.send(work());
         });
         let failed = || io::Error::other("the thread that starts programs has failed");

@@ -15,7 +15,7 @@ use std::thread;
 pub(crate) fn on_lasting_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (answer, answered) = channel();
     hand_over(Box::new(move || {
-        // Nobody waits for it only if the waiting thread is gone.
+        // It has no reader only if the waiting thread is gone.
         let _ = answer.send(work());
     }))?;
     answered.recv().map_err(|_| io::Error::other("the thread that starts programs has failed"))

@@ -7,7 +7,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Whether a path lies in one of these places, or goes through one: a link there can be led elsewhere, wherever it ends now. The places are compared
 /// as they are given, so each should be given by its name and by where it really is; and by what they are, so a second mount of a place, or of a
@@ -37,7 +36,7 @@ pub(crate) struct Places<'a> {
     names: Vec<&'a Path>,
     identities: Vec<(u64, u64)>,
     /// Without one, names and identities have to do.
-    mounts: Arc<MountTable>,
+    mounts: MountTable,
 }
 
 impl<'a> Places<'a> {

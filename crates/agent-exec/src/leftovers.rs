@@ -1,6 +1,6 @@
 //! Temporary files of a program that was killed: noted before they are there, removed by the next program.
 //!
-//! A name proves nothing: somebody may have made a file of that name, and a process may have that number again. What is removed is what the notes
+//! A name proves nothing: another program may have made a file of that name, and a process may have that number again. What is removed is what the notes
 //! say, by device and number, in the directory that they say, by device and number too; and only when the program is gone that wrote the notes,
 //! which the system tells by a lock. Anything else under such a name stays, and is said.
 //!
@@ -43,7 +43,7 @@ impl Identity {
 pub enum Leftover<'a> {
     /// A file or a link that is about to be made: of a file nothing more than an empty one.
     New,
-    /// It is not: somebody else has the name.
+    /// It is not: another file has the name.
     Taken,
     /// This, which was made: a file, a link, or a directory with all that is in it.
     Made(&'a Stat),
@@ -133,7 +133,7 @@ pub fn clear(folder: &Path) -> Cleared {
     cleared
 }
 
-/// Whether nobody else can have put notes there.
+/// Whether no other user can have put notes there.
 fn is_own(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let own = geteuid().as_raw();

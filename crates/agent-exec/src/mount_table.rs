@@ -4,14 +4,10 @@
 //! link tells. The system's table of mounts does: paths with one location in one file system are the same thing. A file system that shows another
 //! one's files (an overlay, FUSE, the network) has locations of its own, so what is reached through it is not found.
 
-#[cfg(target_os = "linux")]
-mod last;
-
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The mounts that this process sees.
 #[derive(Debug, Default)]
@@ -67,18 +63,15 @@ impl MountTable {
     ///
     /// # Errors
     /// The table cannot be read.
-    #[cfg(target_os = "linux")]
-    pub fn now() -> io::Result<Arc<Self>> {
-        last::now()
-    }
-
-    /// None are known.
-    ///
-    /// # Errors
-    /// Never.
-    #[cfg(not(target_os = "linux"))]
-    pub fn now() -> io::Result<Arc<Self>> {
-        Ok(Arc::default())
+    pub fn now() -> io::Result<Self> {
+        if cfg!(not(target_os = "linux")) {
+            return Ok(Self::default());
+        }
+        // It is read each time: the kernel tells of mounts (proc(5)), and not that a directory above one was renamed. The file has no length,
+        // and a small buffer takes many reads to grow.
+        let mut text = Vec::with_capacity(16 * 1024);
+        std::fs::File::open(TABLE)?.read_to_end(&mut text)?;
+        Ok(Self::read(&text))
     }
 
     fn read(text: &[u8]) -> Self {
@@ -108,6 +101,11 @@ impl MountTable {
     #[must_use]
     pub fn has_mount_in(&self, directory: &Path) -> bool {
         self.0.iter().any(|mount| mount.at != directory && mount.at.starts_with(directory))
+    }
+
+    /// What is mounted in a directory, at whatever depth. The path has no links.
+    pub(crate) fn mounted_in<'a>(&'a self, directory: &'a Path) -> impl Iterator<Item = &'a Path> {
+        self.0.iter().map(|mount| mount.at.as_path()).filter(move |at| *at != directory && at.starts_with(directory))
     }
 
     /// Whether something is mounted there.
@@ -205,6 +203,8 @@ fn unescaped(field: &[u8]) -> PathBuf {
     }
     std::ffi::OsStr::from_bytes(&bytes).into()
 }
+
+const TABLE: &str = "/proc/self/mountinfo";
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@ impl Pump<'_> {
 
     /// Takes what is still in the pipes, for at most this long: a process that holds a pipe open must not hold us.
     pub(crate) async fn settle(&mut self, patience: Duration) {
-        // A time-out means that somebody holds the pipe; what came until then is kept.
+        // A time-out means that a process still holds the pipe; what came until then is kept.
         let _ = tokio::time::timeout(patience, self.until_eof()).await;
     }
 

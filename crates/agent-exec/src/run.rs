@@ -296,5 +296,5 @@ fn exit_of(status: ExitStatus) -> Exit {
 
 /// How long a pipe may stay open after the program has ended.
 const PATIENCE_FOR_EOF: Duration = Duration::from_millis(100);
-/// Stands for a status that somebody else has taken from us.
+/// Stands for a status that another part of the program has taken.
 const UNKNOWN_CODE: i32 = -1;

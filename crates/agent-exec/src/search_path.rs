@@ -2,9 +2,10 @@
 //!
 //! `PATH` often names directories of the workspace: an active virtual environment, `node_modules/.bin` in a script. What commands may write there
 //! must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to or through such a place
-//! is passed over.
+//! is passed over, and so is a script whose first line names a program there.
 
 use crate::error::StartError;
+use crate::first_line;
 use crate::leads::{Places, leads_into};
 use crate::program::{is_program, search};
 use std::collections::BTreeMap;
@@ -51,7 +52,9 @@ impl SearchPath {
         if let Some(file) = found.get(program).filter(|file| is_program(file)) {
             return Ok(file.clone());
         }
-        let file = search(program, &self.0.directories, |file| !leads_into(file, &self.0.untrusted))?;
+        let untrusted = Places::of(&self.0.untrusted);
+        let leads_there = |file: &Path| untrusted.are_on_the_way_of(file) || first_line::leads_into(file, &untrusted);
+        let file = search(program, &self.0.directories, |file| !leads_there(file))?;
         found.insert(program.to_owned(), file.clone());
         Ok(file)
     }
@@ -70,7 +73,9 @@ impl SearchPath {
         let untrusted = Places::of(&self.0.untrusted);
         // The directories were judged when they were taken, so a name that is not there leads nowhere.
         let is_absent = |file: &Path| file.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        let is_unfit = |file: &Path| !is_absent(file) && untrusted.are_on_the_way_of(file);
+        let is_unfit = |file: &Path| {
+            !is_absent(file) && (untrusted.are_on_the_way_of(file) || first_line::leads_into(file, &untrusted))
+        };
         let is_fit = |folder: &PathBuf| !programs.iter().any(|program| is_unfit(&folder.join(program)));
         joined(std::env::split_paths(&self.0.directories).filter(is_fit))
     }
@@ -172,6 +177,39 @@ mod tests {
             // The control: without the workspace as a reason, the first that is there is found.
             let all = SearchPath::outside(Some(&path), [root.join("elsewhere")]);
             assert!(all.find("git").unwrap() != real || !entry.join("git").is_absolute() || !entry.exists());
+        }
+    }
+
+    #[test]
+    fn a_script_is_passed_over_whose_interpreter_lies_in_the_workspace() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (workspace, first, second) = (root.join("workspace"), root.join("first"), root.join("second"));
+        program(&workspace, "python");
+        let real = program(&second, "git");
+        let script = program(&first, "git");
+        let inner = program(&root.join("third"), "inner");
+        let path = std::env::join_paths([&first, &second]).unwrap();
+        let here = |path: &str| format!("#!{}/{path}\n", root.display());
+        fs::write(&inner, here("workspace/python")).unwrap();
+        for (line, is_passed_over) in [
+            (here("workspace/python"), true),
+            (here("workspace/absent"), true),
+            (format!("#! {}/workspace/python -W ignore\n", root.display()), true),
+            (format!("#!/usr/bin/env {}/workspace/python\n", root.display()), true),
+            (here("third/inner"), true),
+            ("#!./python\n".to_owned(), true),
+            (here("first/git"), true),
+            ("#!/bin/sh\n".to_owned(), false),
+            ("#!/usr/bin/env python3\n".to_owned(), false),
+            ("no script\n".to_owned(), false),
+        ] {
+            fs::write(&script, &line).unwrap();
+            let search = SearchPath::outside(Some(&path), [&workspace]);
+            let expected = if is_passed_over { &real } else { &script };
+            assert_eq!(&search.find("git").unwrap(), expected, "{line}");
+            let directories = search.directories_for(["git"]);
+            assert_eq!(directories == path, !is_passed_over, "{line}");
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Started<'a> {
     pub(crate) tree: ProcessTree,
     /// What was started.
     pub(crate) program: PathBuf,
-    /// Where it is told how it ended, if its process does not tell.
+    /// Where its end is reported, if its process does not report it.
     pub(crate) status: Option<StatusFile>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Who keeps the processes of the command together. Where nobody can, it is run all the same.
+    /// Who keeps the processes of the command together. If that is impossible, it is run all the same.
     #[cfg(target_os = "linux")]
     fn keeper(&self) -> Option<&'a Helper> {
         self.helper.filter(|helper| self.sandbox.is_none() && helper.is_there())

@@ -1,10 +1,8 @@
 //! What is known of the paths that are to be committed: from the index, the attributes and the rules for ignored files.
 
-use crate::attributes;
 use crate::commit::{Candidate, CommitError, Work};
 use crate::decide::{Decision, Facts, Version, conversion_of, decide};
 use crate::git::Git;
-use crate::ignored;
 use crate::image::Image;
 use crate::index::Index;
 use crate::index_lock;
@@ -12,6 +10,7 @@ use crate::query::{self, Conversion, Entry, Settings, Staged};
 use crate::repository::Repository;
 use rustix::fs::FileType;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// What is known of the candidates, but for what `HEAD` has.
 pub(crate) struct Found {
@@ -27,13 +26,11 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) async fn look(git: &Git<'_>, repository: &Repository, work: &Work<'_>) -> Result<Self, CommitError> {
         let paths: Vec<&str> = work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect();
-        let files = [attributes::NAME, ignored::NAME].map(|name| attributes::names(&paths, name));
         // Git would wait for a pipe to be written.
-        if let Some(odd) = files.iter().flatten().find(|file| is_odd(repository, file)) {
-            return Err(CommitError::Odd(odd.clone()));
+        if let Some(odd) = files_of_rules(&paths).into_iter().find(|file| is_odd(repository, file)) {
+            return Err(CommitError::Odd(odd));
         }
-        let mut wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
-        wanted.extend(files.iter().flatten().map(String::as_str));
+        let wanted: BTreeSet<&str> = with_parents(&paths).into_iter().collect();
         let index = index_lock::read(repository)?;
         let mut covering: BTreeSet<String> = BTreeSet::new();
         let staged = match &index {
@@ -53,23 +50,12 @@ impl Found {
                 }
             },
         };
-        let has_carriage_returns = work
-            .candidates
-            .iter()
-            .flat_map(Candidate::images)
-            .any(|image| image.bytes().is_some_and(|bytes| bytes.contains(&b'\r')));
-        let is_staged = |path: &str| staged.contains_key(path);
-        let conversions = if attributes::may_convert(repository, work.settings, &paths, is_staged, has_carriage_returns)
-        {
-            query::conversions(git, &paths).await?
-        } else {
-            BTreeMap::new()
-        };
-        let new: Vec<&str> = paths.iter().copied().filter(|path| !staged.contains_key(*path)).collect();
-        let ignored = match ignored::ignored(repository, work.settings, &new, &is_staged) {
-            Some(ignored) => ignored,
-            None => query::ignored(git, &new).await?,
-        };
+        let conversions = query::conversions(git, &paths).await?;
+        // Git does not judge what lies below a submodule or a link, and that is left out anyway.
+        let is_new =
+            |path: &&str| !staged.contains_key(*path) && !parents(path).any(|parent| staged.contains_key(parent));
+        let new: Vec<&str> = paths.iter().copied().filter(is_new).collect();
+        let ignored = query::ignored(git, &new).await?;
         Ok(Self { index, staged, covering, conversions, ignored })
     }
 
@@ -130,6 +116,13 @@ impl Found {
             None => false,
         }
     }
+}
+
+/// The files with attributes and with rules for ignored files that git reads for these paths, relative to the top.
+fn files_of_rules(paths: &[&str]) -> BTreeSet<String> {
+    let folders = paths.iter().flat_map(|path| Path::new(*path).ancestors().skip(1));
+    let files = folders.flat_map(|folder| [".gitattributes", ".gitignore"].map(|name| folder.join(name)));
+    files.filter_map(|file| file.to_str().map(str::to_owned)).collect()
 }
 
 /// What git would keep of an image. Where the executable bit does not count, it stays as in `HEAD`.

@@ -20,7 +20,6 @@
 //! that finds the index locked waits a while, with tokio's timers: the hooks run in a tokio runtime with `enable_time`. In one without,
 //! that wait panics; everything else works.
 
-mod attributes;
 mod before;
 mod checkpoint;
 mod commit;
@@ -32,7 +31,6 @@ mod gather;
 mod git;
 mod git_directories;
 mod hooks;
-mod ignored;
 mod image;
 mod index;
 mod index_lock;

@@ -7,7 +7,7 @@ use crate::git::{Git, GitError};
 use crate::objects::ObjectFormat;
 use crate::repository::Repository;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Takes paths as names, not as patterns. Commands that read paths from standard input do so anyway.
 const LITERAL: &str = "--literal-pathspecs";
@@ -55,14 +55,6 @@ pub(crate) struct Settings {
     pub(crate) identity: Option<Identity>,
     /// How objects are named.
     pub(crate) format: ObjectFormat,
-    /// Whether only git can tell which files are ignored: names count whatever their case, or the user's rules are in a place that only git finds.
-    pub(crate) asks_for_ignored: bool,
-    /// The user's own rules for ignored files.
-    pub(crate) excludes_file: Option<PathBuf>,
-    /// The user's own attributes.
-    pub(crate) attributes_file: Option<PathBuf>,
-    /// Whether attributes are somewhere else, too.
-    pub(crate) asks_for_attributes: bool,
     /// Whether line ends are converted without an attribute.
     pub(crate) converts_line_ends: bool,
     /// Whether the executable bit counts.
@@ -162,8 +154,8 @@ pub(crate) async fn conversions(git: &Git<'_>, paths: &[&str]) -> Result<BTreeMa
 /// [`SettingsError::Elsewhere`] when git takes another repository, or another working tree, for that of this directory.
 pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<Settings, SettingsError> {
     let pattern = concat!(
-        r"^(user\.(name|email)|extensions\.objectformat|attr\.tree|core\.(autocrlf|filemode|bare|worktree|ignorecase",
-        r"|excludesfile|attributesfile|repositoryformatversion))$"
+        r"^(user\.(name|email)|extensions\.objectformat|core\.(autocrlf|filemode|bare|worktree",
+        r"|repositoryformatversion))$"
     );
     let answer = git.ask(&["config", "-z", "--show-origin", "--get-regexp", pattern], Vec::new()).await?;
     let answer = answer.unwrap_or_default();
@@ -188,22 +180,6 @@ pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<S
     if !is_ours || !is_here || (is_true("core.bare") && !is_linked) {
         check_same(git, repository).await?;
     }
-    let home = git.config.home.as_deref();
-    let config_home = git.config.config_home.clone().or_else(|| Some(home?.join(".config")));
-    // Git begins a relative path where it works, which is the root of the working tree.
-    let file = |key: &str, name: &str| match values.get(key).map(String::as_str) {
-        Some("") => None,
-        Some(named) => match (named.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => Some(home.join(rest)),
-            _ => Some(repository.top.join(named)),
-        },
-        None => Some(config_home.as_ref()?.join("git").join(name)),
-    };
-    // Another user's home directory, git's own, or that a file need not be there.
-    let is_odd = |key: &str| {
-        let named = value(key).unwrap_or_default();
-        named.starts_with(['%', ':']) || named.starts_with('~') && (!named.starts_with("~/") || home.is_none())
-    };
     Ok(Settings {
         identity: value("user.name")
             .zip(value("user.email"))
@@ -212,10 +188,6 @@ pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<S
             Some("sha256") => ObjectFormat::Sha256,
             _ => ObjectFormat::Sha1,
         },
-        asks_for_ignored: is_true("core.ignorecase") || is_odd("core.excludesfile"),
-        excludes_file: file("core.excludesfile", "ignore"),
-        attributes_file: file("core.attributesfile", "attributes"),
-        asks_for_attributes: value("attr.tree").is_some() || is_odd("core.attributesfile"),
         converts_line_ends: is_true("core.autocrlf"),
         executable_bit: !values.contains_key("core.filemode") || is_true("core.filemode"),
     })

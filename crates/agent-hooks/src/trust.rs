@@ -173,7 +173,7 @@ fn read_record(path: &Path) -> Option<Vec<u8>> {
     is_one.then_some(bytes)
 }
 
-/// Whether nobody else made it or could have changed it.
+/// Whether no other user made it or could have changed it.
 #[cfg(unix)]
 fn is_own(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -207,7 +207,7 @@ fn born(found: &fs::Metadata) -> Option<String> {
     (!since.is_zero()).then(|| since.as_nanos().to_string())
 }
 
-/// Nobody else has to know what the user trusts.
+/// Other users need not know what the user trusts.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

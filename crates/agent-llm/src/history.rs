@@ -100,7 +100,7 @@ impl Fragments {
 
 impl fmt::Debug for Fragments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What was said is nobody's business here.
+        // The texts may be private.
         f.debug_struct("Fragments").finish_non_exhaustive()
     }
 }

@@ -51,7 +51,7 @@ impl ReplayProvider {
         self
     }
 
-    /// How many recorded calls nobody has asked for yet.
+    /// How many recorded calls have not been played yet.
     #[must_use]
     pub fn left(&self) -> usize {
         self.player.left()

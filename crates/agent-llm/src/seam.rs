@@ -64,7 +64,7 @@ impl Seam {
     }
 }
 
-/// The code of half a character, of which the first byte is always the same.
+/// The code of half a character. Its first byte is always the same.
 fn unit(second: u8, third: u8) -> u32 {
     0xD000 | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F)
 }

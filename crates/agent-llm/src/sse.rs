@@ -6,7 +6,7 @@
 //!
 //! 1. The events do not depend on how the bytes were cut into pieces.
 //! 2. The work is linear in the number of bytes, and what is kept of an unfinished line and of an unfinished event is limited.
-//! 3. Nothing is decoded: data is bytes, and whoever parses it checks its UTF-8.
+//! 3. Nothing is decoded: data is bytes, and its parser checks the UTF-8.
 //! 4. It needs an allocator and no operating system.
 //!
 //! It departs from the standard in two points. An event that the end of the stream finds without its blank line is given out, not dropped:

@@ -38,6 +38,8 @@ impl Redactor {
         use session::Event;
         match &mut event {
             Event::UserInput { text }
+            | Event::InputAfterTurn { text }
+            | Event::InputWithdrawn { text }
             | Event::FollowUp { text, used_ms: _ }
             | Event::ToolProgress { ticket: _, call: _, text } => self.text(text),
             Event::Reconfigured { config } => self.config(config),

@@ -30,7 +30,7 @@ impl ScriptedApprover {
         Self::always(Some(ApprovalAnswer::Deny { reason: reason.to_owned() }))
     }
 
-    /// Is not there: every question finds nobody.
+    /// Is not there: no question gets an answer.
     #[must_use]
     pub fn absent() -> Self {
         Self::always(Some(ApprovalAnswer::Nobody))

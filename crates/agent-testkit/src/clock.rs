@@ -36,7 +36,7 @@ impl ManualClock {
         self.time.send_modify(|time| time.now_ms = time.now_ms.saturating_add(duration_ms));
     }
 
-    /// Moves time on to the earliest deadline that somebody sleeps for, and says by how many milliseconds; nothing when nobody sleeps.
+    /// Moves time to the earliest deadline of a sleeper and returns by how many milliseconds; nothing without a sleeper.
     pub fn advance_to_next(&self) -> Option<u64> {
         let mut moved_ms = None;
         self.time.send_modify(|time| {

@@ -11,7 +11,7 @@ use std::fmt;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-/// A hook that records what it is told and reports what a test says.
+/// A hook that records its input and reports what a test says.
 ///
 /// Each kind of report has its own queue; when it is empty, the report is the default one, which finds nothing. Clones share queues
 /// and records.
@@ -173,7 +173,7 @@ impl FailingHook {
         Self { how: Failure::Error(HookError::StopTurn { reason }) }
     }
 
-    /// It hangs until it is told to stop, and fails then.
+    /// It hangs until it is stopped, and fails then.
     #[must_use]
     pub const fn hanging() -> Self {
         Self { how: Failure::HangUntilCancelled }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// A tool that does what a test says, takes any arguments, and keeps count in its [`ToolLog`].
 ///
-/// Unless told otherwise it ends at once with the outcome `ok`, and stops when it is told to.
+/// By default it ends at once with the outcome `ok`, and stops when it is cancelled.
 #[derive(Clone)]
 pub struct FakeTool {
     spec: ToolSpec,
@@ -118,7 +118,7 @@ impl FakeTool {
         self
     }
 
-    /// Does not stop when it is told to: only dropping its future ends it.
+    /// Ignores a cancel: only dropping its future ends it.
     #[must_use]
     pub const fn ignores_cancellation(mut self) -> Self {
         self.obeys = false;

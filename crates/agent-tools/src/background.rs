@@ -1,7 +1,7 @@
 //! Commands that go on while the model does something else: started by `bash`, read and ended by calls of their own.
 //!
 //! 1. None outlives the tools: dropping them ends everything a command started, and waits for that.
-//! 2. Memory is bounded: of the output that nobody has read, the end is kept.
+//! 2. Memory is bounded: the end of the unread output is kept.
 //! 3. At most so many run at a time, and each for at most so long.
 
 use crate::text::{join_cut, lossy, split_incomplete};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// The commands that were started and whose end nobody has read yet. Clones share them.
+/// The commands that were started and whose end was not read yet. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Background {
     jobs: Arc<Mutex<Jobs>>,
@@ -56,7 +56,7 @@ struct State {
 
 type End = Result<Finished, Arc<StartError>>;
 
-/// What a command printed and nobody has read.
+/// What a command printed that was not read yet.
 #[derive(Default)]
 struct Unread {
     bytes: Vec<u8>,
@@ -219,7 +219,7 @@ impl CancelSignal for Stop {
 
     async fn cancelled(&self) {
         if self.0.clone().wait_for(|stopped| *stopped).await.is_err() {
-            // Nobody can stop it any more; the state that this is part of says otherwise.
+            // It can no longer be stopped; the state that this is part of says otherwise.
             std::future::pending::<()>().await;
         }
     }

@@ -158,7 +158,7 @@ impl<O: Operation> Tool for FileTool<O> {
         for path in O::paths(&arguments) {
             if O::KIND.effect() == Effect::Changes {
                 let path = self.workspace.relative(path).map_err(|error| error.to_string())?;
-                // Nobody is asked for what would be refused anyway.
+                // No question for a call that would be refused anyway.
                 self.workspace.must_be_writable(&path).map_err(|error| error.to_string())?;
             }
             subjects.extend(self.workspace.subjects(path).map_err(|error| error.to_string())?);
@@ -202,7 +202,7 @@ fn excluded<O: Operation>(workspace: &Workspace, arguments: &O::Arguments, watch
     })
 }
 
-/// What the model is told of a file that a rule denies.
+/// The model's answer about a file that a rule denies.
 pub(crate) fn denied(path: &str, rule: &Rule) -> String {
     format!("`{path}`: the rule `{rule}`{} denies it", rule.source().phrase())
 }

@@ -4,10 +4,10 @@
 //!
 //! The list is here because several hands hold it: the file tools, the sandbox of commands, and the hooks that restore and format files.
 //!
-//! Absent: files that run only when somebody builds, tests or starts the project (`Makefile`, `build.rs`, `package.json`). Writing those is an
+//! Absent: files that run only when the project is built, tested or started (`Makefile`, `build.rs`, `package.json`). Writing those is an
 //! agent's work.
 
-mod folded;
+pub(crate) mod folded;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -61,13 +61,15 @@ pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
     PAIRS.iter().filter(move |(known, _)| parent.is(known)).map(|(_, name)| *name)
 }
 
-/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when somebody allows this very call or a
+/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when a person allows this very call or a
 /// rule names it.
 #[must_use]
 pub fn is_instructions(path: &str) -> bool {
     let name = Name::of(path.rsplit('/').next().unwrap_or(path));
     // Copilot reads those of `.github/instructions`; by its name alone one is known to those who see no folder.
-    INSTRUCTIONS.iter().any(|known| name.is(known)) || name.as_str().ends_with(".instructions.md")
+    INSTRUCTIONS.iter().any(|known| name.is(known))
+        || name.as_str().ends_with(".instructions.md")
+        || name.is_short_with_ending("md")
 }
 
 /// The protected names, in lower case, for documentation: those that count anywhere, then `parent/name` pairs, then endings as `*.ending`.
@@ -88,14 +90,14 @@ fn of_name(name: &Name, parent: Option<&Name>, is_last: bool) -> Option<&'static
     if is_last && name.as_str() == HEAD {
         return Some("could make a git repository of its directory");
     }
-    if is_last && ENDINGS.iter().any(|ending| name.as_str().ends_with(ending)) {
+    if is_last && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
         return Some(EDITOR);
     }
     // `.mise.production.toml`: one for each environment.
-    if is_last
-        && [".mise.", "mise."].iter().any(|head| name.as_str().starts_with(head))
+    let is_of_mise = [".mise.", "mise."].iter().any(|head| name.as_str().starts_with(head))
         && name.as_str().ends_with(".toml")
-    {
+        || name.as_str().starts_with("mise") && name.is_short_with_ending("tom");
+    if is_last && is_of_mise {
         return Some(SHELL);
     }
     let is_pair = |parent: &Name| PAIRS.iter().any(|(above, known)| parent.is(above) && name.is(known));

@@ -9,9 +9,9 @@
 //!
 //! labels! {
 //!     enum State {
-//!         /// Nobody has knocked.
+//!         /// Closed, and no one is at the door.
 //!         Shut,
-//!         /// Somebody may come in: it falls shut behind them.
+//!         /// One visitor may enter; it falls shut after that.
 //!         Open,
 //!         /// For good.
 //!         WalledUp,
@@ -19,9 +19,9 @@
 //! }
 //! labels! {
 //!     enum Trigger {
-//!         /// Somebody wants to come in.
+//!         /// A visitor wants to enter.
 //!         Knocked,
-//!         /// Somebody came in.
+//!         /// The visitor entered.
 //!         Entered,
 //!         /// A mason was here.
 //!         BricksLaid,

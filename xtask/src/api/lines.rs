@@ -44,7 +44,27 @@ pub(crate) fn of(krate: &Krate) -> Result<String, String> {
             }
         }
     }
-    Ok(lines.into_iter().map(|(_, _, line)| line + "\n").collect())
+    Ok(joined(&lines))
+}
+
+/// The lines as a text; the plain traits of a type share a line.
+fn joined(lines: &Lines) -> String {
+    let mut out = String::new();
+    let mut lines = lines.iter().peekable();
+    while let Some((path, rank, line)) = lines.next() {
+        let end = format!(" for {path}");
+        let plain = |line: &str| Some(line.strip_prefix("impl ")?.strip_suffix(&end)?.to_owned());
+        let mut names: Vec<String> = plain(line).filter(|_| *rank == 1).into_iter().collect();
+        while let Some(name) =
+            lines.peek().filter(|next| !names.is_empty() && next.0 == *path).and_then(|next| plain(&next.2))
+        {
+            names.push(name);
+            lines.next();
+        }
+        out.push_str(&if names.is_empty() { line.clone() } else { format!("impl {}{end}", names.join(" + ")) });
+        out.push('\n');
+    }
+    out
 }
 
 fn add(lines: &mut Lines, path: &str, rank: u8, line: String) {
@@ -119,12 +139,12 @@ fn list_trait(lines: &mut Lines, path: &str, item: &ItemTrait) -> Result<(), Str
             }
             TraitItem::Type(associated) => {
                 let path = format!("{path}::{}", associated.ident);
-                add(
-                    lines,
-                    &path,
-                    0,
-                    format!("pub {}", text(associated)?.replacen(&associated.ident.to_string(), &path, 1)),
-                );
+                let bounds = if associated.bounds.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", text(&associated.bounds)?)
+                };
+                add(lines, &path, 0, format!("pub type {path}{bounds}"));
             }
             _ => {}
         }
@@ -136,7 +156,7 @@ fn list_trait(lines: &mut Lines, path: &str, item: &ItemTrait) -> Result<(), Str
 fn list_impl(lines: &mut Lines, krate: &Krate, paths: &Paths, from: ModuleId, block: &ItemImpl) -> Result<(), String> {
     let path = match self_path(&block.self_ty).and_then(|path| krate.find(from, &path, 0)) {
         Some(Found::Item(definition)) => match paths.shortest.get(&definition) {
-            // A type of this crate that nobody else can name.
+            // A type of this crate that no other crate can name.
             None => return Ok(()),
             public => public,
         },
@@ -185,7 +205,7 @@ fn names_ours(arguments: &str, krate: &Krate, paths: &Paths, from: ModuleId) -> 
     })
 }
 
-/// Whether a trait is this crate's own and nobody else can name it.
+/// Whether a trait is this crate's own and no other crate can name it.
 fn is_private(krate: &Krate, paths: &Paths, from: ModuleId, name: &syn::Path) -> bool {
     let segments: Vec<String> = name.segments.iter().map(|segment| segment.ident.to_string()).collect();
     match krate.find(from, &segments, 0) {

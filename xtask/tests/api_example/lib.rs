@@ -67,6 +67,8 @@ pub type Circles = Vec<Circle>;
 
 /// A trait.
 pub trait Area: Send + Sync {
+    /// Of its sides.
+    type Unit: Copy + Send;
     /// To be written.
     fn area(&self) -> u64;
     /// Given.
@@ -76,6 +78,8 @@ pub trait Area: Send + Sync {
 }
 
 impl Area for Circle {
+    type Unit = u64;
+
     fn area(&self) -> u64 {
         0
     }

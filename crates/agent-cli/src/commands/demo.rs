@@ -156,7 +156,7 @@ fn show_changes(repository: &DemoRepository) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Looks at what is there now: nobody's word is taken for it.
+/// Looks at what is there now, whatever the model claims.
 fn judge(repository: &DemoRepository, view: &mut View) -> Result<bool, Failure> {
     let verdict = demo::verify(repository).map_err(Failure::internal)?;
     let mark = |holds: bool| if holds { "ok " } else { "NOT" };

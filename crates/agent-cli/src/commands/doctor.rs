@@ -162,7 +162,7 @@ impl Report {
         }
     }
 
-    /// Rules that cover nothing, whoever said them.
+    /// Rules that cover nothing, from any source.
     fn rules(&mut self, directory: &Path, repository: &RepositoryConfig) {
         let (Ok(user), Ok(tool_names)) = (users_config(), rule_patterns::tool_names(directory)) else { return };
         let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();

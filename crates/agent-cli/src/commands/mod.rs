@@ -10,6 +10,7 @@ pub(crate) mod job;
 pub(crate) mod prompt;
 pub(crate) mod run;
 pub(crate) mod sessions;
+mod task;
 pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod undo;

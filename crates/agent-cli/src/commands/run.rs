@@ -1,6 +1,7 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
 use crate::commands::args::Run;
+use crate::commands::task::task;
 use crate::config::options::{Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
@@ -19,7 +20,6 @@ use crate::session::setup::{self, Opened};
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
 use agent_runner::{End, Handle, Notice, Notices};
-use std::io::{self, IsTerminal, Read};
 use std::time::Instant;
 
 /// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
@@ -56,7 +56,7 @@ async fn begin(
     let names_session = options.continue_newest || options.session_id.is_some();
     let all = options.clone();
     apart(move || setup::check_named(&all)).await??;
-    let prompt = match task(prompt, words).await {
+    let prompt = match task(prompt, words, options.quiet).await {
         Err(failure) if !names_session => return Err(failure),
         prompt => prompt,
     };
@@ -178,7 +178,7 @@ async fn watch(
                     break;
                 }
             },
-            // What nobody is going to see is not to be paid for.
+            // An answer without a reader is not worth its price.
             () = terminal::lost(), if !is_unread => {
                 is_unread = true;
                 agent.cancel();
@@ -292,7 +292,7 @@ impl RunResult {
         Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
     }
 
-    /// The same, when nobody got it.
+    /// The same, when it had no reader.
     fn unread(self, why: String) -> Self {
         let failure = Failure::internal(why);
         Self {
@@ -304,44 +304,9 @@ impl RunResult {
         }
     }
 
-    /// The same of a session that nobody waited for: what it cost is not known.
+    /// The same for an abandoned session: its cost is unknown.
     fn of_session(self, session_id: String) -> Self {
         Self { session_id, total_cost_usd: None, ..self }
-    }
-}
-
-/// The task: from the flag, the words, or standard input where it was asked for or nothing else is there.
-async fn task(prompt: Option<String>, words: &[String]) -> Result<String, Failure> {
-    let said = match prompt {
-        Some(prompt) => Some(prompt),
-        None if words.is_empty() => None,
-        None => Some(words.join(" ")),
-    };
-    let text = match said.as_deref() {
-        Some("-") => read_stdin().await?,
-        Some(text) => text.to_owned(),
-        None if io::stdin().is_terminal() => {
-            return Err(Failure::input("there is no task: give one with `-p PROMPT` or pipe it in"));
-        }
-        None => read_stdin().await?,
-    };
-    if text.trim().is_empty() { Err(Failure::input("the task is empty")) } else { Ok(text) }
-}
-
-/// Reads on another thread: a signal must not wait for whoever holds the pipe.
-async fn read_stdin() -> Result<String, Failure> {
-    let failed = |what: String| Failure::input(format!("cannot read the task from standard input: {what}"));
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut text = String::new();
-        io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)
-    });
-    match reading.await {
-        Ok(Ok(text)) if text.len() as u64 > MAX_PROMPT_BYTES => {
-            Err(failed(format!("it is longer than {MAX_PROMPT_BYTES} bytes")))
-        }
-        Ok(Ok(text)) => Ok(text),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(error) => Err(failed(error.to_string())),
     }
 }
 
@@ -349,5 +314,4 @@ fn elapsed_ms(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
 const WRONG_USAGE: u8 = 2;

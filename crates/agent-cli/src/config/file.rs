@@ -149,7 +149,7 @@ impl LimitsConfig {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CommitsConfig {
-    /// `Name <address>`; else whoever git is configured with.
+    /// `Name <address>`; else the identity that git is configured with.
     pub(crate) author: Option<Author>,
     /// The last line of the message; an empty one is left out.
     pub(crate) trailer: Option<Trailer>,

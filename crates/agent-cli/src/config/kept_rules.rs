@@ -40,7 +40,7 @@ fn with_rule(text: &str, rule: &Rule) -> Result<Option<String>, String> {
     Ok(Some(document.to_string()))
 }
 
-/// Puts a new file in the place of the old one, or of what a link leads to. Whoever reads it meanwhile reads one or the other.
+/// Puts a new file in the place of the old one, or of what a link leads to. A reader meanwhile gets one or the other.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let real: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let folder = real.parent().unwrap_or(Path::new("/"));

@@ -40,7 +40,7 @@ pub(crate) fn root(directory: &Path) -> PathBuf {
     folders(directory).first().map_or(directory, |root| *root).to_path_buf()
 }
 
-/// The root of the repository that a directory lies in, whoever it belongs to.
+/// The root of the repository that a directory lies in, of any owner.
 pub(crate) fn repository(directory: &Path) -> Option<&Path> {
     directory.ancestors().find(|folder| folder.join(".git").exists())
 }

@@ -77,7 +77,7 @@ impl RepositoryConfig {
         Ok(())
     }
 
-    /// Refuses a configuration that may forbid what nobody can read.
+    /// Refuses a configuration that may forbid something unreadable.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match self.broken.as_slice() {
             [] => Ok(()),

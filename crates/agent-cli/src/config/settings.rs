@@ -131,7 +131,7 @@ fn effective_limits(
         Seat::Headless | Seat::Looking => Limits {
             max_model_calls: Some(500),
             max_tool_calls: Some(2_000),
-            // Nobody is there to see that it gets nowhere.
+            // No person is there to see that it gets nowhere.
             max_failures_in_row: Some(30),
             // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.
             max_repetitions: Some(500),
@@ -149,7 +149,7 @@ fn effective_limits(
     Ok(limits)
 }
 
-/// The user's hooks, and then those of a trusted repository. What does not run is said, whoever wants it quiet: it was to guard something.
+/// The user's hooks, and then those of a trusted repository. What does not run is reported even with `--quiet`: it was to guard something.
 fn hooks(
     repository: &RepositoryConfig,
     trust: &Trust,
@@ -173,7 +173,7 @@ pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     Ok(UserConfig { places: Places { file, text }, ..user })
 }
 
-/// What a repository may not say is left out loudly; what it may forbid and nobody can read is an error. And whether its programs are used.
+/// What a repository may not say is left out loudly; an unreadable part that may forbid something is an error. And whether its programs are used.
 fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
@@ -263,7 +263,7 @@ fn timeouts(options: &Options, user: &UserConfig) -> Timeouts {
     let built_in = Timeouts::default();
     let first_byte = wait(options.first_byte_timeout, user.timeouts.first_byte, built_in.first_byte);
     let idle = wait(options.idle_timeout, user.timeouts.idle, built_in.idle);
-    // Whoever waits so long for a piece waits for the whole.
+    // A user who waits so long for a piece waits for the whole.
     Timeouts { first_byte, idle, total: built_in.total.max(first_byte).max(idle), ..built_in }
 }
 

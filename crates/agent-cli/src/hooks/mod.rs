@@ -74,7 +74,7 @@ impl Hooks {
     /// Where the session asks for hooks.
     pub(crate) fn points(users: &UserHooks, auto_commit: bool) -> BTreeSet<HookPoint> {
         let mut points = users.points();
-        // What could not be committed while somebody else held the index.
+        // What could not be committed while another program held the index.
         points.extend(auto_commit.then_some(HookPoint::SessionEnd));
         points
     }

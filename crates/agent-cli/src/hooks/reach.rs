@@ -118,7 +118,7 @@ impl Reach {
 
     /// What reads a script is an interpreter that is known, and lies outside, and is given nothing but the script.
     fn check_first_line(&self, file: &Path) -> Result<(), String> {
-        // The script would be what the hook is told, in which words of the model stand.
+        // The script would be the hook's input, which holds words of the model.
         if leads_into(file, &["/dev", "/proc"]) {
             return Err(format!("`{}` is not a script", file.display()));
         }
@@ -185,7 +185,7 @@ fn is_version_of(name: &str, known: &str) -> bool {
 const STREAMS: &[&str] = &["/dev/stdin", "/dev/stdout", "/dev/stderr"];
 /// A shell has them itself, and they run nothing.
 const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "test"];
-/// Programs that are told by their name which one they are.
+/// Programs that act according to the name they are called by.
 const MANY_IN_ONE: &[&str] = &["busybox", "toybox", "coreutils"];
 /// They are given a script by its absolute path, and no option before it. Lua is none of them: it looks for modules in the directory.
 #[rustfmt::skip]

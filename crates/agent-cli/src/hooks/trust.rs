@@ -50,7 +50,7 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
 pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
     let root = project::root(directory);
     let file_of = |folder: &Path| folder.join(".agent").join("config.toml");
-    // A file that names nothing, or is not there, is told from one that did.
+    // A file that names nothing, or is absent, differs from one that did.
     let mut programs: Programs =
         project::folders(directory).into_iter().map(|folder| (name(&file_of(folder), &root), Vec::new())).collect();
     let mut add = |file: &Path, line: String| programs.entry(name(file, &root)).or_default().push(line);

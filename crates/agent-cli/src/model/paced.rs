@@ -45,7 +45,7 @@ impl LlmProvider for Paced {
         }
         let chunks = self.provider.stream(request).await?;
         Ok(Box::pin(stream::unfold(chunks, |mut chunks| async {
-            // Those who show the pieces get their turn, or nobody would know how much there is to show.
+            // Those who show the pieces get their turn, or the amount to show would be unknown.
             tokio::task::coop::consume_budget().await;
             terminal::room().await;
             chunks.next().await.map(|chunk| (chunk, chunks))

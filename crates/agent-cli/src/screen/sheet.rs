@@ -8,6 +8,7 @@ use crate::screen::change::Changes;
 use crate::screen::terminal::{Tint, clean, unmistakable};
 use agent_core::conversation::ToolCall;
 use serde_json::Value;
+use unicode_width::UnicodeWidthChar as _;
 
 /// A line as it is shown.
 pub(crate) type Row = (Tint, String);
@@ -139,33 +140,10 @@ pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The columns that a terminal may give a sign: two to what is wide in East Asia, and to pictures.
+/// The columns that a terminal may give a sign. A mark that joins the letter before it counts too: not every terminal joins them.
 fn columns_of(sign: char) -> usize {
-    let code = u32::from(sign);
-    1 + usize::from(WIDE.iter().any(|(from, to)| (*from..=*to).contains(&code)))
+    sign.width().unwrap_or(1).max(1)
 }
-
-/// Blocks with signs that the Unicode Character Database (`EastAsianWidth.txt`) calls wide or full; a sign too many makes a piece shorter, no more.
-const WIDE: &[(u32, u32)] = &[
-    (0x1100, 0x115f),
-    (0x231a, 0x231b),
-    (0x2329, 0x232a),
-    (0x23e9, 0x23f3),
-    (0x25fd, 0x27bf),
-    (0x2b1b, 0x2b1c),
-    (0x2b50, 0x2b55),
-    (0x2e80, 0xa4cf),
-    (0xa960, 0xa97f),
-    (0xac00, 0xd7ff),
-    (0xf900, 0xfaff),
-    (0xfe10, 0xfe6f),
-    (0xff00, 0xff60),
-    (0xffe0, 0xffe6),
-    (0x1_6fe0, 0x1_b2ff),
-    (0x1_d300, 0x1_d37f),
-    (0x1_f000, 0x1_faff),
-    (0x2_0000, 0x3_fffd),
-];
 
 /// How a row begins that continues the one before.
 const CONTINUED: &str = "    > ";

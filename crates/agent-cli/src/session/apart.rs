@@ -12,7 +12,7 @@ use agent_core::ports::Approver;
 use std::sync::Arc;
 use tokio::task::{JoinError, JoinHandle};
 
-/// Does it on another thread. Whoever stops waiting leaves it behind: it ends with the program.
+/// Does it on another thread. An abandoned one ends with the program.
 pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
     let working = tokio::task::spawn_blocking(work).await;
     working.map_err(|error| Failure::internal(format!("cannot set up the session: {error}")))
@@ -54,7 +54,7 @@ pub(crate) async fn opened(
     Ok((opened?, settings))
 }
 
-/// Waits until a session has ended that is being left. A first signal has the hooks at its end cut short; after a second nobody waits: then there
+/// Waits until a session has ended that is being left. A first signal has the hooks at its end cut short; after a second the wait ends: then there
 /// is no end to tell. The signal is the last one.
 pub(crate) async fn ended<T>(
     mut task: JoinHandle<T>,

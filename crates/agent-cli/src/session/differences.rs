@@ -18,7 +18,7 @@ pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     for (word, mut names) in
         [("new tools", changed.new), ("removed tools", changed.gone), ("changed tools", changed.other)]
     {
-        // It comes and goes with whoever sits in front.
+        // It depends on who sits in front.
         names.retain(|name| name != SIGNAL_TOOL);
         if !names.is_empty() {
             say(&format!("agent: {word} since the last run: {}", names.join(", ")));
@@ -35,8 +35,8 @@ pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     }
 }
 
-/// What the command line of an earlier run forbade stays forbidden in its session: nobody takes a word back by not repeating it. A rule that
-/// is gone from a file was taken out by somebody.
+/// What the command line of an earlier run forbade stays forbidden in its session: leaving an option out does not revoke it. A rule that
+/// is gone from a file was removed on purpose.
 pub(crate) fn stay_denied(old: &Permissions, new: &mut Permissions) {
     for rule in old.deny.iter().filter(|rule| rule.source() == RuleSource::CommandLine) {
         if !is_among(&new.deny, rule) {
@@ -46,7 +46,7 @@ pub(crate) fn stay_denied(old: &Permissions, new: &mut Permissions) {
     }
 }
 
-/// Whether the rule is there, whoever said it.
+/// Whether the rule is there, from any source.
 fn is_among(rules: &[Rule], rule: &Rule) -> bool {
     let said = rule.to_string();
     rules.iter().any(|other| other.to_string() == said)

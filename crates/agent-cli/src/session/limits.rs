@@ -106,7 +106,7 @@ pub(crate) fn changed(old: &Limits, new: &Limits) -> Vec<String> {
     said.collect()
 }
 
-/// What is told of the cost when there is no limit: each of these amounts. What a session that is gone on with has cost before is no news.
+/// Without a limit, the cost is reported at each of these amounts. The earlier cost of a resumed session is no news.
 pub(crate) const fn next_notice(nano_usd: u64) -> u64 {
     (nano_usd / NOTICE_EVERY_NANO_USD + 1) * NOTICE_EVERY_NANO_USD
 }

@@ -160,7 +160,7 @@ pub(crate) fn builder(
     commitments: Vec<Commitment>,
 ) -> Result<(Builder, String), Failure> {
     clear_leftovers(settings.is_quiet);
-    // An attempt that is bound to nothing has nobody to signal to.
+    // An attempt without commitments has no one to signal to.
     let is_bound = !commitments.is_empty();
     let made = make(settings, options, chosen, None, is_bound)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);

@@ -5,12 +5,11 @@ use crate::config::file::{config_home, state_home};
 use crate::failure::Failure;
 use agent_exec::{Access, Mechanism, MountTable, Policy, Sandbox, leads_into};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What commands may write.
 struct Open {
     places: Vec<PathBuf>,
-    mounts: Arc<MountTable>,
+    mounts: MountTable,
 }
 
 impl Open {

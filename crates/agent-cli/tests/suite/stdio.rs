@@ -9,11 +9,57 @@ use std::time::Duration;
 
 #[test]
 fn an_open_pipe_is_not_waited_for_when_there_is_a_prompt() {
-    for prompt in [&["-p", "hello"][..], &["hello", "there"]] {
+    for prompt in [&["-p", "hello"][..], &["hello", "there"], &["-q", "-p", "hello"]] {
         let model = Model::script([Step::text("Hi.")]);
+        let scratch = Scratch::new();
+        let mut command = scratch.run_command(&model, prompt);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // `end` leaves standard input open.
-        assert_eq!(Scratch::new().run(&model, prompt).assert_code(0).out, "Hi.\n");
+        let ended = Running::start_fed(&mut command, Stdio::piped()).end();
+        assert_eq!(ended.assert_code(0).out, "Hi.\n");
+        assert_eq!(ended.err.contains("standard input is open and silent"), !prompt.contains(&"-q"), "{}", ended.err);
         assert!(model.last_body()["messages"][0].to_string().contains("hello"));
+    }
+}
+
+#[test]
+fn standard_input_is_joined_to_the_prompt() {
+    for (input, is_joined) in [("error: line 1\nerror: line 2\n", true), ("", false), (" \n", false)] {
+        for by_file in [false, true] {
+            let model = Model::script([Step::text("Hi.")]);
+            let scratch = Scratch::new();
+            let mut command = scratch.run_command(&model, &["-p", "explain this"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let file = scratch.path("log.txt");
+            std::fs::write(&file, input).unwrap();
+            let mut running = match by_file {
+                true => Running::start_fed(&mut command, File::open(&file).unwrap().into()),
+                false => Running::start_fed(&mut command, Stdio::piped()),
+            };
+            if !by_file {
+                running.write(input);
+                running.close_stdin();
+            }
+            running.end().assert_code(0);
+            let sent = model.last_body()["messages"][0]["content"].to_string();
+            let expected = if is_joined { format!("explain this\n\n{input}") } else { "explain this".to_owned() };
+            assert!(sent.contains(&json!(expected).to_string().replace('"', "")), "{sent}");
+        }
+    }
+}
+
+#[test]
+fn input_beside_the_prompt_that_cannot_be_used() {
+    let scratch = Scratch::new();
+    let file = scratch.path("input");
+    for (bytes, why) in [(b"\xff\xfe".to_vec(), "UTF-8"), (vec![b'x'; 5 * 1024 * 1024], "longer than")] {
+        let model = Model::script([]);
+        std::fs::write(&file, bytes).unwrap();
+        let mut command = scratch.run_command(&model, &["-p", "explain this"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ended = Running::start_fed(&mut command, File::open(&file).unwrap().into()).end();
+        assert!(ended.assert_code(42).err.contains(why), "{}", ended.err);
+        assert_eq!(model.requests().len(), 0);
     }
 }
 

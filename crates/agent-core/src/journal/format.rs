@@ -10,7 +10,7 @@
 //!
 //! A line of version 1 is lifted, as JSON, to the form that all records have since.
 
-use super::{Entry, FORMAT_VERSION, Record, ToolPrint, line};
+use super::{Entry, FORMAT_VERSION, Record, ToolPrint};
 use crate::tool::ToolSpec;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -51,7 +51,9 @@ impl Format {
     /// # Errors
     /// [`FormatError::Form`] when it is no record of this format.
     pub fn read(self, line: &str) -> Result<Record, FormatError> {
-        let mut record = if self.version == 1 { Self::read_1(line)? } else { Self::read_since_2(line)? };
+        let form = |error| FormatError::form(&error);
+        let mut record =
+            if self.version == 1 { Self::read_1(line)? } else { serde_json::from_str(line).map_err(form)? };
         if let Entry::Header(header) = &mut record.entry {
             header.format_version = FORMAT_VERSION;
         }
@@ -62,12 +64,6 @@ impl Format {
         let mut record: Value = serde_json::from_str(line).map_err(|error| FormatError::form(&error))?;
         lift_1(&mut record)?;
         serde_json::from_value(record).map_err(|error| FormatError::form(&error))
-    }
-
-    /// The usual way reads what is unusual, and finds the words for what is wrong.
-    fn read_since_2(line: &str) -> Result<Record, FormatError> {
-        let quickly = line::read(line).map(Ok);
-        quickly.unwrap_or_else(|| serde_json::from_str(line).map_err(|error| FormatError::form(&error)))
     }
 }
 

@@ -109,7 +109,7 @@ pub(super) fn hard_link_made_before(at: &Surroundings) -> io::Result<()> {
     append(&at.work.join("linked"))
 }
 
-/// Somebody outside has it open for reading.
+/// A process outside has it open for reading.
 pub(super) fn named_pipe(at: &Surroundings) -> io::Result<()> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().write(true).custom_flags(flags).open(at.outside.join("pipe"))?.write_all(b"x")

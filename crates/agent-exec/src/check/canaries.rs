@@ -223,7 +223,7 @@ fn victim() -> io::Result<Child> {
     crate::tree::spawn_beside(|| command.spawn())
 }
 
-/// Somebody reads it, so that whoever writes does not wait.
+/// It has a reader, so a writer does not wait.
 fn pipe(path: &Path) -> io::Result<File> {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
     Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?.into())

@@ -1,7 +1,7 @@
 //! What a sandbox really enforces on this machine: each thing that it should refuse is tried, in it and outside of it.
 //!
 //! An attempt counts only when it succeeds outside of the sandbox: otherwise it would prove nothing to see it fail inside. What came of an
-//! attempt is not only asked of whoever made it: files, sockets and processes that must stay as they are (canaries) are looked at after each.
+//! attempt is not only asked of its maker: files, sockets and processes that must stay as they are (canaries) are looked at after each.
 
 mod attempts;
 mod canaries;
@@ -51,7 +51,7 @@ pub enum Held {
     Yes,
     /// It does not.
     No,
-    /// It does not, and cannot: it is documented, and users are told when it matters.
+    /// It does not, and cannot: it is documented, and users learn of it when it matters.
     Known,
     /// It cannot be tried here: the attempt fails without the sandbox, too.
     Unknown,
@@ -116,7 +116,7 @@ pub(crate) fn probe(mut arguments: Arguments) -> ExitCode {
     }
 }
 
-/// One of the system's own programs: the search path may lead into a directory that somebody else fills.
+/// One of the system's own programs: the search path may lead into a directory that another user fills.
 fn system(program: &str) -> Command {
     let found = SearchPath::default()
         .find(program)

@@ -25,7 +25,7 @@ pub(super) enum Expectation {
     Fails,
     /// It may seem to succeed, but nothing is seen of it outside.
     LeavesNoTrace,
-    /// It succeeds, and no sandbox here can hold it; users are told. It counts as neither good nor bad.
+    /// It succeeds, and no sandbox here can hold it; users learn of it. It counts as neither good nor bad.
     Known,
     /// It succeeds: a sandbox in which nothing works holds nothing worth holding.
     Works,

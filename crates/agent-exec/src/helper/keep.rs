@@ -1,4 +1,4 @@
-//! Keeps the processes of one command together, whatever they do to be nobody's.
+//! Keeps the processes of one command together, even those that try to leave it.
 //!
 //! A process of its own for every command, that adopts the command's orphans: what left its session, lost its parents and cleared its
 //! environment still has this one above it, and no other command's. So it is known exactly what is the command's, also beside others.
@@ -139,7 +139,7 @@ fn watch_over(orphanage: Orphanage) -> ! {
     }
     let status = loop {
         match wait(WaitOptions::empty()) {
-            // Whoever ends them takes their statuses.
+            // The process that ends them takes their statuses.
             _ if IS_ENDING.load(Ordering::Relaxed) => std::thread::park(),
             Ok(Some((pid, status))) if pid.as_raw_pid() == orphanage.program() => break status,
             Ok(_) | Err(_) => {}
@@ -155,7 +155,7 @@ fn watch_over(orphanage: Orphanage) -> ! {
     }
 }
 
-/// Ends what there is, says so, and ends as the program did. Whoever comes second waits for that end.
+/// Ends what there is, says so, and ends as the program did. A second caller waits for that end.
 fn finish(orphanage: &Orphanage, gently: bool, status: Option<WaitStatus>) -> ! {
     static ONLY_ONE: Mutex<()> = Mutex::new(());
     let _only_one = ONLY_ONE.lock();

@@ -21,7 +21,7 @@ pub(crate) enum Preparation {
         outer: Vec<OsString>,
         /// The helper's arguments where it looks at the mounts and prepares the program within.
         inner: Vec<OsString>,
-        /// A file that is not there yet, in which the helper within says how the program ended; empty where nobody reads it.
+        /// A file that is not there yet, in which the helper within says how the program ended; empty if it has no reader.
         status: OsString,
     },
     /// Landlock and a filter.
@@ -92,7 +92,7 @@ fn become_program(
 ) -> Result<std::convert::Infallible, String> {
     let failed = |what: &'static str| move |error| format!("{what}: {error}");
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("ask to end with the agent"))?;
-    // Whoever started this may have ended before that was asked.
+    // The starter may have ended before that was asked.
     if getppid().map(|pid| pid.as_raw_pid()) != Some(parent) {
         return Err("the agent has ended".to_owned());
     }

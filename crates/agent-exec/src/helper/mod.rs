@@ -135,7 +135,7 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
     })
 }
 
-/// The first argument of a helper. Nobody types it.
+/// The first argument of a helper. Users do not type it.
 pub(crate) const WORD: &str = "agent-exec-helper";
 pub(crate) const LAUNCH: &str = "launch";
 const CONFINE: &str = "confine";

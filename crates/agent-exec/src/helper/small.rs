@@ -1,7 +1,7 @@
 //! A small program that is a helper, too, beside the host's own: what is started with every sandboxed command should start quickly.
 //!
 //! It is read once and run from a copy, so what happens to its file later does not matter. It is run outside of what confines commands, so it
-//! counts only when it belongs to the host's program: in the same directory, of the same owner, written by nobody else, of the same build, and
+//! counts only when it belongs to the host's program: in the same directory, of the same owner, writable by no other user, of the same build, and
 //! not where commands may write.
 
 use rustix::fs::{Mode, OFlags, open};
@@ -19,7 +19,7 @@ pub(super) fn beside_own(name: &OsStr, untrusted: &[&Path]) -> Option<Vec<u8>> {
     trusted(&path, &own, untrusted)
 }
 
-/// A program whoever wrote it, if it is small.
+/// A program of any owner, if it is small.
 pub(super) fn content(path: &Path) -> Option<Vec<u8>> {
     let file = File::open(path).ok()?;
     let found = file.metadata().ok()?;

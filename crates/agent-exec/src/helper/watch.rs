@@ -1,6 +1,6 @@
 //! Waits for the end of the host, however it ends, and ends the commands that it leaves behind.
 //!
-//! The host holds one end of a pipe and nobody else does: when it closes, the host is gone, also by `kill -9`. Then everything that carries
+//! Only the host holds one end of a pipe: when it closes, the host is gone, also by `kill -9`. Then everything that carries
 //! the marker of the host's runs is killed, with its descendants. In a sandbox with a pid namespace the kernel does this, without a helper.
 
 use super::{Helper, WATCH, arguments::Arguments};

@@ -78,7 +78,7 @@ impl Notes {
         }
     }
 
-    /// Those of programs that are gone, which nobody else looks through at the moment.
+    /// Those of programs that are gone, unless another program looks through them.
     pub(super) fn of_the_dead(folder: &Path) -> Vec<Dead> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.filter_map(|entry| Dead::of(entry.path())).collect()

@@ -1,13 +1,12 @@
 //! Paths that are not there, and are not looked for again while the directory in which they, or the first part of them, would be made is unchanged.
 //!
-//! Of a list of some two hundred usual places most are not there. A new entry changes the time of its directory's last change, which no program
-//! can set, so a look at the few directories tells.
+//! Of a list of some two hundred usual places most are not there, and a look at the few directories tells.
 
+use crate::stamp::Stamp;
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 #[derive(Debug, Default)]
 pub(super) struct Absences(HashMap<PathBuf, Absence>);
@@ -19,16 +18,13 @@ struct Absence {
     stamp: Stamp,
 }
 
-/// Device, number and last change, in seconds and nanoseconds.
-type Stamp = (u64, u64, i64, i64);
-
 impl Absences {
     /// The paths that may be there.
     pub(super) fn without_known<'a>(&mut self, paths: &'a [PathBuf]) -> Vec<&'a Path> {
         let mut stamps: HashMap<PathBuf, Option<Stamp>> = HashMap::new();
         let mut stamp_of = |above: &Path| match stamps.get(above) {
             Some(stamp) => *stamp,
-            None => *stamps.entry(above.to_path_buf()).or_insert_with(|| stamp(above)),
+            None => *stamps.entry(above.to_path_buf()).or_insert_with(|| Stamp::of(above)),
         };
         let mut may_be_there = Vec::new();
         for path in paths {
@@ -63,7 +59,7 @@ impl Absence {
         // What follows is in this order: a path that is made after the last look changes the directory after its time was read.
         let Some(above) = path.ancestors().skip(1).find(|above| !is_absent(above)) else { return Absent::Yes };
         let read_at = SystemTime::now();
-        let Some(stamp) = stamp(above).filter(|stamp| !is_racy(*stamp, read_at)) else { return Absent::Yes };
+        let Some(stamp) = Stamp::of(above).filter(|stamp| !stamp.may_stay(read_at)) else { return Absent::Yes };
         if !is_absent(path) {
             return Absent::No;
         }
@@ -71,27 +67,16 @@ impl Absence {
     }
 }
 
-fn stamp(directory: &Path) -> Option<Stamp> {
-    let found = directory.metadata().ok().filter(std::fs::Metadata::is_dir)?;
-    Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
-}
-
-/// Whether an entry that is made now could leave the time as it is: a file system's clock goes in steps.
-fn is_racy((_, _, seconds, nanos): Stamp, read_at: SystemTime) -> bool {
-    let changed = Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
-        + Duration::from_nanos(u64::try_from(nanos).unwrap_or_default());
-    read_at.duration_since(UNIX_EPOCH).is_ok_and(|read_at| changed + COARSENESS >= read_at)
-}
-
-/// The clock of a file system may be behind by so much.
-const COARSENESS: Duration = Duration::from_millis(50);
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
     use std::thread::sleep;
+    use std::time::Duration;
+
+    /// Longer than the clocks of file systems of tests are behind.
+    const A_WHILE: Duration = Duration::from_millis(120);
 
     #[test]
     fn what_comes_into_being_is_found_wherever_its_path_begins_to_be() {
@@ -109,7 +94,7 @@ mod tests {
             absences.0.len()
         };
         assert_eq!(found(&[]), 0, "directories that have just changed are looked at again");
-        sleep(2 * COARSENESS);
+        sleep(A_WHILE);
         assert_eq!((found(&[]), found(&[])), (4, 4));
         fs::create_dir_all(root.join("home/.config/gh")).unwrap();
         assert_eq!(found(&[]), 1, "the directory of three paths changed");
@@ -117,7 +102,7 @@ mod tests {
         fs::write(root.join("home/key"), "").unwrap();
         found(&["home/key", "home/.config/gh/token"]);
         fs::write(root.join("elsewhere/other"), "").unwrap();
-        sleep(2 * COARSENESS);
+        sleep(A_WHILE);
         found(&["home/key", "home/.config/gh/token"]);
         fs::remove_file(root.join("link")).unwrap();
         symlink(root.join("elsewhere"), root.join("link")).unwrap();

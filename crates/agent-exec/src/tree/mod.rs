@@ -14,7 +14,7 @@
 //! line is enough, also where others run. Without one, or when the program has killed it, all of them are needed.
 //!
 //! Processes are identified by number and start time, and signalled through a descriptor that is checked after it was opened, so a number
-//! that the system gave to somebody else meanwhile is never hit.
+//! that the system gave to another process meanwhile is never hit.
 
 mod marker;
 mod registry;
@@ -299,7 +299,7 @@ fn end(root: &Root, grace: Duration) -> Ended {
         pause = (pause * 2).min(PAUSE);
         alive = survey.take();
     }
-    // What still comes and goes is there, although nobody has it by the hand.
+    // What still comes and goes is there, although no handle holds it.
     let uncaught = usize::from(alive.is_empty() && !is_quiet);
     Ended { found: survey.found(), survivors: alive.len() + uncaught + survey.beyond_reach() }
 }

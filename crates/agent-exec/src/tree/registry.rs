@@ -37,7 +37,7 @@ impl Drop for Unkept {
 
 static UNKEPT: AtomicBool = AtomicBool::new(false);
 
-/// Starts a program and registers it. The lock is held meanwhile: nobody may see the new child and not know whose it is.
+/// Starts a program and registers it. The lock is held meanwhile: no survey may see the new child without its run.
 pub(super) fn register<T>(run: Run, spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<(T, i32)> {
     let mut roots = roots();
     let (child, pid) = spawn()?;
@@ -49,12 +49,12 @@ pub(super) fn forget(pid: i32) {
     roots().remove(&pid);
 }
 
-/// Whether somebody waits for this process: a program of a run, or what was started beside the runs.
+/// Whether this process has a waiter: a program of a run, or what was started beside the runs.
 pub(super) fn is_root(pid: i32) -> bool {
     roots().contains_key(&pid) || beside().contains(&pid)
 }
 
-/// Starts something of our own that belongs to no run. As with programs nobody may see it and not know it.
+/// Starts something of our own that belongs to no run. As with programs, no survey may see it unregistered.
 pub(super) fn register_beside<T>(spawn: impl FnOnce() -> io::Result<(T, i32)>) -> io::Result<T> {
     let mut beside = beside();
     let (child, pid) = spawn()?;
@@ -67,7 +67,7 @@ pub(super) fn only_run_at(born: u64, root: i32) -> bool {
     roots().iter().all(|(&pid, run)| pid == root || run.is_kept || run.born > born)
 }
 
-/// Whether a run that goes on has this marker. Any other is made up: whoever wants to get away may claim what it likes.
+/// Whether a run that goes on has this marker. Any other is made up: a process that wants to escape may claim anything.
 pub(super) fn has_marker(marker: &[u8]) -> bool {
     roots().values().any(|run| is_within(marker, &run.marker))
 }

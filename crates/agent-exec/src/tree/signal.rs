@@ -29,7 +29,7 @@ pub(super) fn group_exists(group: i32) -> bool {
 /// Signals a whole group at once, which a process that forks all the time cannot outrun.
 pub(super) fn send_to_group(group: i32, signal: Signal) {
     if let Some(group) = Pid::from_raw(group) {
-        // Nobody left to signal is what we want.
+        // No process left to signal is the goal.
         let _ = kill_process_group(group, signal);
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn kill_child(process: &Process) -> bool {
     rustix::process::kill_process(pid, Signal::KILL) != Err(rustix::io::Errno::PERM)
 }
 
-/// Takes the status of an adopted process that has ended. Never of a program of ours: somebody waits for that.
+/// Takes the status of an adopted process that has ended. Never of a program of ours: that one has a waiter.
 pub(super) fn reap(process: &Process) {
     if process.is_zombie
         && process.parent == own_pid()

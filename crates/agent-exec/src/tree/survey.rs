@@ -14,7 +14,7 @@ pub(super) struct Survey<'a> {
     own_session: i32,
     known: BTreeSet<Identity>,
     beyond_reach: BTreeSet<Identity>,
-    /// Those of some run of which nobody can say whether it is this one.
+    /// Those of some run that may or may not be this one.
     unclear: BTreeMap<Identity, Instant>,
     group_was_killed: bool,
 }
@@ -189,7 +189,7 @@ pub(super) fn has_adopted(root: &Root) -> bool {
             continue;
         };
         if kin(root, &process, own_pid, own_session) != Kin::Others {
-            // One that ended may have left another that nobody has seen yet.
+            // One that ended may have left another that was not seen yet.
             found = true;
             signal::reap(&process);
         }
@@ -204,7 +204,7 @@ enum Kin {
     Ours,
     /// One of the runs left it, and nothing says which.
     Unclear,
-    /// It has the marker of a run that is over, or of none that ever was, and is to be ended by whoever finds it.
+    /// It has the marker of a run that is over, or of none that ever was, and is to be ended when it is found.
     Abandoned,
     /// It belongs to another run, or to none.
     Others,

@@ -12,7 +12,7 @@ pub(super) struct Process {
     pub(super) session: i32,
     /// Start time in clock ticks since boot; with the number it identifies the process.
     pub(super) born: u64,
-    /// It has ended and nobody has taken its status.
+    /// It has ended and its status was not taken.
     pub(super) is_zombie: bool,
 }
 

@@ -134,7 +134,7 @@ impl<'a> Open<'a> {
         Ok(Some(Self { at, file, known, files: formatter.files, image, now }))
     }
 
-    /// The text of which it is not known whether it was formatted.
+    /// The text that may or may not have been formatted.
     fn before_to_check(&self) -> Option<&[u8]> {
         match self.file.before.first() {
             Some(Image::File { bytes, .. }) if !bytes.is_empty() && !self.known.contains(&digest(bytes)) => Some(bytes),

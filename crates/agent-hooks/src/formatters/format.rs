@@ -19,7 +19,7 @@ pub(crate) enum FormatError {
     /// It was not formatted before the agent changed it.
     #[error("it was not formatted before the agent changed it")]
     NotFormattedBefore,
-    /// Nobody remembers how it was.
+    /// Its earlier content is unknown.
     #[error("its content before the agent changed it is unknown")]
     Unknown,
     /// It is not a file to format.
@@ -89,7 +89,7 @@ impl Formatter<'_> {
         made
     }
 
-    /// One process. When it fails, nobody knows by which text: each is tried alone, but not when it took too long with all of them.
+    /// One process. When it fails, the text that broke it is unknown: each is tried alone, but not when it took too long with all of them.
     async fn together(&self, texts: &[Text<'_>]) -> Vec<Result<Vec<u8>, FormatError>> {
         match self.in_copies(texts).await {
             Ok(made) => return made,

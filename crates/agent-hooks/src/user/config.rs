@@ -202,7 +202,7 @@ fn names() -> String {
 }
 
 const TIMEOUT_MS: u64 = 60_000;
-/// Whoever leaves does not want to wait.
+/// A user who leaves does not want to wait.
 const END_TIMEOUT_MS: u64 = 5_000;
 const MAX_TIMEOUT_MS: u64 = 3_600_000;
 

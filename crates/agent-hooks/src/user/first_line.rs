@@ -56,7 +56,7 @@ fn is_name(program: &str) -> bool {
 }
 
 /// Letters that make shells stricter or louder, and others quieter or stricter. None takes a value, loads anything, or has the interpreter read
-/// something else than the script: `sh -s` would run what a hook is told on its standard input.
+/// something else than the script: `sh -s` would run the hook's standard input.
 fn is_plain_option(interpreter: &str, option: &str) -> bool {
     let plain = PLAIN_OPTIONS.iter().find(|(names, _)| names.iter().any(|name| interpreter.starts_with(name)));
     let letters = option.strip_prefix('-').filter(|letters| !letters.is_empty());

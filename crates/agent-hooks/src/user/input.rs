@@ -1,4 +1,4 @@
-//! What a hook is told: one JSON object.
+//! The input of a hook: one JSON object.
 
 use super::About;
 use agent_types::conversation::ToolCall;

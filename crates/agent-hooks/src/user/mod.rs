@@ -1,4 +1,4 @@
-//! The user's own hooks: programs that are told in JSON what happens, and may object.
+//! The user's own hooks: programs that read in JSON what happens, and may object.
 //!
 //! ```text
 //! occasion -> the hooks configured for its point that match, one after the other
@@ -63,7 +63,7 @@ impl UserHooks {
         Self { hooks, directory, session_id: OnceLock::new(), runner, sandboxed }
     }
 
-    /// Says which session it is, once; until then hooks are told an empty id.
+    /// Says which session it is, once; until then hooks get an empty id.
     pub fn is_of(&self, session_id: &str) {
         // A session has one id; who says another is not believed.
         let _ = self.session_id.set(session_id.to_owned());
@@ -98,7 +98,7 @@ impl UserHooks {
             if cancel.is_cancelled() || report.stop.is_some() {
                 return;
             }
-            // A hook before a call is told what the one before it has made of the call.
+            // A hook before a call gets the call as the hook before it changed it.
             let changed = match (about, &report.arguments) {
                 (About::Call(call), Some(arguments)) => Some(ToolCall { arguments: arguments.clone(), ..call.clone() }),
                 _ => None,
@@ -202,7 +202,7 @@ fn take(report: &mut HookReport, said: Said, point: HookPoint) -> bool {
             None => reason,
         });
     }
-    // Behind the calls and at the end of a turn everything that is wrong is told at once.
+    // Behind the calls and at the end of a turn all problems are reported at once.
     let is_decided = report.block.is_some() && matches!(point, HookPoint::UserPromptSubmit | HookPoint::PreCompact);
     is_decided || report.stop.is_some() || matches!(report.verdict, HookVerdict::Deny { .. })
 }

@@ -43,7 +43,7 @@ pub struct Grounds {
     pub search_path: Option<OsString>,
 }
 
-/// A program that reads scripts, and what it is told before the script.
+/// A program that reads scripts, and its arguments before the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Interpreter {
     /// A name, or an absolute path.

@@ -145,7 +145,7 @@ impl Assembly {
             Some("error") => return Err(reported(event.error, data)),
             // A gateway's own error.
             None if event.error.is_some() => return Err(reported(event.error, data)),
-            // A ping, or what nobody knows yet.
+            // A ping, or an event of a later protocol.
             _ => return Ok(Heard::Nothing),
         }
         Ok(Heard::Something)
@@ -168,7 +168,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Every whole message of this protocol says why it ended. Without that, nobody knows whether a text is all of it; calls are whole by themselves.
+    /// Every whole message of this protocol says why it ended. Without that, a text may be incomplete; calls are whole by themselves.
     fn check_stop(&self) -> Result<(), Broken> {
         let has_calls = self.blocks.iter().any(|block| matches!(block.content, Content::Call { .. }));
         match self.stop {
@@ -294,7 +294,7 @@ impl OpenBlock {
             }
             Content::Redacted(data) => [Some(ResponseBlock::RedactedThinking { data }), None],
             Content::Call { id, name, json, caller, .. } => {
-                // Arguments that look whole may have lost their end, or all of them: after a cut nobody can tell for the last block.
+                // Arguments that look whole may have lost their end, or all of them: after a cut this is unknown for the last block.
                 let complete = self.closed && (!answer_was_cut || (!is_last && crate::wire::is_whole(&json)));
                 let call = ResponseBlock::Call(RawCall { id, name, arguments: json, complete });
                 [Some(call), caller.and_then(|caller| frame("tool_use", "caller", caller))]

@@ -1,4 +1,4 @@
-//! The wire format's own types: what is sent, and what comes.
+//! The wire format's own types: what is sent, and what comes. One `borrow` ties a whole struct to the text it is read from.
 
 use agent_types::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
@@ -64,35 +64,25 @@ impl<'a> ToolOut<'a> {
 /// An event. The members are left unread until the type says what they are: an unknown event may have anything in them.
 #[derive(Deserialize)]
 pub(super) struct EventIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) r#type: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
     pub(super) index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) message: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) content_block: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) delta: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
 }
 
 /// A message: the opening of a stream, or a whole answer.
 #[derive(Deserialize)]
 pub(super) struct MessageIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) content: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
     pub(super) stop_reason: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
     /// Where the server runs code.
-    #[serde(borrow, default)]
     pub(super) container: Option<&'a RawValue>,
 }
 
@@ -101,9 +91,9 @@ pub(super) struct MessageIn<'a> {
 pub(super) struct OpaqueIn<'a> {
     #[serde(borrow)]
     pub(super) r#type: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) tool_use_id: Option<Cow<'a, str>>,
 }
 
@@ -112,50 +102,36 @@ pub(super) struct OpaqueIn<'a> {
 pub(super) struct PieceIn<'a> {
     #[serde(borrow)]
     pub(super) r#type: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) data: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) thinking: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) signature: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) partial_json: Option<&'a RawValue>,
     /// Where a text comes from: all places at the start of a block, one in a piece.
-    #[serde(borrow, default)]
     pub(super) citations: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) citation: Option<&'a RawValue>,
     /// Who calls a tool, when it is not the model itself.
-    #[serde(borrow, default)]
     pub(super) caller: Option<&'a RawValue>,
 }
 
 /// How an answer ended.
 #[derive(Deserialize)]
 pub(super) struct StopIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) stop_reason: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) container: Option<&'a RawValue>,
 }
 
 /// Token counts, as far as given.
 #[derive(Deserialize)]
 pub(super) struct UsageIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) input_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) output_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) cache_read_input_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) cache_creation_input_tokens: Option<&'a RawValue>,
 }

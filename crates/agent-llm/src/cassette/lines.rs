@@ -91,7 +91,7 @@ pub(super) struct End {
 pub(crate) enum How {
     /// The body came to its end.
     Complete,
-    /// Nobody waited for the rest: the call was cancelled, or the answer was complete without it.
+    /// The rest was not awaited: the call was cancelled, or the answer was complete without it.
     Left,
     /// It failed, for a reason that the bytes do not tell.
     Failed(LlmError),

@@ -33,7 +33,7 @@ impl Player {
         &self.cassette
     }
 
-    /// How many calls nobody has asked for yet.
+    /// How many calls have not been played yet.
     pub(crate) fn left(&self) -> usize {
         let was_played = self.was_played.lock().unwrap_or_else(PoisonError::into_inner);
         was_played.iter().filter(|was| !**was).count()

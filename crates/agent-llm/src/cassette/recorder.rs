@@ -89,7 +89,7 @@ impl Recorder {
 #[derive(Debug)]
 pub(crate) struct NotRecorded(pub(crate) String);
 
-/// One call under way. Dropping it records that nobody waited for the rest.
+/// One call under way. Dropping it records that the rest was not awaited.
 pub(crate) struct Take {
     tape: Arc<Mutex<Tape>>,
     call: u64,
@@ -158,7 +158,7 @@ impl Take {
 
 impl Drop for Take {
     fn drop(&mut self) {
-        // There is nobody left to be told.
+        // The caller is gone, so the error has no reader.
         let _ = self.end(How::Left);
     }
 }

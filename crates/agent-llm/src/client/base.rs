@@ -70,7 +70,7 @@ pub(super) fn parsed(text: &str) -> Result<Url, ConfigError> {
     }
 }
 
-/// A URL for people: without user, password and query, any of which may be secret.
+/// A URL for people: without user, password and query, because each may be secret.
 pub(super) fn shown(url: &Url) -> String {
     let mut url = url.clone();
     // Refused only by URLs that cannot have a user at all.

@@ -43,7 +43,7 @@ pub(super) fn http_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Cl
         .connect_timeout(timeouts.connect)
         // Events are small and each is waited for.
         .tcp_nodelay(true)
-        // A redirect would carry the key to a server that nobody named.
+        // A redirect would carry the key to a server that the user did not name.
         .redirect(redirect::Policy::none())
         .referer(false);
     if is_loopback(base) {

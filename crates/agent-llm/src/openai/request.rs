@@ -78,7 +78,7 @@ pub(super) fn fragment(item: &Item, accent: &Accent) -> serde_json::Result<Fragm
     Ok(fragment)
 }
 
-/// Writes the assistant's message; nothing for an answer of which this format can carry nothing.
+/// Writes the assistant's message; nothing if this format can carry no part of the answer.
 fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_json::Result<()> {
     let mut text = String::new();
     let mut after_text = false;

@@ -1,4 +1,4 @@
-//! The wire format's own types: what is sent, and what comes.
+//! The wire format's own types: what is sent, and what comes. One `borrow` ties a whole struct to the text it is read from.
 
 use crate::wire::{Text, text};
 use agent_types::tool::ToolSpec;
@@ -64,33 +64,28 @@ impl<'a> ToolOut<'a> {
 /// A chunk of a stream, or a whole answer. Members are left unread where servers differ in what they put there.
 #[derive(Deserialize)]
 pub(super) struct ChunkIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) choices: Option<Vec<ChoiceIn<'a>>>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
     /// `error` for an error that is not wrapped in a member.
-    #[serde(borrow, default)]
     pub(super) object: Option<&'a RawValue>,
 }
 
 /// One of several answers; only the first was asked for.
 #[derive(Deserialize)]
 pub(super) struct ChoiceIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) delta: Option<MessageIn<'a>>,
     /// In place of `delta` when the server does not stream.
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) message: Option<MessageIn<'a>>,
-    #[serde(borrow, default)]
     pub(super) finish_reason: Option<&'a RawValue>,
     /// Where some servers give the token counts of a stream.
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
 }
 
@@ -98,32 +93,22 @@ pub(super) struct ChoiceIn<'a> {
 #[derive(Deserialize)]
 pub(super) struct MessageIn<'a> {
     /// A text, or a list of parts.
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) refusal: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) reasoning_content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) reasoning: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) reasoning_details: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
     /// Where a text comes from, and what came with it that is no text.
-    #[serde(borrow, default)]
     pub(super) annotations: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) images: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) audio: Option<&'a RawValue>,
     /// The only call, in the form that is older than lists of calls.
-    #[serde(borrow, default)]
     pub(super) function_call: Option<&'a RawValue>,
     /// Seals over thinking that no call carries; they go back with the message.
-    #[serde(borrow, default)]
     pub(super) extra_content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) thought_signature: Option<&'a RawValue>,
 }
 
@@ -138,10 +123,9 @@ impl MessageIn<'_> {
 /// A part of a list of parts.
 #[derive(Deserialize)]
 pub(super) struct PartIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) text: Option<&'a RawValue>,
     /// A list of parts in turn.
-    #[serde(borrow, default)]
     pub(super) thinking: Option<&'a RawValue>,
 }
 
@@ -238,32 +222,28 @@ fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D
 /// Token counts, as far as given.
 #[derive(Deserialize)]
 pub(super) struct UsageIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) prompt_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) completion_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) total_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) prompt_cache_hit_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) prompt_tokens_details: Option<PromptDetailsIn<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) completion_tokens_details: Option<CompletionDetailsIn<'a>>,
 }
 
 /// Where the input came from.
 #[derive(Deserialize)]
 pub(super) struct PromptDetailsIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) cached_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) cache_write_tokens: Option<&'a RawValue>,
 }
 
 /// What the output consists of.
 #[derive(Deserialize)]
 pub(super) struct CompletionDetailsIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) reasoning_tokens: Option<&'a RawValue>,
 }

@@ -1,4 +1,4 @@
-//! The wire format's own types: what is sent, and what comes.
+//! The wire format's own types: what is sent, and what comes. One `borrow` ties a whole struct to the text it is read from.
 
 use agent_types::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
@@ -59,99 +59,77 @@ impl<'a> ToolOut<'a> {
 /// An event. The members are left unread until the type says what they are: an unknown event may have anything in them.
 #[derive(Deserialize)]
 pub(super) struct EventIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) r#type: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
     pub(super) output_index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) item_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) summary_index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) item: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) delta: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) response: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
 }
 
 /// The response object: at the start and at the end of a stream, or a whole answer.
 #[derive(Deserialize)]
 pub(super) struct ResponseIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) status: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) output: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) incomplete_details: Option<IncompleteIn<'a>>,
 }
 
 /// Why an answer is not complete.
 #[derive(Deserialize)]
 pub(super) struct IncompleteIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) reason: Option<&'a RawValue>,
 }
 
 /// What tells one item from another.
 #[derive(Deserialize)]
 pub(super) struct ItemHeadIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) r#type: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
     pub(super) id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) status: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) call_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
     /// In place of the arguments, where what is called is no function.
-    #[serde(borrow, default)]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) action: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) operation: Option<&'a RawValue>,
 }
 
 /// Token counts, as far as given.
 #[derive(Deserialize)]
 pub(super) struct UsageIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) input_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) output_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) input_tokens_details: Option<InputDetailsIn<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) output_tokens_details: Option<OutputDetailsIn<'a>>,
-    #[serde(borrow, default)]
     pub(super) total_tokens: Option<&'a RawValue>,
 }
 
 /// What the output consists of.
 #[derive(Deserialize)]
 pub(super) struct OutputDetailsIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) reasoning_tokens: Option<&'a RawValue>,
 }
 
 /// Where the input came from.
 #[derive(Deserialize)]
 pub(super) struct InputDetailsIn<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) cached_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) cache_write_tokens: Option<&'a RawValue>,
 }

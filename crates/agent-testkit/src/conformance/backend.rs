@@ -57,7 +57,7 @@ pub struct HttpBackend<F> {
 }
 
 impl<F: Fn(&ScriptedServer) -> Arc<dyn LlmProvider> + Send + Sync> HttpBackend<F> {
-    /// The function makes the provider for a server, of which it takes the base URL.
+    /// The function makes the provider for a server, given its base URL.
     pub const fn new(connect: F) -> Self {
         Self { connect }
     }

@@ -17,7 +17,7 @@ pub(super) fn all() -> Vec<Check> {
         },
         Check {
             name: "refusals",
-            demands: "refusals are told apart, and the time that the service asks to wait is kept in milliseconds",
+            demands: "refusals are distinguished, and the time that the service asks to wait is kept in milliseconds",
             run: |backend| Box::pin(refusals(backend)),
         },
         Check {

@@ -38,7 +38,7 @@ pub trait Shelf: Send + Sync {
     /// When there is none, it is damaged, or somebody writes it: then with the process's id.
     fn resume(&self, id: &str) -> Result<(Box<dyn Journal>, Vec<Record>), String>;
 
-    /// Reads a journal that somebody else may be writing.
+    /// Reads a journal that another program may be writing.
     ///
     /// # Errors
     /// When there is none, or it is damaged.
@@ -94,9 +94,11 @@ pub fn checks() -> Vec<Check> {
             "who reads while another writes gets whole records, as many as are appended",
             |shelf, id| Box::pin(free_readers(shelf, id)),
         ),
-        check("damage", "a damaged record is reported, by whoever reads and whoever goes on", |shelf, id| {
-            Box::pin(damage(shelf, id))
-        }),
+        check(
+            "damage",
+            "a damaged record is reported when the journal is read and when it is continued",
+            |shelf, id| Box::pin(damage(shelf, id)),
+        ),
         check(
             "killed",
             "whenever the writer is killed, what it was told to be kept is there, and nothing with a gap",

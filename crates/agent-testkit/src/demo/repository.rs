@@ -62,7 +62,7 @@ fn named(error: &io::Error, attempt: &str, path: &Path) -> io::Error {
 /// The file with the bug.
 pub(super) const BUGGY_FILE: &str = "src/lib.rs";
 
-/// Files that only say what is right, which nobody may bend to make the tests pass.
+/// Files that only say what is right, which must not be changed to make the tests pass.
 pub(super) const JUDGES: [(&str, &str); 2] =
     [("src/tests.rs", include_str!("../../demo/tests.rs")), ("check.sh", include_str!("../../demo/check.sh"))];
 

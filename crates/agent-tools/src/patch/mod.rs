@@ -39,7 +39,7 @@ pub(crate) enum Change {
 /// One place that changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// Lines above it, each of which narrows the search.
+    /// Lines above it. Each narrows the search.
     pub(crate) anchors: Vec<String>,
     pub(crate) lines: Vec<Line>,
     pub(crate) is_at_end: bool,

@@ -1,4 +1,4 @@
-//! Directories beneath the root, entered one name at a time: no link is followed on the way, whoever puts one there.
+//! Directories beneath the root, entered one name at a time: no link on the way is followed.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, openat, unlinkat};
@@ -68,7 +68,7 @@ pub(crate) fn descend_making(root: BorrowedFd<'_>, path: &Path) -> Result<Entere
             Err(Errno::NOENT) => {
                 match mkdirat(&directory, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
                     Ok(()) => made.below.push((directory.try_clone().map_err(|_| Errno::MFILE)?, name.to_owned())),
-                    // Somebody else was faster.
+                    // Another program was faster.
                     Err(Errno::EXIST) => {}
                     Err(error) => return Err(error),
                 }
@@ -102,7 +102,7 @@ impl MadeDirectories {
 impl Drop for MadeDirectories {
     fn drop(&mut self) {
         for (parent, name) in self.below.iter().rev().filter(|_| !self.are_kept) {
-            // What somebody has put something into stays.
+            // A directory that is in use by now stays.
             let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A path is first made relative and normalised by its text alone, so that the permission policy and the file system judge the same path.
 //! Links are resolved beneath a descriptor of the root, which gives a path without links. That path is judged, and then entered from the
-//! root name by name, following nothing: what is opened, replaced or made is what was judged, whoever moves what meanwhile.
+//! root name by name, following nothing: what is opened, replaced or made is what was judged, even if names are moved meanwhile.
 
 mod change;
 mod closed;
@@ -179,6 +179,10 @@ impl Workspace {
         {
             paths.push(real.to_string());
         }
+        // A rule over files holds for them wherever they are mounted.
+        let meant = self.real_path(&path).unwrap_or_else(|| path.clone());
+        paths
+            .extend(self.judge().other_name(meant.as_path()).and_then(|name| name.into_os_string().into_string().ok()));
         let is_closed = |path: &String| {
             self.is_closed(path) || self.is_closed_place(Path::new(path), &self.passed_by(Path::new(path)))
         };

@@ -16,7 +16,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 /// What a host named, and what was found of it.
 #[derive(Debug, Default)]
@@ -83,7 +82,7 @@ pub(crate) struct Judge<'a> {
     at_first: &'a Found,
     now: Found,
     /// Nothing where all of the workspace is in one mount.
-    mounts: Option<Arc<MountTable>>,
+    mounts: Option<MountTable>,
     root: PathBuf,
 }
 
@@ -115,7 +114,7 @@ impl Judge<'_> {
     }
 
     /// The name that something has where it was mounted from: in the workspace, or else in its file system.
-    pub(super) fn other_name(&self, real: &Path) -> Option<PathBuf> {
+    pub(crate) fn other_name(&self, real: &Path) -> Option<PathBuf> {
         self.mounts.as_ref()?.origin(&self.root, &self.root.join(real))
     }
 

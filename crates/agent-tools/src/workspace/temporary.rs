@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
 
-/// A name in a directory that nobody else uses. What is there is removed when this is dropped.
+/// A name in a directory that no other program uses. What is there is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) directory: OwnedFd,
@@ -30,7 +30,7 @@ impl Temporary {
         if let Some(limit) = limit.filter(|limit| content.len() as u64 > *limit) {
             return Err(FillError::Limit(limit));
         }
-        // Nobody else reads it before it has the permissions of the other one.
+        // No other user reads it before it has the permissions of the other one.
         let mode = if like.is_some() { 0o600 } else { 0o666 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         self.note(Leftover::New);
@@ -63,7 +63,7 @@ impl Temporary {
         match how {
             Swap::Exchange => renameat_with(directory, own, directory, name, RenameFlags::EXCHANGE)?,
             Swap::PutNew => {
-                renameat_with(directory, own, directory, name, RenameFlags::NOREPLACE)?;
+                agent_exec::rename_to_free(directory, own, directory, name)?;
                 self.is_there = false;
             }
             Swap::PutOver => {
@@ -71,7 +71,7 @@ impl Temporary {
                 self.is_there = false;
             }
             Swap::Take => {
-                renameat_with(directory, name, directory, own, RenameFlags::NOREPLACE)?;
+                agent_exec::rename_to_free(directory, name, directory, own)?;
                 self.is_there = true;
             }
         }

@@ -1,6 +1,6 @@
 //! The conversation: a history that cannot be wrong.
 //!
-//! A [`Conversation`] is a list of [`Item`]s, each of which is valid by construction:
+//! A [`Conversation`] is a list of [`Item`]s. Each is valid by construction:
 //!
 //! ```text
 //! Input    what the user said (never empty)

@@ -1,6 +1,7 @@
 //! Permission rules: `tool` or `tool(pattern)`.
 
 use super::glob;
+use crate::protected::folded;
 use crate::tool::Subject;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -145,14 +146,18 @@ impl Rule {
         self.has_pattern() && self.may_name(tool, subject)
     }
 
-    /// Whether a deny rule covers a file, or a directory that the file is in.
+    /// Whether a deny rule covers a file, or a directory that the file is in, by this name or by another that some file system takes for it.
     pub(super) fn may_cover(&self, path: &str) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let pattern = of_files(pattern);
-        let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
-        let is_below = |directory: &str| glob::matches(pattern, directory);
-        glob::matches(pattern, path)
-            || is_plain && path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(is_below))
+        if covers(pattern, path) {
+            return true;
+        }
+        let (folded_pattern, folded_path) = (folded::letters(pattern), folded::path(path));
+        if (folded_pattern != pattern || folded_path != path) && covers(&folded_pattern, &folded_path) {
+            return true;
+        }
+        folded_path.contains('~') && covers(&folded_pattern, &in_long_names(&folded_pattern, &folded_path))
     }
 
     fn names(&self, tool: &str, subject: &Subject) -> bool {
@@ -185,7 +190,7 @@ impl Rule {
         }
     }
 
-    /// Whether a deny rule covers the call: something it is about matches, or nobody can tell.
+    /// Whether a deny rule covers the call: something it is about matches, or may match.
     #[must_use]
     pub fn may_match(&self, tool: &str, subject: &Subject) -> bool {
         if !self.may_name(tool, subject) {
@@ -205,6 +210,21 @@ impl Rule {
             }
         }
     }
+}
+
+/// Whether a pattern matches a path, or ends in a plain name and matches a directory above it.
+fn covers(pattern: &str, path: &str) -> bool {
+    let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
+    let is_below = |directory: &str| glob::matches(pattern, directory);
+    glob::matches(pattern, path)
+        || is_plain && path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(is_below))
+}
+
+/// The path with the pattern's names in the place of what may be their short names (`SECRET~1`).
+fn in_long_names(pattern: &str, path: &str) -> String {
+    let long =
+        |name: &str| pattern.split('/').find(|known| folded::is_short_for(name, known)).unwrap_or(name).to_string();
+    path.split('/').map(long).collect::<Vec<String>>().join("/")
 }
 
 /// A pattern over paths as the paths are written: from the workspace, without a `.` in front or a slash behind.
@@ -304,4 +324,45 @@ impl From<Rule> for String {
 pub struct RuleError {
     /// The rule as it was written.
     pub rule: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deny_rule_covers_a_file_by_every_name_that_a_file_system_takes_for_it() {
+        let covers = |rule: &str, path: &str| rule.parse::<Rule>().unwrap().may_cover(path);
+        for path in [
+            "secrets/key",
+            "SECRETS/key",
+            "Secrets/Key",
+            "ſecrets/key",
+            "sec\u{200b}rets/key",
+            "secrets./key",
+            "secrets /key",
+            "secrets::$INDEX_ALLOCATION/key",
+            "SECRET~1/key",
+            "secret~12/key",
+        ] {
+            assert_eq!(covers("read(secrets/**)", path), !path.ends_with("12/key"), "{path}");
+        }
+        for (rule, path) in [
+            ("read(Secrets/**)", "secrets/x"),
+            ("read(**/*.PEM)", "a/key.pem"),
+            ("read(a/.env)", "A/.ENV"),
+            ("read(private)", "PRIVAT~1/x/y"),
+            ("read(.env)", "ENV~1"),
+        ] {
+            assert!(covers(rule, path), "{rule} {path}");
+        }
+        for (rule, path) in
+            [("read(secrets/**)", "public/key"), ("read(.env)", "env~1x"), ("read(**/*.pem)", "a~1/b.txt")]
+        {
+            assert!(!covers(rule, path), "the control: {rule} {path}");
+        }
+        let allow: Rule = "read(src/**)".parse().unwrap();
+        let subject = Subject::Paths(vec!["SRC/x".to_string()]);
+        assert!(!allow.matches("read", &subject), "an allow rule holds as it is written");
+    }
 }

@@ -6,6 +6,7 @@
 //! * short names, `GIT~1` for `.git`: FAT and NTFS.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// A name as the lists spell it: in lower case, without what some file system does not see.
 pub(super) struct Name {
@@ -24,6 +25,18 @@ impl Name {
         &self.folded
     }
 
+    /// Whether it ends so, or may be the short name of one that does.
+    pub(super) fn ends_with(&self, ending: &str) -> bool {
+        let short: String = ending.trim_start_matches('.').chars().take(3).collect();
+        self.folded.ends_with(ending) || self.is_short_with_ending(&short)
+    }
+
+    /// Whether it may be a short name, with this ending of at most three letters.
+    pub(super) fn is_short_with_ending(&self, ending: &str) -> bool {
+        self.may_be_short
+            && self.folded.rsplit_once('.').is_some_and(|(start, last)| start.contains('~') && last == ending)
+    }
+
     /// Whether it is this name of the lists, or may be its short name.
     pub(super) fn is(&self, known: &str) -> bool {
         self.folded == known || self.may_be_short && is_short_for(&self.folded, known)
@@ -31,8 +44,26 @@ impl Name {
 }
 
 fn folded(name: &str) -> String {
-    let mut folded = String::with_capacity(name.len());
-    for letter in name.chars().filter(|letter| !is_invisible(*letter)) {
+    let mut folded = letters(name);
+    let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
+    folded.truncate(end);
+    // `..` is no name of a file, and stays what it is.
+    let kept = folded.trim_end_matches(['.', ' ']).len();
+    if kept > 0 {
+        folded.truncate(kept);
+    }
+    folded
+}
+
+/// A path, each of its names folded.
+pub(crate) fn path(path: &str) -> String {
+    path.split('/').map(folded).collect::<Vec<_>>().join("/")
+}
+
+/// A text with its letters folded, and without what is invisible.
+pub(crate) fn letters(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars().filter(|letter| !is_invisible(*letter)) {
         match letter {
             'ſ' => folded.push('s'),
             'ß' | 'ẞ' => folded.push_str("ss"),
@@ -48,13 +79,6 @@ fn folded(name: &str) -> String {
             _ => folded.extend(letter.to_lowercase()),
         }
     }
-    let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
-    folded.truncate(end);
-    // `..` is no name of a file, and stays what it is.
-    let kept = folded.trim_end_matches(['.', ' ']).len();
-    if kept > 0 {
-        folded.truncate(kept);
-    }
     folded
 }
 
@@ -69,7 +93,7 @@ const fn is_invisible(letter: char) -> bool {
 
 /// Whether a folded name may be the short name of a file with this long one: six letters or fewer, or two and four hexadecimal digits, then `~` and a
 /// number, then three letters of the ending.
-fn is_short_for(name: &str, long: &str) -> bool {
+pub(crate) fn is_short_for(name: &str, long: &str) -> bool {
     let Some((start, rest)) = name.split_once('~') else { return false };
     let (number, ending) = rest.split_once('.').unwrap_or((rest, ""));
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! What a job needs of this program: settings, a provider, sessions, a file for its record, and somebody to show it to.
+//! What a job needs of this program: settings, a provider, sessions, a file for its record, and a screen.
 
 use crate::config::options::Options;
 use crate::config::settings::Settings;

@@ -67,7 +67,7 @@ fn usable(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// Everything that is known before somebody is asked. What is wrong with it is found by the job's validation.
+/// Everything that is known before the first question. What is wrong with it is found by the job's validation.
 fn settle(arguments: &JobRun, config: &mut JobConfig) -> Result<Settings, Failure> {
     let settings = Settings::resolve(&arguments.options, Seat::Headless)?;
     config.retry = settings.user.jobs.retry(arguments)?;

@@ -11,7 +11,7 @@ use agent_core::session::Action;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// What is told, in the names of the JSON form.
+/// What is reported, in the names of the JSON form.
 #[derive(Serialize)]
 struct Explanation {
     session_id: String,

@@ -19,7 +19,7 @@ use std::io::IsTerminal as _;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Exit code 0 when everything is as it was there; 1 when files were left as they are, or somebody said no.
+/// Exit code 0 when everything is as it was there; 1 when files were left as they are, or the user said no.
 pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
     if !arguments.files {
         let code = cut(&arguments.place, &arguments.id, arguments.to)?;

@@ -29,7 +29,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     of_known(name, &[]).is_some()
 }
 
-/// What the words of a program are of which nothing is known.
+/// The words of an unknown program.
 pub(crate) fn of_unknown(words: &[String]) -> Result<Vec<Word<'_>>, &str> {
     words.iter().map(|word| unknown(word).ok_or(&**word)).collect()
 }

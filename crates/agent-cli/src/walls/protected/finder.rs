@@ -6,14 +6,14 @@
 use super::links::Linked;
 use super::repositories::{self, CACHE_TAG, PARTS};
 use agent_core::protected;
+use agent_exec::Stamp;
 use rustix::fs::{Mode, OFlags};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// Something that other programs act on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,9 +90,6 @@ struct Seen {
     is_cache: bool,
 }
 
-/// Device, number and time of the last change.
-type Stamp = (u64, u64, i64, i64);
-
 impl Finder {
     pub(super) fn new(workspace: &Path) -> Self {
         Self::within(workspace, LIMITS)
@@ -146,7 +143,7 @@ impl Finder {
 
     /// What is in a directory, read anew where it changed.
     fn look(&mut self, directory: &Path, entries_left: &mut usize) -> Option<Seen> {
-        let stamp = stamp(directory)?;
+        let stamp = Stamp::of_itself(directory)?;
         if let Some(seen) = self.known.remove(directory).filter(|seen| seen.stamp == stamp && !seen.is_racy) {
             return Some(seen);
         }
@@ -154,7 +151,7 @@ impl Finder {
         let parent = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut seen = Seen {
             stamp,
-            is_racy: is_racy(stamp, read_at),
+            is_racy: stamp.may_stay(read_at),
             is_whole: true,
             folders: Vec::new(),
             named: Vec::new(),
@@ -255,18 +252,5 @@ fn list(directory: &Path) -> Option<fs::ReadDir> {
     listed.ok()
 }
 
-fn stamp(directory: &Path) -> Option<Stamp> {
-    let found = fs::symlink_metadata(directory).ok().filter(fs::Metadata::is_dir)?;
-    Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
-}
-
-fn is_racy((_, _, seconds, nanos): Stamp, read_at: SystemTime) -> bool {
-    let changed = Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
-        + Duration::from_nanos(u64::try_from(nanos).unwrap_or_default());
-    read_at.duration_since(UNIX_EPOCH).is_ok_and(|read_at| changed + COARSENESS >= read_at)
-}
-
 /// Enough for all but the largest projects; a first walk of all this takes some tenths of a second, a later one hundredths.
 const LIMITS: Limits = Limits { directories: 10_000, caches: 10_000, entries: 500_000 };
-/// The clock of a file system may be behind by so much.
-const COARSENESS: Duration = Duration::from_millis(50);

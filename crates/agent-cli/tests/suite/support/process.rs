@@ -27,14 +27,21 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    /// Starts it. Standard input stays open until [`close_stdin`](Self::close_stdin) or [`end`](Self::end).
+    /// Starts it. Standard input stays open until [`close_stdin`](Self::close_stdin) or [`end`](Self::end); a run with a task has none, as in most
+    /// scripts.
     pub(crate) fn start(command: &mut Command) -> Self {
         Self::start_with(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
     /// Starts it with its outputs as they are set; those that are piped are read.
     pub(crate) fn start_with(command: &mut Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let input = if has_task(command) { Stdio::null() } else { Stdio::piped() };
+        Self::start_fed(command, input)
+    }
+
+    /// Starts it with this standard input.
+    pub(crate) fn start_fed(command: &mut Command, input: Stdio) -> Self {
+        let mut child = command.stdin(input).spawn().unwrap();
         let out = child.stdout.take().map(Reader::start);
         let err = child.stderr.take().map(Reader::start);
         Self { stdin: child.stdin.take(), child, out, err }
@@ -114,6 +121,13 @@ impl Running {
         let text = |reader: Option<Reader>| reader.map(Reader::end).unwrap_or_default();
         (text(self.out.take()), text(self.err.take()))
     }
+}
+
+/// Whether it is an `agent run -p PROMPT`.
+fn has_task(command: &Command) -> bool {
+    let words: Vec<&str> = command.get_args().filter_map(|word| word.to_str()).collect();
+    let prompt = words.iter().position(|word| *word == "-p").and_then(|at| words.get(at + 1));
+    words.contains(&"run") && !words.contains(&"job") && prompt.is_some_and(|prompt| *prompt != "-")
 }
 
 impl Drop for Running {

@@ -47,7 +47,7 @@ impl<'a> Stage<'a> {
         inspected.unwrap_or_else(|_| Err(String::from(PANICKED)))
     }
 
-    /// Runs a call that nobody stops.
+    /// Runs a call without a cancel.
     pub(super) async fn call(&self, arguments: &Value) -> Result<ToolOutcome, String> {
         let (context, _cancel, _progress) = tool_context();
         self.call_with(arguments, &context).await
@@ -67,7 +67,7 @@ impl<'a> Stage<'a> {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let outcome = runtime.map(|runtime| runtime.block_on(tool.run(&call, &context)));
-            // Nobody waits any more for what came too late.
+            // The receiver is gone: it came too late.
             let _ = done.send(outcome.map(drop));
         });
         let ended = tokio::time::timeout(patience, ended).await;

@@ -129,5 +129,5 @@ pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().map(str::to_owned)
 }
 
-/// What a call is told to have come to of which nobody knows.
+/// The result that a call without a known one gets.
 pub(super) const UNKNOWN: &str = "interrupted, outcome unknown";

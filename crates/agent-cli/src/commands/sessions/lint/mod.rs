@@ -68,7 +68,7 @@ enum Kind {
 enum Severity {
     /// Something is lost, or a provider refuses the history.
     Error,
-    /// Unusual; the program that goes on with the session copes.
+    /// Unusual; the program that resumes the session copes.
     Note,
 }
 

@@ -106,7 +106,7 @@ impl Look {
         self.note(kind, format!("the result of the call {call} was refused: {what}"));
     }
 
-    /// What was asked and not answered is dealt with when somebody goes on with the session.
+    /// What was asked and not answered is dealt with when the session is resumed.
     fn unanswered(&mut self) {
         let outstanding = self.replayer.as_ref().map(|replayer| replayer.session().outstanding()).unwrap_or_default();
         for open in outstanding {
