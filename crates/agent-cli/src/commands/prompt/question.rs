@@ -58,6 +58,7 @@ impl Screen {
         self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
         let open = self.opened(question, answer);
         self.show(open, Sheet::next_part);
+        self.desk.iter().for_each(|desk| desk.call("waits for your answer"));
         false
     }
 
@@ -133,10 +134,7 @@ impl Screen {
             Some(Key::Answer(line)) => return self.answer(line, open),
             Some(Key::More) => return self.show(open, Sheet::next_part),
             Some(Key::Rest) => return self.show(open, Sheet::rest),
-            Some(Key::Stop) => {
-                self.stop_behind = Some(open.question.call.id.clone());
-                return drop(open.answer.send(ApprovalAnswer::Deny { reason: String::new() }));
-            }
+            Some(Key::Stop) => return self.stop(),
             Some(Key::Reason) => open.entry = Entry::Reason,
             Some(Key::Line) => open.entry = Entry::Line,
             Some(Key::Edit) if self.edit_elsewhere(&open.question) => open.entry = Entry::Editor,
