@@ -13,7 +13,7 @@ labels! {
         ValidForChat,
         /// Every request is valid for OpenAI Responses.
         ValidForResponses,
-        /// A user's message is in the history once, or pending once, or was handed back once, in the order in which it came.
+        /// A user's message is in the history once, or pending once, or was handed back once, in the order in which it came; one that waits for the end of the turn is in no request of it.
         InputKept,
         /// A user's message is accepted in every waiting state after `Started`.
         InputAccepted,

@@ -1,6 +1,7 @@
 //! Sessions by hand: the notation of the scenarios, what may follow on every action, and a driver that goes by them.
 
 pub mod alphabet;
+pub(crate) mod commands;
 mod config;
 mod read;
 mod script;
@@ -8,6 +9,7 @@ pub mod show;
 mod tables;
 mod write;
 
+pub use commands::message;
 pub use config::config;
 pub use script::{Command, Script, ticket};
 pub use write::line;

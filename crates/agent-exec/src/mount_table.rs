@@ -103,6 +103,11 @@ impl MountTable {
         self.0.iter().any(|mount| mount.at != directory && mount.at.starts_with(directory))
     }
 
+    /// What is mounted in a directory, at whatever depth. The path has no links.
+    pub(crate) fn mounted_in<'a>(&'a self, directory: &'a Path) -> impl Iterator<Item = &'a Path> {
+        self.0.iter().map(|mount| mount.at.as_path()).filter(move |at| *at != directory && at.starts_with(directory))
+    }
+
     /// Whether something is mounted there.
     pub(crate) fn has_mount_at(&self, path: &Path) -> bool {
         self.0.iter().any(|mount| mount.at == path)

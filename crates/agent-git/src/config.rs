@@ -73,7 +73,8 @@ impl HooksConfig {
     /// Whether commands do not read a path below a root.
     pub(crate) fn is_hidden(&self, root: &Path, path: &str) -> bool {
         let absolute = root.join(path);
-        self.hidden.iter().any(|hidden| absolute.starts_with(hidden))
+        // Also by another mount of what is hidden.
+        self.hidden.iter().any(|hidden| absolute.starts_with(hidden)) || agent_exec::leads_into(&absolute, &self.hidden)
     }
 }
 

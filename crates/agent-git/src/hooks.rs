@@ -67,9 +67,9 @@ struct Memory {
 }
 
 impl Memory {
-    fn stored(&mut self, record: &str) {
+    fn stored(&mut self, repository: &Repository, record: &str) {
         self.unstored.remove(record);
-        self.turn.stored();
+        self.turn.stored(repository, record);
     }
 }
 
@@ -121,8 +121,11 @@ impl RepositoryHooks {
     /// A new turn begins: what the agent changes from here on is taken back by one step of [`undo`](crate::undo()).
     pub fn turn_started(&self) {
         let mut memory = self.memory();
-        memory.turn = Turn::new(&self.config);
+        let mut ended = std::mem::replace(&mut memory.turn, Turn::new(&self.config));
         memory.announced.clear();
+        if let Ok(repository) = self.repository() {
+            ended.end(repository);
+        }
     }
 
     /// A turn ended, or was interrupted: how its calls left the files is kept, in case no [`check_git`](Hook::check_git) followed them. What the
@@ -134,6 +137,7 @@ impl RepositoryHooks {
             Ok(record) => memory.unstored.extend(record),
             Err(error) => memory.unkept.push(format!("{UNDO_LACKS}: {error}")),
         }
+        memory.turn.end(repository);
     }
 
     /// Keeps how files are that calls were to change.
@@ -229,7 +233,7 @@ impl RepositoryHooks {
         for record in records {
             match checkpoint::store(&self.git(repository, cancel), repository, &record).await {
                 Ok(()) => {
-                    self.memory().stored(&record);
+                    self.memory().stored(repository, &record);
                     notes.extend(self.forget(repository, cancel).await);
                 }
                 Err(error) => notes.push(format!("{UNDO_LACKS}: {error}")),

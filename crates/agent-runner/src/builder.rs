@@ -301,6 +301,7 @@ impl Builder {
             binding: self.binding,
             taken: 0,
             shown: (Doing::Working, 0),
+            waiting: Default::default(),
             host_gone,
         };
         Ok((runner, handle, notices_receiver))

@@ -32,6 +32,18 @@ impl Handle {
         self.event(session::Event::UserInput { text: text.into() });
     }
 
+    /// The user's message, which waits for the end of the turn. It then begins the next one; a stop hands it back. Where no turn is going
+    /// on, it is as any other [message](Self::input).
+    pub fn send_after_turn(&self, text: impl Into<String>) {
+        self.event(session::Event::InputAfterTurn { text: text.into() });
+    }
+
+    /// Takes a message back that has not gone out, by its text: it comes back as [`Notice::InputReturned`](crate::Notice::InputReturned).
+    /// Of several with the same text it is one that waits for the end of the turn, and the newest. Refused when none waits.
+    pub fn withdraw(&self, text: impl Into<String>) {
+        self.event(session::Event::InputWithdrawn { text: text.into() });
+    }
+
     /// Stops the turn or the checks. Does nothing while the agent is idle.
     pub fn cancel(&self) {
         self.event(session::Event::CancelRequested);

@@ -90,8 +90,15 @@ pub enum Notice {
         /// Messages of the user that come back because sending them again is no use.
         returned_input: Vec<String>,
     },
-    /// Messages that were typed ahead come back.
+    /// Messages that were typed ahead come back: they were taken back, or the turn was stopped.
     InputReturned(Vec<String>),
+    /// Which messages wait to go out, whenever that is not as it was. Each can be [taken back](crate::Handle::withdraw).
+    Waiting {
+        /// Those that go out with the next results, oldest first.
+        queued: Vec<String>,
+        /// Those that wait for the end of the turn, oldest first.
+        after_turn: Vec<String>,
+    },
     /// The agent waits for input: the turn has ended, and so have the checks of what binds it.
     Prompt {
         /// How the run ended that led here; nothing before the first.

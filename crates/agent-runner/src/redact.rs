@@ -38,6 +38,8 @@ impl Redactor {
         use session::Event;
         match &mut event {
             Event::UserInput { text }
+            | Event::InputAfterTurn { text }
+            | Event::InputWithdrawn { text }
             | Event::FollowUp { text, used_ms: _ }
             | Event::ToolProgress { ticket: _, call: _, text } => self.text(text),
             Event::Reconfigured { config } => self.config(config),
@@ -220,8 +222,8 @@ impl Redactor {
             ApprovalAnswer::Deny { reason } => self.text(reason),
             ApprovalAnswer::Allow { scope, arguments } => {
                 // Calls are compared without their secrets, so a rule with one would never fit another call.
-                if let ApprovalScope::Session(rule) = scope
-                    && self.0.finds(&rule.to_string())
+                if let ApprovalScope::Session(rules) | ApprovalScope::Always(rules) = scope
+                    && rules.iter().any(|rule| self.0.finds(&rule.to_string()))
                 {
                     *scope = ApprovalScope::Once;
                 }

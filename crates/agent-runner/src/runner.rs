@@ -38,6 +38,8 @@ pub struct Runner {
     pub(crate) taken: u64,
     /// What the host was told that the agent does, after how many messages.
     pub(crate) shown: (Doing, u64),
+    /// Which messages the host was told to be waiting.
+    pub(crate) waiting: (Vec<String>, Vec<String>),
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -174,8 +176,18 @@ impl Runner {
             }
             Err(rejected) => self.notify(Notice::Refused(rejected)),
         }
+        self.show_waiting();
         self.show_doing();
         Ok(())
+    }
+
+    fn show_waiting(&mut self) {
+        let (queued, after_turn) = self.agent.session().waiting_input();
+        if (queued, after_turn) != (&self.waiting.0, &self.waiting.1) {
+            self.waiting = (queued.to_vec(), after_turn.to_vec());
+            let (queued, after_turn) = self.waiting.clone();
+            self.notify(Notice::Waiting { queued, after_turn });
+        }
     }
 
     fn show_doing(&mut self) {

@@ -3,6 +3,7 @@
 use crate::editable::Editable;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::patch::{Applied, Change, Section, apply, parse};
+use crate::preview::{FileChange, FileText};
 use crate::workspace::{Done, FileError, RelativePath, Staged, Workspace};
 use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
@@ -64,6 +65,31 @@ impl Operation for ApplyPatch {
             }
             Err(reason) => ToolOutcome::failed(format!("{reason}\n[nothing was changed]")),
         }
+    }
+}
+
+impl ApplyPatchArguments {
+    /// What it would make of its files.
+    pub(crate) fn changes(self, read: &dyn Fn(&str) -> FileText) -> Option<Vec<FileChange>> {
+        let is_free = |path: &str| read(path) == FileText::Absent;
+        let text = |path: &str| match read(path) {
+            FileText::Text(text) => Some(text),
+            FileText::Absent | FileText::Other => None,
+        };
+        let change = |Section { path, change }: Section| {
+            let (moved_to, old, new) = match change {
+                Change::Add { content } => (None, None, Some(content).filter(|_| is_free(&path))),
+                Change::Delete => return Some(FileChange { old: Some(text(&path)?), path, moved_to: None, new: None }),
+                Change::Update { move_to, hunks } => {
+                    let old = text(&path)?;
+                    let new = apply(&old, &hunks, &|| false).ok()?.text;
+                    (move_to, Some(old), Some(new))
+                }
+            };
+            let may_move = moved_to.as_deref().is_none_or(is_free);
+            (new.is_some() && may_move).then_some(FileChange { path, moved_to, old, new })
+        };
+        self.patch.0.ok()?.into_iter().map(change).collect()
     }
 }
 

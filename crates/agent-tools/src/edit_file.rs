@@ -3,6 +3,7 @@
 use crate::edit::{edit, line_of};
 use crate::editable::Editable;
 use crate::file_tool::{FileKind, Operation, Watch};
+use crate::preview::{FileChange, FileText};
 use crate::text::first_chars;
 use crate::workspace::Workspace;
 use agent_types::tool::ToolOutcome;
@@ -69,6 +70,17 @@ fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOu
     let times = if count == 1 { "place" } else { "places" };
     let message = format!("changed `{path}` in {count} {times}:\n{shown}");
     Ok(ToolOutcome::ok(message).with_changed_paths(vec![real]))
+}
+
+impl EditFileArguments {
+    /// What it would make of its file.
+    pub(crate) fn change(self, read: &dyn Fn(&str) -> FileText) -> Option<FileChange> {
+        EditFile::check(&self).ok()?;
+        let FileText::Text(old) = read(&self.path) else { return None };
+        let all = self.replace_all.unwrap_or(false);
+        let new = edit(&old, &self.old_string, &self.new_string, all).ok()?.text;
+        Some(FileChange { path: self.path, moved_to: None, old: Some(old), new: Some(new) })
+    }
 }
 
 /// The lines around the first change, numbered as `read_file` does.

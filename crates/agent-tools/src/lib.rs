@@ -28,6 +28,7 @@ mod grep;
 mod list_files;
 mod patch;
 mod plain_commands;
+mod preview;
 mod read_file;
 mod signal;
 mod spec;
@@ -37,6 +38,7 @@ mod walk;
 mod workspace;
 mod write_file;
 
+pub use preview::{FileChange, FileText, preview};
 pub use signal::signal_tool;
 pub use workspace::{OpenError, Workspace};
 

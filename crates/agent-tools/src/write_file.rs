@@ -1,6 +1,7 @@
 //! `write_file`: a new file, or the whole of an old one.
 
 use crate::file_tool::{FileKind, Operation, Watch};
+use crate::preview::{FileChange, FileText};
 use crate::workspace::{FileError, Workspace};
 use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
@@ -38,6 +39,18 @@ impl Operation for WriteFile {
             }
             Err(error) => ToolOutcome::failed(error.to_string()),
         }
+    }
+}
+
+impl WriteFileArguments {
+    /// What it would make of its file.
+    pub(crate) fn change(self, read: &dyn Fn(&str) -> FileText) -> Option<FileChange> {
+        let old = match read(&self.path) {
+            FileText::Absent => None,
+            FileText::Text(old) => Some(old),
+            FileText::Other => return None,
+        };
+        Some(FileChange { path: self.path, moved_to: None, old, new: Some(self.content) })
     }
 }
 

@@ -67,7 +67,9 @@ pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
 pub fn is_instructions(path: &str) -> bool {
     let name = Name::of(path.rsplit('/').next().unwrap_or(path));
     // Copilot reads those of `.github/instructions`; by its name alone one is known to those who see no folder.
-    INSTRUCTIONS.iter().any(|known| name.is(known)) || name.as_str().ends_with(".instructions.md")
+    INSTRUCTIONS.iter().any(|known| name.is(known))
+        || name.as_str().ends_with(".instructions.md")
+        || name.is_short_with_ending("md")
 }
 
 /// The protected names, in lower case, for documentation: those that count anywhere, then `parent/name` pairs, then endings as `*.ending`.
@@ -88,14 +90,14 @@ fn of_name(name: &Name, parent: Option<&Name>, is_last: bool) -> Option<&'static
     if is_last && name.as_str() == HEAD {
         return Some("could make a git repository of its directory");
     }
-    if is_last && ENDINGS.iter().any(|ending| name.as_str().ends_with(ending)) {
+    if is_last && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
         return Some(EDITOR);
     }
     // `.mise.production.toml`: one for each environment.
-    if is_last
-        && [".mise.", "mise."].iter().any(|head| name.as_str().starts_with(head))
+    let is_of_mise = [".mise.", "mise."].iter().any(|head| name.as_str().starts_with(head))
         && name.as_str().ends_with(".toml")
-    {
+        || name.as_str().starts_with("mise") && name.is_short_with_ending("tom");
+    if is_last && is_of_mise {
         return Some(SHELL);
     }
     let is_pair = |parent: &Name| PAIRS.iter().any(|(above, known)| parent.is(above) && name.is(known));

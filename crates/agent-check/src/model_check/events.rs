@@ -4,6 +4,7 @@ use super::session::Node;
 use super::world::{Variety, World};
 use crate::session as notation;
 use crate::session::alphabet::{LATE, Question};
+use crate::session::commands::spelt;
 use agent_core::budget::Limits;
 use agent_core::conversation::{CallId, Item, ToolCall, ToolResult};
 use agent_core::llm::Purpose;
@@ -29,9 +30,7 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         let action = &outstanding.action;
         out.extend(answers(world, node, action).iter().map(|line| answered(line, action, session)));
     }
-    if node.left.inputs > 0 {
-        out.push(node.next_input());
-    }
+    out.extend(messages(world.messages, node.left.inputs, &node.next_text(), session));
     out.extend([Event::CancelRequested, Event::ShutdownRequested]);
     if node.left.raises > 0 {
         out.push(Event::BudgetRaised { limits: raised(session.config().limits) });
@@ -51,6 +50,12 @@ pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
         out.push(Event::CompactionRequested);
     }
     out
+}
+
+/// The messages that may come, and be taken back, in the words of the scenarios.
+pub(crate) fn messages(lines: &[&str], left: u8, new: &str, session: &Session) -> Vec<Event> {
+    let lines = lines.iter().filter(|line| left > 0 || !line.contains("NEW"));
+    lines.flat_map(|line| spelt(line, new, session)).map(|line| told(&line, Ticket(0), session)).collect()
 }
 
 /// Another program resumes the session: with what was in flight as it was left, begun or not, or the first running call alone.

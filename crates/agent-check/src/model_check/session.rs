@@ -9,6 +9,7 @@ use crate::invariants::{Fault, Invariant, Tally, hold};
 use crate::observed::{Edge, Inputs, Observed};
 use crate::request::{self, FORMATS, Format};
 use crate::session as notation;
+use crate::session::commands::{Bound, bound};
 use agent_core::budget::Limits;
 use agent_core::llm::{ResponseBlock, StopReason};
 use agent_core::session::{Action, Event, Objection, Rejected, Session, SessionConfig, SessionTable, State, Step};
@@ -25,7 +26,11 @@ pub(crate) struct Node {
 impl Node {
     /// A message that nobody has sent.
     pub(crate) fn next_input(&self) -> Event {
-        Event::UserInput { text: Inputs::text(self.observed.inputs.given.count_ones() + 1) }
+        Event::UserInput { text: self.next_text() }
+    }
+
+    pub(crate) fn next_text(&self) -> String {
+        Inputs::text(self.observed.inputs.given.count_ones() + 1)
     }
 }
 
@@ -234,7 +239,7 @@ impl Sessions<'_> {
 fn may_be_refused(node: &Node, event: &Event, rejected: &Rejected) -> Result<(), Fault> {
     let invariant = match event {
         Event::CompactionRequested if rejected.reason == Objection::NothingToCompact.into() => return Ok(()),
-        Event::UserInput { .. } => Invariant::InputAccepted,
+        message if message.message().is_some() => Invariant::InputAccepted,
         Event::CancelRequested => Invariant::CancelArrives,
         Event::ShutdownRequested => Invariant::ShutdownArrives,
         _ => Invariant::NotStuck,
@@ -245,12 +250,15 @@ fn may_be_refused(node: &Node, event: &Event, rejected: &Rejected) -> Result<(),
 /// What an event takes from what may still happen.
 fn spend(left: &mut Bounds, event: &Event) {
     let one = |left: &mut u8| *left = left.saturating_sub(1);
+    match bound(event) {
+        Some(Bound::Messages) => one(&mut left.inputs),
+        Some(Bound::Raises) => one(&mut left.raises),
+        Some(Bound::Changes) => one(&mut left.changes),
+        Some(Bound::Summaries) => one(&mut left.summaries),
+        Some(Bound::Deaths) => one(&mut left.deaths),
+        Some(Bound::Cancels | Bound::Ends) | None => {}
+    }
     match event {
-        Event::UserInput { .. } => one(&mut left.inputs),
-        Event::BudgetRaised { .. } => one(&mut left.raises),
-        Event::Reconfigured { .. } => one(&mut left.changes),
-        Event::CompactionRequested => one(&mut left.summaries),
-        Event::SessionResumed { .. } => one(&mut left.deaths),
         Event::LlmCompleted { response, .. } => {
             let has_calls = response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)));
             if has_calls {

@@ -4,6 +4,7 @@
 //! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has to bound those.
 
 use crate::session as notation;
+use crate::session::alphabet::MESSAGES;
 use agent_core::session::SessionConfig;
 
 /// A world, and the bounds within which it is explored.
@@ -15,6 +16,8 @@ pub(crate) struct World {
     /// The configurations that may be given instead, in the same words. Each limits what the first one limits, because the key of a state
     /// tells how far it is from the limits that there are.
     pub(crate) others: &'static [&'static str],
+    /// How messages come and are taken back, in the same words.
+    pub(crate) messages: &'static [&'static str],
     pub(crate) bounds: Bounds,
     /// The bounds of the smoke run.
     pub(crate) smoke: Bounds,
@@ -83,6 +86,7 @@ pub(crate) const PLAIN: World = World {
     name: "",
     config: "",
     others: &[],
+    messages: &["input NEW"],
     bounds: SMALL,
     smoke: SMALL,
     answers: Variety::All,
@@ -195,6 +199,18 @@ pub(crate) const WORLDS: &[World] = &[
         facts: &["read"],
         outcomes: &["ok out"],
         sizes_count: true,
+        ..PLAIN
+    },
+    // Messages that wait for the end of the turn, wherever one can be, and are taken back.
+    World {
+        name: "messages-wait",
+        config: "mode=default retries=0 model-calls=4 hooks=UserPromptSubmit,PostToolUse,Stop,SessionEnd",
+        messages: MESSAGES,
+        bounds: Bounds { inputs: 3, calls: 1, raises: 1, summaries: 1, deaths: 1, ..SMALL },
+        smoke: Bounds { calls: 1, ..SMALL },
+        answers: Variety::Few,
+        facts: &["read", "ask"],
+        outcomes: &["ok out"],
         ..PLAIN
     },
     World {

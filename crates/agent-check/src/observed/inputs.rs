@@ -3,7 +3,7 @@
 use super::{Edge, Observed};
 use crate::invariants::{Fault, Invariant, hold};
 use agent_core::conversation::{Conversation, Item};
-use agent_core::session::{Action, Event, Session, State};
+use agent_core::session::{Action, Event, Session, State, Transition, Trigger};
 
 /// The user's messages, as bits by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub(crate) struct Inputs {
     pub(crate) summarised: u128,
     /// Typed while a cancel was pending.
     pub(crate) under_cancel: u128,
+    /// Sent while a turn was going on, to wait for its end.
+    later: u128,
+    /// Those of them whose turn is still going on.
+    waiting: u128,
 }
 
 impl Inputs {
@@ -27,27 +31,56 @@ impl Inputs {
     pub(super) fn number(text: &str) -> Option<u32> {
         text.strip_prefix("input-")?.parse().ok().filter(|number| *number < u128::BITS)
     }
+
+    fn history(&self, conversation: &Conversation) -> Result<u128, Fault> {
+        let texts = conversation.iter().filter_map(|item| match item.as_ref() {
+            Item::Input(input) => Some(input.texts().iter().map(String::as_str)),
+            Item::Answer(_) | Item::Round(_) => None,
+        });
+        self.gathered(texts.flatten(), "the history")
+    }
+
+    /// The messages among these texts, each once; those that waited for the end of a turn are in order, and so are the others.
+    fn gathered<'a>(&self, texts: impl Iterator<Item = &'a str>, place: &str) -> Result<u128, Fault> {
+        let mut bits = 0_u128;
+        for number in texts.filter_map(Self::number) {
+            let bit = 1 << number;
+            let alike = if self.later & bit == 0 { bits & !self.later } else { bits & self.later };
+            hold(Invariant::InputKept, alike >> number == 0, || {
+                format!("{} stands twice or late in {place}", Self::text(number))
+            })?;
+            bits |= bit;
+        }
+        Ok(bits)
+    }
 }
 
 impl Observed {
     pub(super) fn follow_inputs(&mut self, edge: &Edge<'_>) -> Result<(), Fault> {
-        if let Event::UserInput { text } | Event::FollowUp { text, .. } = edge.event {
+        if let Some(text) = edge.event.message() {
             let bit = Inputs::number(text).map_or(0, |number| 1 << number);
             self.inputs.given |= bit;
+            // At rest it does not wait.
+            let waits = matches!(edge.event, Event::InputAfterTurn { .. });
+            if waits && edge.before.state() != State::WaitingForUserInput {
+                self.inputs.later |= bit;
+                self.inputs.waiting |= bit;
+            }
             if self.is_cancelled {
                 self.inputs.under_cancel |= bit;
             }
         }
+        self.judge_waiting(edge)?;
         for action in &edge.step.actions {
             if let Action::DisplayError { returned_input: texts, .. } | Action::ReturnQueuedInput { texts } = action {
-                let handed_back = gathered(texts.iter().map(String::as_str), "what is handed back")?;
+                let handed_back = self.inputs.gathered(texts.iter().map(String::as_str), "what is handed back")?;
                 let twice = handed_back & self.inputs.returned;
                 hold(Invariant::InputKept, twice == 0, || format!("{twice:b} handed back twice"))?;
                 self.inputs.returned |= handed_back;
             }
         }
-        let in_history = history(edge.after.conversation())?;
-        let lost = history(edge.before.conversation())? & !in_history;
+        let in_history = self.inputs.history(edge.after.conversation())?;
+        let lost = self.inputs.history(edge.before.conversation())? & !in_history;
         let may_summarise =
             matches!(edge.event, Event::LlmCompleted { .. }) && edge.before.state() == State::Compacting;
         hold(Invariant::InputKept, lost == 0 || may_summarise, || format!("{lost:b} left the history"))?;
@@ -56,8 +89,22 @@ impl Observed {
         self.judge_typed_ahead(edge.after)
     }
 
+    /// What waits for the end of the turn is in no request of it.
+    fn judge_waiting(&mut self, edge: &Edge<'_>) -> Result<(), Fault> {
+        let over = |done: &Transition| done.on == Trigger::CompactionCompletedWorkDue;
+        if edge.step.notes.begins_turn || edge.step.transitions.iter().any(over) {
+            self.inputs.waiting = 0;
+        }
+        for action in &edge.step.actions {
+            let Action::SendLlmRequest { request, .. } = action else { continue };
+            let early = self.inputs.history(&request.conversation)? & self.inputs.waiting;
+            hold(Invariant::InputKept, early == 0, || format!("{early:b} does not wait for the end of the turn"))?;
+        }
+        Ok(())
+    }
+
     fn judge_places(&self, after: &Session, in_history: u128) -> Result<(), Fault> {
-        let pending = gathered(after.pending_input(), "what is pending")?;
+        let pending = self.inputs.gathered(after.pending_input(), "what is pending")?;
         let Inputs { given, returned, summarised, .. } = self.inputs;
         let places = [in_history, pending, returned, summarised];
         let all = places.iter().fold(0, |all, place| all | place);
@@ -77,24 +124,4 @@ impl Observed {
         self.inputs.under_cancel = 0;
         hold(Invariant::CancelStopsAll, kept == 0, || format!("{kept:b} not handed back in {:?}", after.state()))
     }
-}
-
-fn history(conversation: &Conversation) -> Result<u128, Fault> {
-    let texts = conversation.iter().filter_map(|item| match item.as_ref() {
-        Item::Input(input) => Some(input.texts().iter().map(String::as_str)),
-        Item::Answer(_) | Item::Round(_) => None,
-    });
-    gathered(texts.flatten(), "the history")
-}
-
-/// The messages among these texts, each once and in order.
-fn gathered<'a>(texts: impl Iterator<Item = &'a str>, place: &str) -> Result<u128, Fault> {
-    let mut bits = 0_u128;
-    for number in texts.filter_map(Inputs::number) {
-        hold(Invariant::InputKept, bits >> number == 0, || {
-            format!("{} stands twice or late in {place}", Inputs::text(number))
-        })?;
-        bits |= 1 << number;
-    }
-    Ok(bits)
 }

@@ -2,6 +2,7 @@
 
 use super::{Edge, Observed};
 use crate::invariants::{Fault, Invariant, Tally, hold};
+use crate::session::commands::{Bound, bound};
 use agent_core::conversation::Conversation;
 use agent_core::llm::{LlmError, StopReason};
 use agent_core::session::{Action, Event, State};
@@ -10,14 +11,8 @@ use std::sync::Arc;
 impl Observed {
     pub(super) fn follow_retries(&mut self, edge: &Edge<'_>, tally: &mut Tally) -> Result<(), Fault> {
         judge_answer(edge)?;
-        let is_word_of_the_user = matches!(
-            edge.event,
-            Event::UserInput { .. }
-                | Event::FollowUp { .. }
-                | Event::BudgetRaised { .. }
-                | Event::Reconfigured { .. }
-                | Event::CompactionRequested
-        );
+        let is_word_of_the_user =
+            matches!(bound(edge.event), Some(Bound::Messages | Bound::Raises | Bound::Changes | Bound::Summaries));
         let is_progress = !is_same(edge.before.conversation(), edge.after.conversation());
         if is_progress || is_word_of_the_user || edge.after.state() == State::WaitingForUserInput {
             self.in_vain = 0;

@@ -24,9 +24,10 @@ impl Observed {
         let begins_work = fired(Trigger::BudgetRaisedWorkDue)
             || fired(Trigger::AutoRaisedWorkDue)
             || fired(Trigger::AutoQueuedInput)
-            || fired(Trigger::UserInput) && edge.before.state() == State::WaitingForUserInput;
+            || fired(Trigger::AutoWaitingInput)
+            || edge.event.message().is_some() && edge.before.state() == State::WaitingForUserInput;
         self.judge_raise(edge, &fired)?;
-        let is_input = matches!(edge.event, Event::UserInput { .. } | Event::FollowUp { .. });
+        let is_input = edge.event.message().is_some();
         let begins = begins_work || is_input || fired(Trigger::CompactionRequested);
         self.judge_outcome(edge, begins)?;
         let runs = &mut self.runs;

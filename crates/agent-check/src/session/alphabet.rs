@@ -4,7 +4,8 @@
 
 mod ways;
 
-pub use ways::{INPUT, Way, by_the_user, ways};
+pub use super::commands::{COMMANDS, MESSAGE_WAYS, MESSAGES};
+pub use ways::{Way, by_the_user, ways};
 
 use agent_core::session::Action;
 
@@ -102,29 +103,6 @@ impl Question {
 pub fn all_answers() -> impl Iterator<Item = &'static str> {
     Question::ALL.into_iter().flat_map(Question::answers).chain(TROUBLES).copied()
 }
-
-/// What needs no question, with every difference in its data that a guard looks at.
-pub const COMMANDS: &[&str] = &[
-    "start",
-    "input more",
-    "input \" \"",
-    "follow-up 700 more",
-    "follow-up 700 \" \"",
-    "raise",
-    "raise model-calls=1000 tool-calls=1000",
-    "raise wall-ms=500000",
-    "raise wall-ms=none",
-    "reconfigure",
-    "reconfigure fallback=third retries=0",
-    "compact",
-    "cancel",
-    "leave",
-    "shutdown",
-    "resumed",
-    "resumed begun lost=RUNNING",
-    "resumed unbegun=RUNNING",
-    "resumed begun reads=RUNNING",
-];
 
 /// One answer of each kind, for a question that nobody asked, or that was answered.
 pub const LATE: &[&str] = &[

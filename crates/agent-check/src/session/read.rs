@@ -1,13 +1,13 @@
-//! Lines as events: the one place that spells the events of a session.
+//! Lines as events: with `commands.rs` the one place that spells the events of a session.
 
-use super::config::{limits, of_words};
+use super::commands;
 use super::tables::{FAILURES, STOPS};
 use crate::notation::{Unreadable, pair, parsed, words};
 use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport, HookEnd, HookPoint, HookReport, HookRun};
 use agent_core::llm::{Delta, LlmError, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
-use agent_core::session::{Action, Event, LeftCall, SessionConfig, Ticket};
+use agent_core::session::{Action, Event, SessionConfig, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// What a line leaves unsaid.
@@ -63,7 +63,7 @@ pub(super) fn event(line: &str, context: &Context<'_>) -> Result<Event, Unreadab
     let named = words.iter().position(|word| word.starts_with('@')).map(|at| words.remove(at));
     let named = named.map(|word| parsed(&word[1..], "a ticket").map(Ticket)).transpose()?;
     let read = Reader { line, words: &words, context };
-    if let Some(event) = read.command(verb, rest)? {
+    if let Some(event) = commands::read(&read, verb, rest)? {
         return Ok(event);
     }
     let tickets = context.tickets;
@@ -79,55 +79,14 @@ pub(super) fn event(line: &str, context: &Context<'_>) -> Result<Event, Unreadab
     read.answer(verb, named.unwrap_or(newest))
 }
 
-struct Reader<'a> {
+/// A line that is being read.
+pub(super) struct Reader<'a> {
     line: &'a str,
-    words: &'a [&'a str],
-    context: &'a Context<'a>,
+    pub(super) words: &'a [&'a str],
+    pub(super) context: &'a Context<'a>,
 }
 
 impl Reader<'_> {
-    /// What needs no ticket.
-    fn command(&self, verb: &str, rest: &str) -> Result<Option<Event>, Unreadable> {
-        Ok(Some(match verb {
-            "start" => Event::Started,
-            "follow-up" => {
-                Event::FollowUp { used_ms: parsed(self.word(0)?, "milliseconds")?, text: self.word(1)?.to_owned() }
-            }
-            "input" => Event::UserInput { text: if rest.starts_with('"') { self.first() } else { rest.to_owned() } },
-            "reconfigure" if self.words == ["same"] => {
-                Event::Reconfigured { config: Box::new(self.context.config.clone()) }
-            }
-            "reconfigure" => Event::Reconfigured { config: Box::new(of_words(self.words)?) },
-            "raise" => Event::BudgetRaised { limits: limits(self.context.config.limits, self.words)? },
-            "compact" => Event::CompactionRequested,
-            "cancel" => Event::CancelRequested,
-            "leave" => Event::LeaveRequested,
-            "shutdown" => Event::ShutdownRequested,
-            "resumed" => self.resumed()?,
-            _ => return Ok(None),
-        }))
-    }
-
-    /// `resumed begun lost=1 unbegun=id:x reads=2`: what was in flight, and each call that was running.
-    fn resumed(&self) -> Result<Event, Unreadable> {
-        let (mut begun, mut calls) = (false, Vec::new());
-        for word in self.words {
-            if *word == "begun" {
-                begun = true;
-                continue;
-            }
-            let (key, call) = pair(word)?;
-            let (begun, only_reads) = match key {
-                "lost" => (true, false),
-                "unbegun" => (false, false),
-                "reads" => (true, true),
-                _ => return Err(Unreadable::new(word, "what became of a call")),
-            };
-            calls.push(LeftCall { call: self.call(call)?, begun, only_reads });
-        }
-        Ok(Event::SessionResumed { begun, calls })
-    }
-
     fn answer(&self, verb: &str, ticket: Ticket) -> Result<Event, Unreadable> {
         Ok(match verb {
             "delta" => Event::LlmDelta { ticket, delta: Delta::Text(self.first()) },
@@ -173,11 +132,11 @@ impl Reader<'_> {
         })
     }
 
-    fn word(&self, at: usize) -> Result<&str, Unreadable> {
+    pub(super) fn word(&self, at: usize) -> Result<&str, Unreadable> {
         self.words.get(at).copied().ok_or_else(|| Unreadable::new(self.line, "a line with more words"))
     }
 
-    fn first(&self) -> String {
+    pub(super) fn first(&self) -> String {
         self.words.first().copied().unwrap_or_default().to_owned()
     }
 
@@ -254,7 +213,7 @@ impl Reader<'_> {
     }
 
     /// A call by its place in the answer, or by its id: `id:x`.
-    fn call(&self, word: &str) -> Result<CallId, Unreadable> {
+    pub(super) fn call(&self, word: &str) -> Result<CallId, Unreadable> {
         if let Some(id) = word.strip_prefix("id:") {
             return Ok(CallId::new(id));
         }
@@ -276,7 +235,7 @@ impl Reader<'_> {
     /// `always=change edit={"y":2}`
     fn allowed(&self) -> Result<ApprovalAnswer, Unreadable> {
         let scope = match self.value("always=") {
-            Some(rule) => ApprovalScope::Session(parsed(rule, "a rule")?),
+            Some(rule) => ApprovalScope::Session(vec![parsed(rule, "a rule")?]),
             None => ApprovalScope::Once,
         };
         let arguments = self.value("edit=").map(arguments).transpose()?;

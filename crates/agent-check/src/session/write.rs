@@ -1,32 +1,19 @@
 //! Events as lines of a scenario, so that a path can be read, and played as one.
 
-use super::config::limit_words;
+use super::commands;
 use super::tables::{FAILURES, STOPS};
 use agent_core::hook::HookReport;
 use agent_core::llm::{LlmErrorKind, LlmResponse, ResponseBlock, StopReason};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
-use agent_core::session::{Event, LeftCall};
+use agent_core::session::Event;
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolStatus};
 
 /// An event as a line of a scenario. What the scenarios have no word for is a comment.
 pub fn line(event: &Event) -> String {
+    if let Some(command) = commands::written(event) {
+        return command;
+    }
     match event {
-        // Every scenario begins with a session that was started.
-        Event::Started => "# started".to_owned(),
-        Event::UserInput { text } => format!("> input {text}"),
-        Event::FollowUp { text, used_ms } => format!("> follow-up {used_ms} \"{text}\""),
-        Event::BudgetRaised { limits } => format!("> raise{}", limit_words(limits)),
-        Event::Reconfigured { config } => {
-            let models: String = config.models.iter().map(|model| format!(" {}", model.id)).collect();
-            format!(
-                "# a configuration is given:{models}{} (a scenario has no word for it)",
-                limit_words(&config.limits)
-            )
-        }
-        Event::CompactionRequested => "> compact".to_owned(),
-        Event::CancelRequested => "> cancel".to_owned(),
-        Event::ShutdownRequested => "> shutdown".to_owned(),
-        Event::SessionResumed { begun, calls } => format!("> resumed{}", left_words(*begun, calls)),
         Event::LlmDelta { ticket, .. } => format!("> delta \"…\" @{}", ticket.0),
         Event::LlmCompleted { ticket, response } => format!("> answer{} @{}", answer(response), ticket.0),
         Event::LlmFailed { ticket, error, .. } => {
@@ -45,7 +32,9 @@ pub fn line(event: &Event) -> String {
             ApprovalAnswer::Allow { scope, arguments } => {
                 let always = match scope {
                     ApprovalScope::Once => String::new(),
-                    ApprovalScope::Session(rule) | ApprovalScope::Always(rule) => format!(" always={rule}"),
+                    ApprovalScope::Session(rules) | ApprovalScope::Always(rules) => {
+                        rules.first().map(|rule| format!(" always={rule}")).unwrap_or_default()
+                    }
                 };
                 let edit = arguments.as_ref().map(|arguments| format!(" edit={}", arguments.as_str()));
                 let looks = changed.as_ref().map(|fact| format!(" looks={}", fact_word(fact)));
@@ -68,21 +57,11 @@ pub fn line(event: &Event) -> String {
             format!("> formatted{paths}{} @{}", commit(report.commit_due), ticket.0)
         }
         Event::ChangesCommitted { ticket, .. } => format!("> committed @{}", ticket.0),
-        Event::LeaveRequested => "> leave".to_owned(),
         Event::HooksFinished { ticket, report } => format!("> hooks{} @{}", report_words(report), ticket.0),
         Event::HookFailed { ticket, message } => format!("> hook-failed \"{message}\" @{}", ticket.0),
         Event::HooksStoppedTurn { ticket, reason } => format!("> hook-stop \"{reason}\" @{}", ticket.0),
+        other => format!("# {} (no line says it)", other.name()),
     }
-}
-
-fn left_words(begun: bool, calls: &[LeftCall]) -> String {
-    let begun = if begun { " begun" } else { "" };
-    let calls = calls.iter().map(|left| match (left.only_reads, left.begun) {
-        (true, _) => format!(" reads=id:{}", left.call),
-        (false, true) => format!(" lost=id:{}", left.call),
-        (false, false) => format!(" unbegun=id:{}", left.call),
-    });
-    format!("{begun}{}", calls.collect::<String>())
 }
 
 fn report_words(report: &HookReport) -> String {

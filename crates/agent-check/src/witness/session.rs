@@ -2,13 +2,13 @@
 
 use super::{Machine, Taken, written};
 use crate::action_name;
-use crate::session::alphabet::{INPUT, Question, Way, by_the_user, ways};
+use crate::session::alphabet::{MESSAGE_WAYS, Question, Way, by_the_user, ways};
 use crate::session::{answer, event};
 use agent_core::budget::Limits;
 use agent_core::hook::HookPoint;
 use agent_core::permission::PermissionMode;
 use agent_core::session::table::TABLE;
-use agent_core::session::{ActionKind, Event, ModelConfig, Session, SessionConfig, State, Ticket, Trigger};
+use agent_core::session::{Action, ActionKind, Event, ModelConfig, Session, SessionConfig, State, Ticket, Trigger};
 use agent_core::table::{Label as _, Table};
 use serde_json::Value;
 
@@ -68,7 +68,10 @@ impl Machine for SessionMachine {
 
     fn letters(&self) -> Vec<(String, Event)> {
         let session = &self.session;
-        let may_be_told = |way: &&Way| way.0 != INPUT || self.inputs < MAX_INPUTS;
+        let may_be_told = |way: &&Way| {
+            let most = MESSAGE_WAYS.iter().zip(MAX_INPUTS).find(|(name, _)| **name == way.0);
+            most.is_none_or(|(_, most)| self.inputs < most)
+        };
         let user = by_the_user(session.state()).iter().filter(may_be_told);
         let user = user.map(|(name, line)| (*name, event(line, NONE, session)));
         let outstanding = session.outstanding();
@@ -91,8 +94,11 @@ impl Machine for SessionMachine {
             Event::ToolProgress { .. } => Some(Trigger::ToolProgress),
             _ => None,
         };
-        self.inputs += u32::from(matches!(event, Event::UserInput { .. }));
+        self.inputs += u32::from(event.message().is_some());
         let step = self.session.step(0, event).ok()?;
+        // What is taken back is as if it had never been sent.
+        let back = step.actions.iter().filter(|action| matches!(action, Action::ReturnQueuedInput { .. })).count();
+        self.inputs = self.inputs.saturating_sub(u32::try_from(back).unwrap_or(0));
         let fired = step.transitions.iter().map(|transition| (transition.from, transition.on));
         let fired = fired.chain(piece.map(|trigger| (before, trigger))).collect();
         Some(Taken { event: json, fired, actions: step.actions.iter().map(action_name).collect() })
@@ -114,7 +120,7 @@ impl SessionMachine {
     }
 }
 
-/// More messages than these tell nothing new: one to be answered, one that waits, one after a conversation.
-const MAX_INPUTS: u32 = 3;
+/// More messages than these tell nothing new: one to be answered, one that waits, one after a conversation. One for later waits behind one.
+const MAX_INPUTS: [u32; 2] = [3, 2];
 /// The ticket of what needs none.
 const NONE: Ticket = Ticket(0);

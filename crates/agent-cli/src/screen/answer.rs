@@ -1,9 +1,9 @@
 //! What a person may answer to the question whether a call may run, and what rule an answer without one means.
 
+use crate::screen::offered::{offered, typed};
 use crate::screen::terminal::inline;
 use agent_core::conversation::Arguments;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
-use agent_core::tool::Subject;
 
 /// Who asks. A hook asks about each such call anew, whatever rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
     let allow = |scope, arguments| Ok(ApprovalAnswer::Allow { scope, arguments });
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match (word, rest.trim()) {
-        ("a" | "all" | "s" | "session" | "r" | "rule", _) if asker == Asker::Hook => {
+        ("a" | "all" | "s" | "session" | "r" | "rule" | "k" | "keep", _) if asker == Asker::Hook => {
             Err(String::from("a hook asked, and no rule overrides it: answer y or n"))
         }
         ("y" | "yes", "") => allow(ApprovalScope::Once, None),
         ("a" | "all", "") => match question.call.name.parse() {
-            Ok(rule) => allow(ApprovalScope::Session(rule), None),
+            Ok(rule) => allow(ApprovalScope::Session(vec![rule]), None),
             // A name that no rule can carry is allowed this once.
             Err(_) => allow(ApprovalScope::Once, None),
         },
         ("s" | "session", rule) => allow(ApprovalScope::Session(covering(rule, question)?), None),
-        ("r" | "rule", rule) => allow(ApprovalScope::Always(covering(rule, question)?), None),
+        ("r" | "rule" | "k" | "keep", rule) => allow(ApprovalScope::Always(covering(rule, question)?), None),
         ("e" | "edit", text) if !text.is_empty() => match Arguments::parse(text) {
             Ok(arguments) => allow(ApprovalScope::Once, Some(arguments)),
             Err(error) => Err(format!("these arguments are not valid: {error}")),
@@ -37,54 +37,99 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
     }
 }
 
-/// The rule that was typed, or the one that is meant without. It has to cover what is asked about: another one is a slip of the pen.
-fn covering(typed: &str, question: &ApprovalQuestion) -> Result<Rule, String> {
-    if typed.is_empty() {
-        return suggested(question)
-            .ok_or_else(|| String::from("there is no rule that names only this call: type one, or answer `a`"));
+/// The rules that were typed, or the ones that are meant without.
+fn covering(text: &str, question: &ApprovalQuestion) -> Result<Vec<Rule>, String> {
+    if !text.is_empty() {
+        return typed(text, question);
     }
-    let rule: Rule = typed.parse().map_err(|error: agent_core::permission::RuleError| error.to_string())?;
-    if rule.matches(&question.call.name, &question.subject) {
-        Ok(rule)
-    } else {
-        Err(format!("the rule `{rule}` does not cover this call"))
-    }
+    let rules = offered(question);
+    let why = || String::from("there is no rule that names only this call: type one, or answer `a`");
+    if rules.is_empty() { Err(why()) } else { Ok(rules) }
 }
 
-/// The rule that names this call and no other, if a rule can.
-pub(crate) fn suggested(question: &ApprovalQuestion) -> Option<Rule> {
-    let is_only =
-        |path: &str| question.subject.paths().is_some_and(|paths| paths.len() == 1) && !path.contains(['*', '?']);
-    let pattern = match &question.subject {
-        // The rule is about the whole text, which has to be one that is known to be plain.
-        Subject::Command { text, plain: Some(_), .. } => Some(text).filter(|text| !text.ends_with(":*")),
-        subject => subject.paths()?.first().filter(|path| is_only(path)),
-    }?;
-    let is_short = pattern.len() <= LONGEST_PATTERN && !pattern.contains(char::is_control);
-    let rule: Rule = is_short.then(|| format!("{}({pattern})", question.call.name))?.parse().ok()?;
-    rule.matches(&question.call.name, &question.subject).then_some(rule)
+/// What a key means at a question that one key answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// This answer, as a line says it.
+    Answer(&'static str),
+    /// No, and the person says what to do instead.
+    Stop,
+    /// No, and a reason is typed.
+    Reason,
+    /// The arguments are changed in the person's editor.
+    Edit,
+    /// An answer is typed as a line.
+    Line,
+    /// More of the call, or all of it.
+    More,
+    Rest,
+}
+
+/// Keys are letters, and few: what is struck by accident answers nothing.
+pub(crate) const fn key(letter: char, is_seen: bool) -> Option<Key> {
+    Some(match (letter, is_seen) {
+        ('y', _) => Key::Answer("y"),
+        ('s', _) => Key::Answer("s"),
+        ('k', _) => Key::Answer("k"),
+        ('a', _) => Key::Answer("a"),
+        ('n', _) => Key::Stop,
+        ('r', _) => Key::Reason,
+        ('e', _) => Key::Edit,
+        (':', _) => Key::Line,
+        (' ' | '\r', false) => Key::More,
+        ('w', false) => Key::Rest,
+        _ => return None,
+    })
 }
 
 /// What can be answered, a line each.
-pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str) -> Vec<String> {
+pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, by: By) -> Vec<String> {
     let tool = inline(&question.call.name);
-    let mut lines =
-        vec![String::from("  y = yes, n REASON = no, with a reason, e {…} = yes, with these arguments instead")];
+    let mut lines = vec![String::from(match by {
+        By::Line => "  y = yes, n REASON = no, with a reason, e {…} = yes, with these arguments instead",
+        By::Key => "  y = yes, n = no, and stop, r = no, with a reason, e = edit the arguments",
+    })];
     if asker == Asker::Hook {
         return lines;
     }
-    let (rule, or) = match suggested(question) {
-        Some(rule) => (format!("`{}`", inline(&rule.to_string())), ", or RULE"),
-        None => (String::from("RULE"), ""),
+    let rules: Vec<String> = offered(question).iter().map(|rule| format!("`{}`", inline(&rule.to_string()))).collect();
+    let rules = rules.join(", ");
+    let (keep, own) = match by {
+        By::Line => ("r", "s RULE"),
+        By::Key => (":k", ":s RULE"),
     };
-    lines.push(format!("  s = yes, and allow {rule}{or} in this session; r = the same, saved in {}", inline(kept_in)));
+    lines.push(if rules.is_empty() {
+        format!(
+            "  {own} = yes, and allow what RULE covers in this session; {keep} RULE = the same, saved in {}",
+            inline(kept_in)
+        )
+    } else {
+        let or = if by == By::Line { ", or RULE" } else { "" };
+        format!(
+            "  s = yes, and allow {rules}{or} in this session; {} = the same, saved in {}",
+            keep.trim_start_matches(':'),
+            inline(kept_in)
+        )
+    });
     if question.subject.paths().is_some() {
         lines.push(String::from(
             "      a rule names files, not their content: it also covers every later change to them",
         ));
     }
     lines.push(format!("  a = yes, and allow every call of {tool} in this session"));
+    if by == By::Key && !rules.is_empty() {
+        lines.push(String::from("  : = an answer as a line, such as `s RULE`"));
+    }
     lines
+}
+
+/// How answers are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// As lines.
+    Line,
+    /// By one key.
+    Key,
 }
 
 /// What can be answered before all of a call was shown: anything but yes to the call as it is.
@@ -100,12 +145,13 @@ pub(crate) fn read_unseen(line: &str, question: &ApprovalQuestion, asker: Asker)
 
 /// How to see the rest.
 pub(crate) const TO_SEE_MORE: &str = "Enter shows more, `rest` shows all of it, n REASON = no";
-const LONGEST_PATTERN: usize = 200;
+pub(crate) const TO_SEE_MORE_BY_KEY: &str = "Space shows more, w shows the whole, n = no, and stop";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use agent_core::conversation::{CallId, ToolCall};
+    use agent_core::tool::Subject;
 
     fn about(tool: &str, subject: Subject) -> ApprovalQuestion {
         let call = ToolCall { id: CallId::new("c"), name: tool.into(), arguments: Arguments::empty() };
@@ -122,24 +168,6 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_suggested_only_where_it_names_this_call_alone() {
-        let cases = [
-            (paths(&["src/a.rs"]), Some("edit_file(src/a.rs)")),
-            (paths(&["src/*"]), None),
-            (paths(&["a", "b"]), None),
-            (paths(&[]), None),
-            (command("git status", Some(&["git status"])), Some("bash(git status)")),
-            (command("make && ls", Some(&["make", "ls"])), Some("bash(make && ls)")),
-            (command("echo :*", Some(&["echo ':*'"])), None),
-            (command("$(x)", None), None),
-            (about("odd tool", Subject::Paths(vec!["a".into()])), None),
-        ];
-        for (question, expected) in cases {
-            assert_eq!(suggested(&question).map(|rule| rule.to_string()).as_deref(), expected, "{question:?}");
-        }
-    }
-
-    #[test]
     fn what_was_not_shown_whole_is_not_allowed() {
         let question = command("git status", Some(&["git status"]));
         for line in ["y", "yes", "a", "all", "s", "r", "s bash", "r bash(git:*)", ""] {
@@ -153,8 +181,9 @@ mod tests {
 
     #[test]
     fn a_rule_for_files_says_that_it_covers_every_content() {
-        let says =
-            |question: &ApprovalQuestion| choices(question, Asker::Policy, "x").concat().contains("every later change");
+        let says = |question: &ApprovalQuestion| {
+            choices(question, Asker::Policy, "x", By::Key).concat().contains("every later change")
+        };
         assert!(says(&paths(&["a"])) && says(&paths(&["a", "b"])));
         assert!(!says(&command("ls", Some(&["ls"]))));
     }
@@ -162,14 +191,14 @@ mod tests {
     #[test]
     fn answers_are_read_and_the_rest_is_not() {
         let question = command("git status", Some(&["git status"]));
-        let rule = |text: &str| text.parse::<Rule>().unwrap();
+        let rule = |text: &str| vec![text.parse::<Rule>().unwrap()];
         let scope = |line: &str| match read(line, &question, Asker::Policy) {
             Ok(ApprovalAnswer::Allow { scope, arguments: None }) => scope,
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(scope("y"), ApprovalScope::Once);
         assert_eq!(scope("a"), ApprovalScope::Session(rule("bash")));
-        assert_eq!(scope("s"), ApprovalScope::Session(rule("bash(git status)")));
+        assert_eq!(scope("s"), ApprovalScope::Session(rule("bash(git status:*)")));
         assert_eq!(scope("r bash(git:*)"), ApprovalScope::Always(rule("bash(git:*)")));
         let edited = read("e {\"command\": \"ls\"}", &question, Asker::Policy).unwrap();
         assert!(

@@ -2,13 +2,18 @@
 
 pub(crate) mod answer;
 pub(crate) mod approver;
+pub(crate) mod change;
 pub(crate) mod counted;
 pub(crate) mod edit;
+pub(crate) mod folded;
 pub(crate) mod hint;
 pub(crate) mod job_control;
 pub(crate) mod keys;
 pub(crate) mod lines;
+pub(crate) mod markdown;
+pub(crate) mod offered;
 pub(crate) mod printer;
+pub(crate) mod results;
 pub(crate) mod sheet;
 pub(crate) mod signals;
 pub(crate) mod terminal;

@@ -4,14 +4,18 @@
 //! 2. What cannot be seen is made visible, and what could push text out of sight is counted.
 //! 3. The sheet knows what of it was shown. Whether a call may be allowed before that is decided by the screen.
 
-use crate::screen::terminal::{clean, unmistakable};
+use crate::screen::change::Changes;
+use crate::screen::terminal::{Tint, clean, unmistakable};
 use agent_core::conversation::ToolCall;
 use serde_json::Value;
 use unicode_width::UnicodeWidthChar as _;
 
+/// A line as it is shown.
+pub(crate) type Row = (Tint, String);
+
 /// The lines, and how many of them were shown.
 pub(crate) struct Sheet {
-    lines: Vec<String>,
+    lines: Vec<Row>,
     shown: usize,
 }
 
@@ -26,13 +30,18 @@ impl Sheet {
         Self { lines, shown: 0 }
     }
 
+    /// The same of a call that changes files, as the lines that it changes.
+    pub(crate) fn of_changes(changes: &Changes) -> Self {
+        Self { lines: changes.rows(), shown: 0 }
+    }
+
     /// The next part that was not shown yet.
-    pub(crate) fn next_part(&mut self) -> &[String] {
+    pub(crate) fn next_part(&mut self) -> &[Row] {
         self.show(LINES_OF_A_PART)
     }
 
     /// All that was not shown yet.
-    pub(crate) fn rest(&mut self) -> &[String] {
+    pub(crate) fn rest(&mut self) -> &[Row] {
         self.show(usize::MAX)
     }
 
@@ -46,7 +55,7 @@ impl Sheet {
         format!("{} of {} lines shown", self.shown, self.lines.len())
     }
 
-    fn show(&mut self, most: usize) -> &[String] {
+    fn show(&mut self, most: usize) -> &[Row] {
         let from = self.shown;
         self.shown = from.saturating_add(most).min(self.lines.len());
         self.lines.get(from..self.shown).unwrap_or_default()
@@ -54,7 +63,7 @@ impl Sheet {
 }
 
 /// A value with everything in it, each part under its own name.
-fn flatten(name: &str, value: &Value, lines: &mut Vec<String>) {
+fn flatten(name: &str, value: &Value, lines: &mut Vec<Row>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
             let dot = if name.is_empty() { "" } else { "." };
@@ -73,49 +82,46 @@ fn flatten(name: &str, value: &Value, lines: &mut Vec<String>) {
 }
 
 /// A text: behind its name when it is one line, else below it, with the numbers of its lines.
-fn text(name: &str, text: &str, lines: &mut Vec<String>) {
+fn text(name: &str, text: &str, lines: &mut Vec<Row>) {
     // Before it is cut: a piece of a secret would not be known as one.
     let text = &*clean(text);
     let name = unmistakable(&name.replace('\n', "\\n"));
     let all: Vec<&str> = text.split('\n').collect();
     if let [line] = all[..] {
-        pieces(&format!("  {name}: "), line, lines);
+        pieces(&format!("  {name}: "), line, Tint::Dim, lines);
         return;
     }
     // A line break at the end begins no further line.
     let all = if all.last() == Some(&"") { all.get(..all.len() - 1).unwrap_or_default() } else { &all[..] };
-    lines.push(format!(
-        "  {name}: {} line{}",
-        all.len(),
-        if all.len() == 1 { ", ending in a line break" } else { "s" }
-    ));
+    let many = if all.len() == 1 { ", ending in a line break" } else { "s" };
+    lines.push((Tint::Dim, format!("  {name}: {} line{many}", all.len())));
     let width = all.len().to_string().len();
     let mut number = 0;
     while let Some(line) = all.get(number) {
         let empty = all.iter().skip(number).take_while(|line| line.trim_matches([' ', '\t']).is_empty()).count();
         if empty > MOST_EMPTY_LINES {
-            lines.push(format!("  {:>width$} | [{empty} empty lines]", number + 1));
+            lines.push((Tint::Dim, format!("  {:>width$} | [{empty} empty lines]", number + 1)));
             number += empty;
             continue;
         }
-        pieces(&format!("  {:>width$} | ", number + 1), line, lines);
+        pieces(&format!("  {:>width$} | ", number + 1), line, Tint::Dim, lines);
         number += 1;
     }
 }
 
 /// A line, cut where a terminal would break it, so that its further pieces cannot pass for lines of their own.
-fn pieces(before: &str, line: &str, lines: &mut Vec<String>) {
+pub(super) fn pieces(before: &str, line: &str, tint: Tint, lines: &mut Vec<Row>) {
     let (mut piece, mut columns) = (before.to_owned(), 0);
     for sign in unmistakable(line).chars() {
         let width = columns_of(sign);
         if columns + width > COLUMNS_OF_A_PIECE {
-            lines.push(std::mem::replace(&mut piece, CONTINUED.to_owned()));
+            lines.push((tint, std::mem::replace(&mut piece, CONTINUED.to_owned())));
             columns = 0;
         }
         piece.push(sign);
         columns += width;
     }
-    lines.push(piece);
+    lines.push((tint, piece));
 }
 
 /// A line in rows that a terminal of this width does not break by itself: whoever wrote the text in it, no row but the first begins with it.
@@ -157,7 +163,7 @@ mod tests {
     }
 
     fn lines(arguments: &Value) -> Vec<String> {
-        sheet(arguments).rest().to_vec()
+        sheet(arguments).rest().iter().map(|(_, line)| line.clone()).collect()
     }
 
     #[test]
@@ -243,7 +249,7 @@ mod tests {
             parts += 1;
         }
         assert_eq!((parts, seen.len()), (3, 151));
-        assert!(seen[150].ends_with("line 149"));
+        assert!(seen[150].1.ends_with("line 149"));
         assert!(sheet.next_part().is_empty());
     }
 }

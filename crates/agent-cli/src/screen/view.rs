@@ -1,18 +1,22 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
+use crate::screen::change::Changes;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{
-    Style, Tint, inline, is_behind, last_line, last_lines, lost_output, one_line, put, put_aside,
-};
+use crate::screen::folded::Folded;
+use crate::screen::markdown::Markdown;
+use crate::screen::results::{self, Shown};
+use crate::screen::sheet::{Row, wrapped};
+use crate::screen::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside, size};
 use agent_core::budget::{Ledger, Limits, Near, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
 use agent_core::session::Trigger;
-use agent_core::tool::{ToolOutcome, ToolStatus};
+use agent_core::tool::ToolOutcome;
 use agent_runner::{Notice, Notices};
 use std::collections::BTreeMap;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Writes for a person.
@@ -33,16 +37,25 @@ pub(crate) struct View {
     is_resumed: bool,
     /// Limits that are said to come near.
     near: Near,
+    /// Where the paths of calls begin, if what they change is shown.
+    directory: Option<PathBuf>,
+    /// What calls that the model asked for change, until they have run or it was shown.
+    changes: BTreeMap<CallId, Changes>,
+    /// What was shown in part, where a key shows all of it.
+    folded: Option<Folded>,
+    /// The answer that comes, where it is shown as Markdown.
+    markdown: Option<Markdown>,
+    /// What the model has thought since it was last said.
+    thinking: String,
 }
 
 /// A call that runs.
 struct Started {
     /// As it was shown.
     line: String,
+    tool: String,
     /// When something was last told of it.
     told: Instant,
-    /// How many of the last lines of its result are shown; of one, the first is.
-    result_lines: usize,
 }
 
 /// How much is said beside the answer.
@@ -78,7 +91,37 @@ impl View {
             last_started: None,
             is_resumed: false,
             near: Near::default(),
+            directory: None,
+            changes: BTreeMap::new(),
+            folded: None,
+            markdown: None,
+            thinking: String::new(),
         }
+    }
+
+    /// Shows from now on what calls change in files; paths begin here.
+    pub(crate) fn show_changes_in(&mut self, directory: &Path) {
+        self.directory = Some(directory.to_owned());
+    }
+
+    /// From now on answers are shown as Markdown, and what is shown in part is kept: a person sits at a capable terminal.
+    pub(crate) fn show_all_it_can(&mut self) {
+        (self.folded, self.markdown) = (Some(Folded::default()), Some(Markdown::new()));
+    }
+
+    /// The person was shown what this call changes.
+    pub(crate) fn change_was_shown(&mut self, call: &CallId) {
+        self.changes.remove(call);
+    }
+
+    /// Shows all of what was shown in part: the newest first, then the one before.
+    pub(crate) fn unfold(&mut self) {
+        let Some((title, rows)) = self.folded.as_mut().and_then(Folded::next) else {
+            return self.tell("nothing more was left out");
+        };
+        let (title, rows) = (format!("all of: {title}"), rows.to_vec());
+        self.tell(&title);
+        self.rows(&rows);
     }
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
@@ -86,17 +129,23 @@ impl View {
             Notice::Delta(Delta::Text(text)) if self.is_live => self.piece(text),
             Notice::Discarded if self.showed_pieces => {
                 self.showed_pieces = false;
+                self.end_answer();
+                self.thinking.clear();
                 self.tell("(the text above is discarded)");
             }
-            Notice::Message { blocks, .. } => self.message(blocks),
+            Notice::Delta(Delta::Thinking(text)) if self.folded.is_some() => self.think(text),
+            Notice::Message { blocks, .. } => {
+                self.message(blocks);
+                self.look_ahead(blocks);
+            }
             Notice::Ruled(ruling) if self.level == Level::Verbose => {
                 self.tell(&format!("permission: {}", inline(&ruling.to_string())));
             }
             Notice::ToolStarted(call) => {
                 let line = call_line(call);
                 self.tell(&format!("• {line}"));
-                let result_lines = if &*call.name == "bash" { COMMAND_LINES } else { 1 };
-                self.started.insert(call.id.clone(), Started { line, told: Instant::now(), result_lines });
+                let tool = call.name.to_string();
+                self.started.insert(call.id.clone(), Started { line, tool, told: Instant::now() });
                 self.last_started = Some(call.id.clone());
             }
             Notice::RoundClosed { round, .. } => {
@@ -104,6 +153,7 @@ impl View {
                     self.not_run(round);
                 }
                 self.started.clear();
+                self.changes.clear();
                 self.is_resumed = false;
             }
             // What a long call prints would fill the memory where nobody reads it; its result holds what matters.
@@ -248,6 +298,11 @@ impl View {
 
     /// Ends the line that streamed text left open.
     pub(crate) fn end_line(&mut self) {
+        if let Some(markdown) = &mut self.markdown {
+            let spans = markdown.pause();
+            let _ = self.style.put(&spans);
+            self.in_line |= !spans.is_empty();
+        }
         if self.in_line {
             put_aside("\n");
             self.in_line = false;
@@ -255,14 +310,22 @@ impl View {
     }
 
     fn piece(&mut self, text: &str) {
-        self.in_line = !text.ends_with('\n');
+        self.thought();
         self.showed_pieces = true;
         // That it is lost is seen where the work is watched.
-        let _ = put(text);
+        let _ = if let Some(markdown) = &mut self.markdown {
+            let spans = markdown.push(text, size().0);
+            self.in_line = markdown.is_in_row();
+            self.style.put(&spans)
+        } else {
+            self.in_line = !text.ends_with('\n');
+            put(text)
+        };
     }
 
     /// A whole message: shown in pieces already, or now.
     fn message(&mut self, blocks: &[Block]) {
+        self.thought();
         if self.is_live && !self.showed_pieces {
             for block in blocks {
                 if let Block::Text(text) = block {
@@ -271,7 +334,18 @@ impl View {
             }
         }
         self.showed_pieces = false;
+        self.end_answer();
         self.end_line();
+    }
+
+    /// What of the answer waited for more is shown as it is.
+    fn end_answer(&mut self) {
+        if let Some(markdown) = &mut self.markdown {
+            let spans = markdown.end();
+            self.in_line |= !spans.is_empty();
+            self.in_line &= spans.last().is_none_or(|span| !span.text.ends_with('\n'));
+            let _ = self.style.put(&spans);
+        }
     }
 
     /// What a long call has reported last, now and then.
@@ -317,22 +391,74 @@ impl View {
     }
 
     fn finished(&mut self, call: &CallId, outcome: &ToolOutcome) {
-        let most = self.started.get(call).map_or(1, |started| started.result_lines);
-        let head = self.whose(call) + if outcome.status == ToolStatus::Ok { "" } else { "failed: " };
-        let (lines, before) = match (most, outcome.status) {
-            (1, ToolStatus::Ok) => (vec![one_line(&outcome.content, 100)], 0),
-            // How a failure ended tells more than how it began.
-            (1, _) => (vec![last_line(&outcome.content, 100)], 0),
-            _ => last_lines(&outcome.content, most, 100),
+        let changes = self.changes.remove(call);
+        let (tool, line) = match self.started.get(call) {
+            Some(started) => (started.tool.clone(), started.line.clone()),
+            None => (String::new(), String::new()),
         };
-        if let ([] | [_], 0) = (&lines[..], before) {
-            return self.tell(&format!("  {head}{}", lines.concat()));
+        let width = if self.folded.is_some() { size().0.saturating_sub(6).max(20) } else { 100 };
+        let Shown { head, rows, left_out } = results::shown(&tool, outcome, changes.as_ref(), width);
+        let head = self.whose(call) + &head;
+        if !(head.is_empty() && rows.len() > 1) {
+            self.tell(&format!("  {head}"));
         }
-        let more = if before == 0 { String::new() } else { format!("… after {}:", counted(before, "line")) };
-        if !(head.is_empty() && more.is_empty()) {
-            self.tell(&format!("  {}", format!("{head}{more}").trim_end()));
+        let rows: Vec<Row> = rows.into_iter().map(|(tint, row)| (tint, format!("  {row}"))).collect();
+        self.rows(&rows);
+        if let Some(folded) = &mut self.folded {
+            if changes.is_some() && left_out > 0 {
+                self.style.say(Tint::Dim, &format!("    … {} more; Ctrl-O shows all", counted(left_out, "row")));
+            }
+            let plain = |line: &str| (Tint::Dim, format!("  | {line}"));
+            let content = || outcome.content.lines().map(plain).collect();
+            folded.add(line, changes.map_or_else(content, |changes| changes.rows()));
         }
-        lines.iter().for_each(|line| self.tell(&format!("  | {line}")));
+    }
+
+    /// Rows of a result. None of them begins with what a tool wrote.
+    fn rows(&mut self, rows: &[Row]) {
+        if self.level > Level::Quiet {
+            self.end_line();
+            let columns = if self.folded.is_some() { size().0 } else { usize::MAX };
+            for (tint, row) in rows {
+                wrapped(&inline(row), columns).iter().for_each(|row| self.style.say(*tint, row));
+            }
+        }
+    }
+
+    /// What the calls of an answer will change, as long as it did not happen.
+    fn look_ahead(&mut self, blocks: &[Block]) {
+        let Some(directory) = &self.directory else { return };
+        let mut texts = BTreeMap::new();
+        for block in blocks {
+            if let Block::Call(call) = block
+                && let Some(changes) = Changes::after(call, directory, &texts)
+            {
+                texts.extend(changes.texts());
+                self.changes.insert(call.id.clone(), changes);
+            }
+        }
+    }
+
+    /// What the model thinks is told in one line once it says something, and kept.
+    fn think(&mut self, text: &str) {
+        if self.thinking.len() < MOST_THINKING_BYTES {
+            self.thinking.push_str(text);
+        }
+    }
+
+    fn thought(&mut self) {
+        let text = std::mem::take(&mut self.thinking);
+        if text.trim().is_empty() {
+            return;
+        }
+        self.tell(&format!(
+            "thought: {} (Ctrl-O shows all)",
+            one_line(text.trim(), size().0.saturating_sub(30).max(20))
+        ));
+        let rows = text.trim().lines().map(|line| (Tint::Dim, format!("  | {line}"))).collect();
+        if let Some(folded) = &mut self.folded {
+            folded.add(String::from("what the model thought"), rows);
+        }
     }
 
     /// Whose result it is, where that is not the line above.
@@ -401,5 +527,5 @@ fn short(id: &str) -> &str {
 
 /// How long a call must have been silent before a report of it is shown.
 const BETWEEN_REPORTS: Duration = Duration::from_secs(1);
-/// Of what a command wrote these many lines are shown.
-const COMMAND_LINES: usize = 5;
+/// Of what a model thinks, no more is kept.
+const MOST_THINKING_BYTES: usize = 256 * 1024;

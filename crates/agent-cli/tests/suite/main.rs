@@ -32,6 +32,7 @@ mod sandbox;
 mod schema;
 mod second_mounts;
 mod secrets;
+mod seen;
 mod sessions;
 mod shared_index;
 #[path = "../common/signals.rs"]

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The program on a terminal of its own, or nothing.
-fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
+pub(crate) fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> Option<Running> {
     command_on_terminal(scratch, &format!("{arguments} {}", model.flags(Wire::Anthropic).join(" ")))
 }
 
@@ -90,9 +90,11 @@ fn a_question_on_the_terminal() {
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
     running.write("go\r");
-    for (path, answer) in [("b.txt", "n\r"), ("c.txt", "a\r")] {
-        running.wait_for(&format!("allow this call? write_file {path}"));
-        running.wait_for("n REASON = no");
+    for (path, answer) in [("b.txt", "rnot this\r"), ("c.txt", "a")] {
+        running.wait_for_screen(|screen| {
+            let asked = screen.rfind(&format!("allow this call? write_file {path}"));
+            asked.is_some_and(|at| screen[at..].contains("\n  answer:"))
+        });
         running.write(answer);
     }
     running.wait_for("That is all.");
@@ -100,6 +102,98 @@ fn a_question_on_the_terminal() {
     running.end().assert_code(0);
     let there = ["b.txt", "c.txt", "d.txt"].map(|name| scratch.work(name).exists());
     assert_eq!(there, [false, true, true]);
+    assert!(model.last_body()["messages"].to_string().contains("not this"), "the model reads the reason");
+}
+
+/// No, and nothing more until the person has said what to do instead.
+#[test]
+fn a_plain_no_stops_the_turn() {
+    let scratch = Scratch::new();
+    let model = asks_to_write();
+    let Some(mut running) = at_a_question(&scratch, &model) else { return };
+    running.write("n");
+    running.wait_for_screen(|screen| screen.contains("stopped\n>"));
+    assert_eq!(model.requests().len(), 1, "nothing went on");
+    running.write("write c.txt instead\r");
+    at_rest_after(&running, "That is all.");
+    running.write("\x04");
+    running.end().assert_code(0);
+    assert!(!scratch.work("b.txt").exists());
+    let said = model.last_body()["messages"].to_string();
+    assert!(said.contains("write c.txt instead") && said.contains("denied"), "{said}");
+}
+
+/// What is typed before a question is there was not meant for it, and for a moment no key is; nor is a paste, however long it is there.
+#[test]
+fn keys_that_come_before_the_question_do_not_answer_it() {
+    let scratch = Scratch::new();
+    let slow = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    let model = Model::script([slow.after(Duration::from_millis(300)), Step::text("That is all.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    model.wait_for_requests(1);
+    running.write("yyy");
+    running.wait_for_screen(|screen| screen.contains("\n> yyy\n"));
+    running.wait_for("answer: ");
+    running.write("\x1b[200~y\x1b[201~");
+    running.wait_for("a paste is no answer");
+    assert!(!scratch.work("b.txt").exists());
+    running.write("y");
+    running.wait_for_screen(|screen| screen.contains("That is all.\n> yyy\n"));
+    running.write("\x03");
+    running.wait_for_screen(|screen| screen.trim_end().ends_with('>'));
+    running.write("\x04");
+    let ended = running.end();
+    assert!(ended.assert_code(0).out.contains("  … "), "keys count from a moment on: {ended:?}");
+    assert!(scratch.work("b.txt").exists());
+}
+
+/// Rules for the plain commands of a call, several at once; and an answer as a line.
+#[test]
+fn one_key_allows_what_is_offered() {
+    let scratch = Scratch::repository();
+    let bash = |command: &str| Step::call("bash", json!({"command": command}));
+    let model = Model::script([
+        bash("git log --oneline | head -1"),
+        bash("git log -3 | head -2"),
+        bash("rm -f nothing"),
+        bash("rm -f nothing2"),
+        Step::text("That is all."),
+    ]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for_screen(|screen| screen.contains("  answer:"));
+    running.wait_for("`bash(git log:*)`, `bash(head:*)`");
+    running.write("s");
+    // The second call is covered; the third is asked about.
+    running.wait_for_screen(|screen| {
+        screen.rfind("allow this call? bash rm").is_some_and(|at| screen[at..].contains("\n  answer:"))
+    });
+    running.write(":s bash(rm:*)\r");
+    at_rest_after(&running, "That is all.");
+    running.write("\x04");
+    running.end().assert_code(0);
+    assert_eq!(model.requests().len(), 5);
+}
+
+/// The arguments in the person's own editor.
+#[test]
+fn arguments_are_changed_in_an_editor() {
+    let scratch = Scratch::new();
+    let model = asks_to_write();
+    let flags = model.flags(Wire::Anthropic).join(" ");
+    let line = format!("EDITOR=\"sed -i s/b.txt/c.txt/\" {} {flags}", env!("CARGO_BIN_EXE_agent"));
+    let Some(mut running) = program_on_terminal(&scratch, &line) else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for("answer: ");
+    running.write("e");
+    at_rest_after(&running, "That is all.");
+    running.write("\x04");
+    running.end().assert_code(0);
+    assert!(scratch.work("c.txt").exists() && !scratch.work("b.txt").exists());
 }
 
 fn asks_to_write() -> Model {
@@ -173,7 +267,7 @@ fn closing_the_terminal_on_a_question_is_no_answer() {
 }
 
 /// Waits until the prompt stands below an answer and nothing goes on.
-fn at_rest_after(running: &Running, answer: &str) {
+pub(crate) fn at_rest_after(running: &Running, answer: &str) {
     running.wait_for_screen(|screen| screen.contains(&format!("{answer}\n>")) && !screen.contains("working"));
 }
 
@@ -265,9 +359,9 @@ fn no_line_of_a_paste_answers_a_question() {
             running.wait_for("Ctrl-C drops the paste");
         }
         running.write(rest);
-        running.wait_for("that is not one of the answers");
+        running.wait_for("a paste is no answer");
         assert!(!scratch.work("b.txt").exists(), "a paste approved the call");
-        running.write("n\r");
+        running.write("rno\r");
         at_rest_after(&running, "That is all.");
         running.write("\x04");
         running.end().assert_code(0);

@@ -24,6 +24,7 @@ const _: () = {
     while let [row, rest @ ..] = left {
         if !contains(table.passing, row.to) && !contains(table.terminal, row.to) {
             assert!(has_row(row.to, session::Trigger::UserInput), "a state that waits takes no message");
+            assert!(has_row(row.to, session::Trigger::InputAfterTurn), "a state that waits takes no message for later");
             assert!(has_row(row.to, session::Trigger::CancelRequested), "a state that waits takes no stop");
             assert!(has_row(row.to, session::Trigger::SessionResumed), "a state that waits cannot be resumed");
         }

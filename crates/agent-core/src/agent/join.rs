@@ -152,9 +152,14 @@ impl Agent {
     ) -> Result<(), Rejected> {
         let takes_commands = self.session.is_started() && !self.session.is_over();
         let event = match (&mut self.oversight, event) {
-            (Some(oversight), session::Event::UserInput { text }) if takes_commands => {
+            (Some(oversight), event @ (session::Event::UserInput { .. } | session::Event::InputAfterTurn { .. }))
+                if takes_commands =>
+            {
+                let waits = matches!(event, session::Event::InputAfterTurn { .. });
+                let text = event.into_message().unwrap_or_default();
                 step.down = oversight.message(at_ms, lifecycle::Event::InputReceived { text })?;
                 match command(&self.session, &step.down) {
+                    Some(session::Event::UserInput { text }) if waits => session::Event::InputAfterTurn { text },
                     Some(command) => command,
                     // There is one on every such row; `claims` holds that.
                     None => {

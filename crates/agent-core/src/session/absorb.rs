@@ -2,7 +2,7 @@
 
 use super::compaction::Cause;
 use super::labels::{Trigger, event_triggers};
-use super::{CancelReason, Event, Repetition, Session};
+use super::{Event, Repetition, Session, stop};
 use crate::permission::Ruling;
 use alloc::format;
 use alloc::vec::Vec;
@@ -11,11 +11,13 @@ impl Session {
     /// Takes in what an event brings, and tells what is decided about calls.
     pub(super) fn take_in(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
         if trigger.answers_all() {
-            self.asked = None;
+            self.asked.close();
         }
         match event {
             Event::Started | Event::LlmDelta { .. } | Event::ToolProgress { .. } => {}
             Event::UserInput { text } => self.absorb_input(text),
+            Event::InputAfterTurn { text } => self.absorb_input_after_turn(text),
+            Event::InputWithdrawn { text } => self.outbox.withdraw(&text),
             Event::FollowUp { text, used_ms } => self.absorb_follow_up(text, used_ms),
             Event::BudgetRaised { limits } => {
                 self.config.limits = limits;
@@ -26,10 +28,10 @@ impl Session {
             }
             Event::Reconfigured { config } => self.absorb_config(*config),
             Event::CompactionRequested => self.begin_summary(),
-            Event::CancelRequested => self.absorb_cancel(CancelReason::Requested),
+            Event::CancelRequested => self.absorb_cancel(stop::Reason::Requested),
             Event::DeadlineReached { .. } => {
                 self.deadline.reached();
-                self.absorb_cancel(CancelReason::DeadlineReached);
+                self.absorb_cancel(stop::Reason::DeadlineReached);
             }
             Event::LeaveRequested => self.hooks.open_end(),
             Event::ShutdownRequested => self.absorb_shutdown(),
@@ -46,11 +48,11 @@ impl Session {
             Event::ToolCompleted { call, outcome, .. } => self.absorb_outcome(trigger, &call, outcome, rulings),
             Event::GitChecked { report, .. } => {
                 if !report.formatting_due && !report.commit_due {
-                    self.settle_changes();
+                    self.changes.settle();
                 }
             }
             Event::FormattersFinished { report, .. } => self.absorb_formatting(report),
-            Event::ChangesCommitted { .. } => self.settle_changes(),
+            Event::ChangesCommitted { .. } => self.changes.settle(),
             Event::HooksFinished { mut report, .. } => match report.stop.take() {
                 Some(reason) if trigger == Trigger::HooksStoppedTurn => self.absorb_hook_stop(*report, &reason),
                 Some(_) | None => self.absorb_hook_report(*report),
@@ -91,9 +93,9 @@ impl Session {
             | Trigger::AutoResponseUnusableForGood
             | Trigger::AutoNoToolCalls => self.take_reply(),
             // A message that a hook held back does not count against the one behind it.
-            Trigger::AutoQueuedInput => {
+            Trigger::AutoQueuedInput | Trigger::AutoWaitingInput => {
                 self.begin_work();
-                self.outbox.take_up_queue();
+                self.outbox.take_up_all();
             }
             Trigger::AutoRaisedWorkDue => self.resume(),
             Trigger::AutoInputGathered => self.outbox.take_up_queue(),

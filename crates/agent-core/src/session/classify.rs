@@ -1,6 +1,7 @@
 //! From facts to triggers: reads the session's data, changes nothing.
 
 use super::batch::{self, Batch, Count, Counts, Ended};
+use super::event::Source;
 use super::labels::{Trigger, event_triggers};
 use super::reply::Reply;
 use super::{Event, Objection, Reason, Session, Ticket, compaction};
@@ -16,8 +17,8 @@ impl Session {
     /// Whether the event is a timer that the session does not wait for any more: it was withdrawn, replaced or taken already. The driver
     /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
     pub(super) fn is_late(&self, event: &Event) -> bool {
-        let Some(ticket) = event.timer() else { return false };
-        let was_given = (1..=self.next_ticket).contains(&ticket.0);
+        let (Some(ticket), Source::Timer) = (event.ticket(), event.source()) else { return false };
+        let was_given = self.next_ticket.has_given(ticket);
         was_given && (!self.is_open(ticket) || self.is_over())
     }
 
@@ -25,11 +26,12 @@ impl Session {
     pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::Started => Ok(Trigger::Started),
-            Event::UserInput { text } | Event::FollowUp { text, .. } if text.trim().is_empty() => {
-                Err(Objection::Blank.into())
-            }
+            message if message.message().is_some_and(|text| text.trim().is_empty()) => Err(Objection::Blank.into()),
             Event::UserInput { .. } | Event::FollowUp { .. } => Ok(Trigger::UserInput),
-            Event::BudgetRaised { .. } if self.held.is_stopped() && self.asked.is_none() => {
+            Event::InputAfterTurn { .. } => Ok(Trigger::InputAfterTurn),
+            Event::InputWithdrawn { text } if self.outbox.waits(text) => Ok(Trigger::InputWithdrawn),
+            Event::InputWithdrawn { .. } => Err(Objection::NotWaiting.into()),
+            Event::BudgetRaised { .. } if self.held.is_stopped() && !self.asked.is_open() => {
                 Ok(Trigger::BudgetRaisedWorkDue)
             }
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
@@ -68,16 +70,16 @@ impl Session {
                 Ok(batch.map_or(Trigger::ToolsStopped, |batch| self.tool_completed(batch, call, outcome)))
             }
             Event::GitChecked { ticket, report } => {
-                self.answers(*ticket, Trigger::GitChecked).map(|plain| match self.cancel {
-                    None if report.formatting_due => Trigger::GitCheckedFormattingDue,
-                    None if report.commit_due => Trigger::GitCheckedCommitDue,
-                    None | Some(_) => plain,
+                self.answers(*ticket, Trigger::GitChecked).map(|plain| match self.cancel.is_pending() {
+                    false if report.formatting_due => Trigger::GitCheckedFormattingDue,
+                    false if report.commit_due => Trigger::GitCheckedCommitDue,
+                    true | false => plain,
                 })
             }
             Event::FormattersFinished { ticket, report } => {
-                self.answers(*ticket, Trigger::FormattersFinished).map(|plain| match self.cancel {
-                    None if report.commit_due => Trigger::FormattersFinishedCommitDue,
-                    None | Some(_) => plain,
+                self.answers(*ticket, Trigger::FormattersFinished).map(|plain| match self.cancel.is_pending() {
+                    false if report.commit_due => Trigger::FormattersFinishedCommitDue,
+                    true | false => plain,
                 })
             }
             Event::ChangesCommitted { ticket, .. } => self.answers(*ticket, Trigger::ChangesCommitted),
@@ -94,7 +96,7 @@ impl Session {
     }
 
     fn interrupted(&self) -> Trigger {
-        if self.cancel.is_some() { Trigger::LlmAborted } else { Trigger::LlmInterrupted }
+        if self.cancel.is_pending() { Trigger::LlmAborted } else { Trigger::LlmInterrupted }
     }
 
     fn deadline_reached(&self, ticket: Ticket) -> Result<Trigger, Reason> {
@@ -104,7 +106,7 @@ impl Session {
     /// Whether the guard of an automatic row holds.
     pub(super) fn guard_holds(&self, trigger: Trigger) -> bool {
         match trigger {
-            Trigger::AutoCancelled => self.cancel.is_some(),
+            Trigger::AutoCancelled => self.cancel.is_pending(),
             Trigger::AutoBudgetSpent => self.blocking_limit().is_some(),
             Trigger::AutoHooksDue => self.hooks_before_request().is_some(),
             Trigger::AutoStopHooksDue => self.hooks_before_stop().is_some(),
@@ -123,7 +125,8 @@ impl Session {
             }
             Trigger::AutoNoToolCalls => matches!(self.reply.as_deref(), Some(Reply::Done(_))),
             Trigger::AutoQueuedInput => self.outbox.has_queue(),
-            Trigger::AutoQueueEmpty => !self.outbox.has_queue(),
+            Trigger::AutoWaitingInput => self.outbox.has_waiting(),
+            Trigger::AutoQueueEmpty => !self.outbox.has_queue() && !self.outbox.has_waiting(),
             Trigger::AutoNeedsApproval => self.batch.as_deref().is_some_and(Batch::has_open_questions),
             Trigger::AutoNothingToRun => !self.batch.as_deref().is_some_and(Batch::has_cleared),
             Trigger::AutoClear => self.batch.as_deref().is_some_and(Batch::has_cleared),
@@ -154,7 +157,7 @@ impl Session {
 
     /// The limit that a turn would meet if it began now: its counters begin anew.
     pub(super) fn limit_ahead(&self) -> Option<LimitReached> {
-        self.blocking_limit().filter(|reached| self.asked.is_some() || reached.kind != LimitKind::FailuresInRow)
+        self.blocking_limit().filter(|reached| self.asked.is_open() || reached.kind != LimitKind::FailuresInRow)
     }
 
     /// The limit on repetitions, if the model reached it.
@@ -176,26 +179,23 @@ impl Session {
     }
 
     fn answers(&self, ticket: Ticket, trigger: Trigger) -> Result<Trigger, Reason> {
-        match self.asked {
-            Some(asked) if asked.ticket == ticket => Ok(trigger),
-            Some(_) | None => Err(Reason::StaleTicket),
-        }
+        if self.asked.ticket() == Some(ticket) { Ok(trigger) } else { Err(Reason::StaleTicket) }
     }
 
     fn prepared(&self, ticket: Ticket, facts: &[CallFacts]) -> Result<Trigger, Reason> {
         self.answers(ticket, Trigger::ToolsPrepared)?;
         let is_covered = self.batch.as_ref().is_some_and(|batch| batch.is_covered_by(facts));
         let is_stop = |fact: &CallFacts| fact.hooks.as_ref().is_some_and(|report| report.stop.is_some());
-        match self.cancel {
+        match self.cancel.is_pending() {
             _ if !is_covered => Err(Objection::IncompleteFacts.into()),
-            None if facts.iter().any(is_stop) => Ok(Trigger::HooksStoppedTurn),
-            None | Some(_) => Ok(Trigger::ToolsPrepared),
+            false if facts.iter().any(is_stop) => Ok(Trigger::HooksStoppedTurn),
+            true | false => Ok(Trigger::ToolsPrepared),
         }
     }
 
     /// Whether there is a turn that hooks can end: not at the session's end, and not when it is being stopped already.
     fn has_turn_to_stop(&self) -> bool {
-        self.cancel.is_none() && !self.hooks.run_on(HookPoint::SessionEnd)
+        !self.cancel.is_pending() && !self.hooks.run_on(HookPoint::SessionEnd)
     }
 
     fn running(&self, call: &CallId) -> Result<(), Reason> {
@@ -211,18 +211,18 @@ impl Session {
         let summary = compaction::summary(response).ok();
         let helps =
             summary.is_some_and(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text).is_some());
-        match (helps, self.cancel) {
-            (true, Some(_)) => Trigger::CompactionCompletedWorkDue,
-            (false, Some(_)) => Trigger::LlmAborted,
-            (true, None) if self.is_work_due_after_compaction() => Trigger::CompactionCompletedWorkDue,
-            (true, None) => Trigger::CompactionCompleted,
-            (false, None) => self.no_summary(true),
+        match (helps, self.cancel.is_pending()) {
+            (true, true) => Trigger::CompactionCompletedWorkDue,
+            (false, true) => Trigger::LlmAborted,
+            (true, false) if self.is_work_due_after_compaction() => Trigger::CompactionCompletedWorkDue,
+            (true, false) => Trigger::CompactionCompleted,
+            (false, false) => self.no_summary(true),
         }
     }
 
     /// A model call failed: what can be done about it?
     fn failed(&self, at_ms: u64, error: &LlmError, chance_permille: u16) -> Trigger {
-        if self.cancel.is_some() {
+        if self.cancel.is_pending() {
             return Trigger::LlmAborted;
         }
         let is_hopeful = error.kind.is_retryable();
@@ -280,7 +280,7 @@ impl Session {
         }
         let has_run = outcome.status != ToolStatus::NotRun;
         let more_to_run = batch.has_runnable(&self.config.permissions);
-        if self.cancel.is_some() {
+        if self.cancel.is_pending() {
             if more_to_run { Trigger::ToolsStopped } else { Trigger::ToolsAllCompleted }
         } else if more_to_run && !self.is_cut_after(batch, call, || Some(self.ended(outcome))) {
             Trigger::ToolGroupCompleted
@@ -312,7 +312,7 @@ impl Session {
 
     /// Whether something may have been changed since hooks last looked.
     fn has_unseen_changes(&self) -> bool {
-        self.changes.get().is_some_and(|record| record.unseen)
+        self.changes.are_unseen()
     }
 
     pub(super) fn can_compact(&self) -> bool {
@@ -345,7 +345,10 @@ impl Session {
     }
 
     fn is_work_due_after_compaction(&self) -> bool {
-        self.compaction.due != Some(compaction::Cause::Requested) || self.outbox.has_queue() || self.held.is_raised()
+        self.compaction.due != Some(compaction::Cause::Requested)
+            || self.outbox.has_queue()
+            || self.outbox.has_waiting()
+            || self.held.is_raised()
     }
 
     /// What it is that there will be no summary: work whose limit was raised meanwhile does not depend on it, unless the provider said what

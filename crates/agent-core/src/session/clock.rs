@@ -107,13 +107,13 @@ impl Session {
 
     /// Arms the turn's clock with what is left, unless no turn is going on, it is being stopped, or nothing limits it.
     pub(super) fn start_deadline(&mut self) -> Option<Ticket> {
-        if !self.deadline.running || self.cancel.is_some() {
+        if !self.deadline.running || self.cancel.is_pending() {
             return None;
         }
         // Also when the limit was lifted: the old deadline must not count any more.
         self.stop_clock();
         self.config.limits.max_wall_time_ms?;
-        let ticket = self.ticket();
+        let ticket = self.next_ticket.give();
         self.deadline.arm(ticket, self.now_ms);
         Some(ticket)
     }

@@ -15,7 +15,8 @@
 //! A crash of the computer can therefore lose an answer that was shown and on which nothing was done, or the result of a call that only read:
 //! both are asked for again.
 
-use super::{Action, Event};
+use super::Action;
+use super::event::Source;
 use serde::{Deserialize, Serialize};
 
 /// When the record of an event has to be durable: what a driver does before it performs a step.
@@ -34,54 +35,11 @@ impl Durability {
     /// Of a step that this event brought about.
     pub(super) fn of(event: Source, actions: &[Action]) -> Self {
         match event {
-            Source::Acknowledged => Self::Now,
+            Source::Acknowledged | Source::Timer => Self::Now,
             Source::AskedAgain => {
                 actions.iter().map(of_action).min_by_key(|durability| *durability as u8).unwrap_or(Self::Later)
             }
             Source::Transient => Self::Later,
-        }
-    }
-}
-
-/// Where an event comes from, as far as its record is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// The one who reports it may forget it as soon as it is taken.
-    Acknowledged,
-    /// The session asked for it, and would ask again.
-    AskedAgain,
-    /// It is not recorded.
-    Transient,
-}
-
-impl Source {
-    pub(super) const fn of(event: &Event) -> Self {
-        match event {
-            Event::LlmCompleted { .. } | Event::ToolCompleted { .. } => Self::AskedAgain,
-            Event::LlmDelta { .. } | Event::ToolProgress { .. } => Self::Transient,
-            Event::Started
-            | Event::UserInput { .. }
-            | Event::FollowUp { .. }
-            | Event::BudgetRaised { .. }
-            | Event::Reconfigured { .. }
-            | Event::CompactionRequested
-            | Event::CancelRequested
-            | Event::LeaveRequested
-            | Event::ShutdownRequested
-            | Event::SessionResumed { .. }
-            | Event::LlmFailed { .. }
-            | Event::LlmAborted { .. }
-            | Event::LlmInterrupted { .. }
-            | Event::RetryTimeout { .. }
-            | Event::DeadlineReached { .. }
-            | Event::ToolsPrepared { .. }
-            | Event::ApprovalAnswered { .. }
-            | Event::GitChecked { .. }
-            | Event::FormattersFinished { .. }
-            | Event::ChangesCommitted { .. }
-            | Event::HooksFinished { .. }
-            | Event::HookFailed { .. }
-            | Event::HooksStoppedTurn { .. } => Self::Acknowledged,
         }
     }
 }

@@ -32,6 +32,18 @@ pub enum Event {
         /// The time that the message before it has used, in milliseconds.
         used_ms: u64,
     },
+    /// The user sent a message that waits for the end of the turn, whereas any other one goes out with the next results. Where no turn is
+    /// going on, both are the same. Blank ones are refused.
+    InputAfterTurn {
+        /// The message.
+        text: String,
+    },
+    /// The user takes a message back that has not gone out: it comes back with [`ReturnQueuedInput`](super::Action::ReturnQueuedInput). Of
+    /// those with the same text it is one that waits for the end of the turn, and the newest. Refused once none waits.
+    InputWithdrawn {
+        /// The message.
+        text: String,
+    },
     /// The user changed the limits; those in flight are not affected.
     BudgetRaised {
         /// All limits from now on.
@@ -204,76 +216,93 @@ pub struct LeftCall {
     pub only_reads: bool,
 }
 
+/// Where an event comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The one who reports it may forget it as soon as it is taken.
+    Acknowledged,
+    /// The same, of a timer.
+    Timer,
+    /// The session asked for it, and would ask again.
+    AskedAgain,
+    /// It is not recorded.
+    Transient,
+}
+
 impl Event {
-    /// The event's name, for refusals and traces.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
+    /// All that is said of an event by its kind: its name, the ticket that it carries, where it comes from.
+    #[inline]
+    const fn kind(&self) -> (&'static str, Option<Ticket>, Source) {
+        use Source::{Acknowledged, AskedAgain, Timer, Transient};
         match self {
-            Self::Started => "Started",
-            Self::UserInput { .. } => "UserInput",
-            Self::FollowUp { .. } => "FollowUp",
-            Self::BudgetRaised { .. } => "BudgetRaised",
-            Self::Reconfigured { .. } => "Reconfigured",
-            Self::CompactionRequested => "CompactionRequested",
-            Self::CancelRequested => "CancelRequested",
-            Self::LeaveRequested => "LeaveRequested",
-            Self::ShutdownRequested => "ShutdownRequested",
-            Self::SessionResumed { .. } => "SessionResumed",
-            Self::LlmDelta { .. } => "LlmDelta",
-            Self::LlmCompleted { .. } => "LlmCompleted",
-            Self::LlmFailed { .. } => "LlmFailed",
-            Self::LlmAborted { .. } => "LlmAborted",
-            Self::LlmInterrupted { .. } => "LlmInterrupted",
-            Self::RetryTimeout { .. } => "RetryTimeout",
-            Self::DeadlineReached { .. } => "DeadlineReached",
-            Self::ToolsPrepared { .. } => "ToolsPrepared",
-            Self::ApprovalAnswered { .. } => "ApprovalAnswered",
-            Self::ToolProgress { .. } => "ToolProgress",
-            Self::ToolCompleted { .. } => "ToolCompleted",
-            Self::GitChecked { .. } => "GitChecked",
-            Self::FormattersFinished { .. } => "FormattersFinished",
-            Self::ChangesCommitted { .. } => "ChangesCommitted",
-            Self::HooksFinished { .. } => "HooksFinished",
-            Self::HookFailed { .. } => "HookFailed",
-            Self::HooksStoppedTurn { .. } => "HooksStoppedTurn",
+            Self::Started => ("Started", None, Acknowledged),
+            Self::UserInput { .. } => ("UserInput", None, Acknowledged),
+            Self::FollowUp { .. } => ("FollowUp", None, Acknowledged),
+            Self::InputAfterTurn { .. } => ("InputAfterTurn", None, Acknowledged),
+            Self::InputWithdrawn { .. } => ("InputWithdrawn", None, Acknowledged),
+            Self::BudgetRaised { .. } => ("BudgetRaised", None, Acknowledged),
+            Self::Reconfigured { .. } => ("Reconfigured", None, Acknowledged),
+            Self::CompactionRequested => ("CompactionRequested", None, Acknowledged),
+            Self::CancelRequested => ("CancelRequested", None, Acknowledged),
+            Self::LeaveRequested => ("LeaveRequested", None, Acknowledged),
+            Self::ShutdownRequested => ("ShutdownRequested", None, Acknowledged),
+            Self::SessionResumed { .. } => ("SessionResumed", None, Acknowledged),
+            Self::LlmDelta { ticket, .. } => ("LlmDelta", Some(*ticket), Transient),
+            Self::LlmCompleted { ticket, .. } => ("LlmCompleted", Some(*ticket), AskedAgain),
+            Self::LlmFailed { ticket, .. } => ("LlmFailed", Some(*ticket), Acknowledged),
+            Self::LlmAborted { ticket, .. } => ("LlmAborted", Some(*ticket), Acknowledged),
+            Self::LlmInterrupted { ticket } => ("LlmInterrupted", Some(*ticket), Acknowledged),
+            Self::RetryTimeout { ticket } => ("RetryTimeout", Some(*ticket), Timer),
+            Self::DeadlineReached { ticket } => ("DeadlineReached", Some(*ticket), Timer),
+            Self::ToolsPrepared { ticket, .. } => ("ToolsPrepared", Some(*ticket), Acknowledged),
+            Self::ApprovalAnswered { ticket, .. } => ("ApprovalAnswered", Some(*ticket), Acknowledged),
+            Self::ToolProgress { ticket, .. } => ("ToolProgress", Some(*ticket), Transient),
+            Self::ToolCompleted { ticket, .. } => ("ToolCompleted", Some(*ticket), AskedAgain),
+            Self::GitChecked { ticket, .. } => ("GitChecked", Some(*ticket), Acknowledged),
+            Self::FormattersFinished { ticket, .. } => ("FormattersFinished", Some(*ticket), Acknowledged),
+            Self::ChangesCommitted { ticket, .. } => ("ChangesCommitted", Some(*ticket), Acknowledged),
+            Self::HooksFinished { ticket, .. } => ("HooksFinished", Some(*ticket), Acknowledged),
+            Self::HookFailed { ticket, .. } => ("HookFailed", Some(*ticket), Acknowledged),
+            Self::HooksStoppedTurn { ticket, .. } => ("HooksStoppedTurn", Some(*ticket), Acknowledged),
         }
     }
 
-    /// The ticket of a timer that fired.
-    pub(super) const fn timer(&self) -> Option<Ticket> {
+    /// The event's name, for refusals and traces.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.kind().0
+    }
+
+    /// The ticket of what the event answers. What comes by itself has none.
+    #[must_use]
+    pub const fn ticket(&self) -> Option<Ticket> {
+        self.kind().1
+    }
+
+    /// The message that the event brings, whenever it goes out.
+    #[must_use]
+    pub fn message(&self) -> Option<&str> {
         match self {
-            Self::RetryTimeout { ticket } | Self::DeadlineReached { ticket } => Some(*ticket),
-            Self::Started
-            | Self::UserInput { .. }
-            | Self::FollowUp { .. }
-            | Self::BudgetRaised { .. }
-            | Self::Reconfigured { .. }
-            | Self::CompactionRequested
-            | Self::CancelRequested
-            | Self::LeaveRequested
-            | Self::ShutdownRequested
-            | Self::SessionResumed { .. }
-            | Self::LlmDelta { .. }
-            | Self::LlmCompleted { .. }
-            | Self::LlmFailed { .. }
-            | Self::LlmAborted { .. }
-            | Self::LlmInterrupted { .. }
-            | Self::ToolsPrepared { .. }
-            | Self::ApprovalAnswered { .. }
-            | Self::ToolProgress { .. }
-            | Self::ToolCompleted { .. }
-            | Self::GitChecked { .. }
-            | Self::FormattersFinished { .. }
-            | Self::ChangesCommitted { .. }
-            | Self::HooksFinished { .. }
-            | Self::HookFailed { .. }
-            | Self::HooksStoppedTurn { .. } => None,
+            Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The same, taken out.
+    pub(crate) fn into_message(self) -> Option<String> {
+        match self {
+            Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text } => Some(text),
+            _ => None,
         }
     }
 
     /// Whether the event changes nothing but the screen, so that it need not be journalled.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::LlmDelta { .. } | Self::ToolProgress { .. })
+        matches!(self.source(), Source::Transient)
+    }
+
+    pub(super) const fn source(&self) -> Source {
+        self.kind().2
     }
 }

@@ -78,8 +78,8 @@ impl Session {
     /// Whether a ticket that is open was not given yet.
     fn has_ticket_of_the_future(&self) -> bool {
         let deadline = self.deadline.ticket();
-        let open = self.asked.map(|asked| asked.ticket).into_iter().chain(deadline);
-        open.into_iter().any(|ticket| ticket.0 > self.next_ticket)
+        let open = self.asked.ticket().into_iter().chain(deadline);
+        open.into_iter().any(|ticket| !self.next_ticket.has_given(ticket))
     }
 
     fn contradiction(&self) -> Option<&'static str> {
@@ -88,13 +88,13 @@ impl Session {
             return Some("at rest");
         }
         // What was in flight at the end is not forgotten.
-        let waits_for_driver = if self.is_over() { self.asked.is_some() } else { self.state.asks().is_some() };
+        let waits_for_driver = if self.is_over() { self.asked.is_open() } else { self.state.asks().is_some() };
         let has_batch = matches!(self.state, State::PreparingTools | State::AwaitingApproval | State::ExecutingTools);
         let faults = [
-            (self.asked.is_some() != waits_for_driver, "with a request to the driver missing or left over"),
+            (self.asked.is_open() != waits_for_driver, "with a request to the driver missing or left over"),
             (self.has_ticket_of_the_future(), "with a ticket that has not been issued"),
             (self.held.is_stopped() && !self.may_be_stopped(), "with missing work that a limit stopped"),
-            (self.cancel.is_some() && self.asked.is_none(), "with a stop of nothing"),
+            (self.cancel.is_pending() && !self.asked.is_open(), "with a stop of nothing"),
             (
                 self.hooks.is_running() != (self.state == State::RunningHooks),
                 "with the hooks' input missing or left over",

@@ -68,6 +68,10 @@ labels! {
         Started,
         /// The user sent a message.
         UserInput,
+        /// The user sent a message that waits for the end of the turn.
+        InputAfterTurn,
+        /// The user takes a message back that has not gone out.
+        InputWithdrawn,
         /// Limits were raised.
         BudgetRaised,
         /// Limits were raised, and work that a limit had stopped can continue.
@@ -178,6 +182,8 @@ labels! {
         AutoQueuedInput,
         /// The user's hooks run before the turn ends.
         AutoStopHooksDue,
+        /// A message waits for the end of the turn.
+        AutoWaitingInput,
         /// Nothing is queued.
         AutoQueueEmpty,
         /// Always; there is nothing to decide.
@@ -248,6 +254,8 @@ macro_rules! other_triggers {
     () => {
         Trigger::Started
             | Trigger::UserInput
+            | Trigger::InputAfterTurn
+            | Trigger::InputWithdrawn
             | Trigger::BudgetRaised
             | Trigger::BudgetRaisedWorkDue
             | Trigger::Reconfigured

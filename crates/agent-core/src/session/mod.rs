@@ -28,8 +28,10 @@
 
 mod absorb;
 mod action;
+mod asked;
 mod batch;
 mod calls;
+mod changes;
 mod classify;
 mod clock;
 mod compaction;
@@ -51,6 +53,7 @@ mod reply;
 mod resumed;
 mod step;
 mod stepping;
+mod stop;
 pub mod table;
 mod tool_calls;
 mod turn;
@@ -74,24 +77,24 @@ use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use asked::{Asked, Tickets};
 use batch::Batch;
 use calls::ModelCalls;
+use changes::Changes;
 use clock::Deadline;
 use compaction::Compaction;
 use context::Context;
-use durability::Source;
 use held::Held;
 use loops::Repetition;
 use outbox::Outbox;
 use outcome::{LastRun, Run};
-use rare::Rare;
 use reply::Reply;
 use serde::{Deserialize, Serialize};
 use statetable::{Machine, Proved, Rendering};
 use step::note;
+use stop::{Notice, Stop};
 use used_ids::UsedIds;
 use user_hooks::HookBook;
 
@@ -113,12 +116,12 @@ pub struct Session {
     outbox: Outbox,
 
     /// The one thing that the current waiting state waits for.
-    asked: Option<Asked>,
+    asked: Asked,
     /// The model's answer while it is being looked at.
     reply: Option<Box<Reply>>,
     reply_usage: Option<Box<Usage>>,
     batch: Option<Box<Batch>>,
-    changes: Rare<ChangeRecord>,
+    changes: Changes,
     used_ids: UsedIds,
 
     ledger: Ledger,
@@ -131,13 +134,13 @@ pub struct Session {
     deadline: Deadline,
     hooks: HookBook,
 
-    cancel: Option<CancelReason>,
+    cancel: Stop,
     /// What the next `DisplayError` says.
-    notice: Option<Box<Notice>>,
+    notice: Notice,
     #[serde(flatten)]
     held: Held,
     run: LastRun,
-    next_ticket: u64,
+    next_ticket: Tickets,
     next_call: u64,
     trace: Trace,
 }
@@ -164,11 +167,11 @@ impl Session {
             now_ms: 0,
             conversation: Conversation::new(),
             outbox: Outbox::default(),
-            asked: None,
+            asked: Asked::default(),
             reply: None,
             reply_usage: None,
             batch: None,
-            changes: Rare::default(),
+            changes: Changes::default(),
             used_ids: UsedIds::default(),
             ledger: Ledger::default(),
             calls: ModelCalls::default(),
@@ -177,11 +180,11 @@ impl Session {
             repetition: Repetition::default(),
             deadline: Deadline::default(),
             hooks: HookBook::default(),
-            cancel: None,
-            notice: None,
+            cancel: Stop::default(),
+            notice: Notice::default(),
             held: Held::default(),
             run: LastRun::default(),
-            next_ticket: 0,
+            next_ticket: Tickets::default(),
             next_call: 0,
             trace: Trace::new(None),
             config,
@@ -196,7 +199,7 @@ impl Session {
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
     pub fn step(&mut self, at_ms: u64, event: Event) -> Result<Step, Rejected> {
-        let source = Source::of(&event);
+        let source = event.source();
         let mut step = Machine::step(self, at_ms, event)?;
         note(source, &mut step);
         Ok(step)
@@ -210,7 +213,7 @@ impl Session {
         step: &mut Step,
         rendering: Rendering,
     ) -> Result<(), Rejected> {
-        let source = Source::of(&event);
+        let source = event.source();
         Machine::step_into(self, at_ms, event, step, rendering)?;
         note(source, step);
         Ok(())
@@ -227,7 +230,7 @@ impl Session {
     #[must_use]
     pub fn is_open(&self, ticket: Ticket) -> bool {
         let deadline = self.deadline.ticket();
-        self.asked.map(|asked| asked.ticket) == Some(ticket) || deadline == Some(ticket)
+        self.asked.ticket() == Some(ticket) || deadline == Some(ticket)
     }
 
     /// What a call of [`ExecuteTools`](Action::ExecuteTools) must leave out of what it shows, as the deny rules stand. The driver hands it
@@ -257,7 +260,7 @@ impl Session {
 
     /// Whether a run is going on that is to end by itself: it is neither a summary that was asked for nor being stopped.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.run.is_at_work() && self.cancel.is_none()
+        self.run.is_at_work() && !self.cancel.is_pending()
     }
 
     /// Whether the session has ended for good.
@@ -272,9 +275,16 @@ impl Session {
         &self.conversation
     }
 
-    /// What the user said that is in no answered request yet, oldest first: it goes out with the next one.
+    /// What the user said that is in no answered request yet, in the order in which it goes out.
     pub fn pending_input(&self) -> impl Iterator<Item = &str> {
         self.outbox.messages()
+    }
+
+    /// The messages that [can be taken back](Event::InputWithdrawn), in the order in which they go out: those that go with the next
+    /// results, and those that wait for the end of the turn.
+    #[must_use]
+    pub fn waiting_input(&self) -> (&[String], &[String]) {
+        self.outbox.waiting()
     }
 
     /// What has been used.
@@ -298,7 +308,7 @@ impl Session {
     /// Whether a stop was asked for and is not complete.
     #[must_use]
     pub const fn is_cancel_pending(&self) -> bool {
-        self.cancel.is_some()
+        self.cancel.is_pending()
     }
 
     /// How the last run ended: from the input that started it to the prompt. `None` while it is in progress, or before the first.
@@ -347,47 +357,4 @@ pub struct Outstanding {
     pub action: Action,
     /// Whether it was cancelled since.
     pub is_cancelled: bool,
-}
-
-/// What a waiting state waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Asked {
-    ticket: Ticket,
-    /// Whether the driver was told to stop it.
-    is_cancelled: bool,
-}
-
-/// Files that were changed and that hooks have not dealt with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct ChangeRecord {
-    paths: BTreeSet<String>,
-    /// Whether something may have been changed since hooks last looked.
-    unseen: bool,
-    /// The tools of the last batch that hooks look at.
-    tools: Vec<crate::tool::RanTool>,
-    /// What the model said with them.
-    intent: String,
-}
-
-impl ChangeRecord {
-    /// No hook asks about the last batch any more.
-    fn forget_batch(&mut self) {
-        (self.tools, self.intent) = (Vec::new(), String::new());
-    }
-}
-
-/// What `DisplayError` will say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Notice {
-    message: String,
-    returned_input: Vec<String>,
-}
-
-/// Why a turn is being stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum CancelReason {
-    /// The user, or the driver by itself.
-    Requested,
-    /// The turn's time is up.
-    DeadlineReached,
 }

@@ -5,7 +5,7 @@ use super::compaction::{self, Cause};
 use super::outcome::Ending;
 use super::reply::{self, Kept, Reply};
 use super::table::Trigger;
-use super::{Context, Notice, Session, SessionConfig};
+use super::{Context, Session, SessionConfig};
 use crate::budget::Price;
 use crate::conversation::{Answer, Block};
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse, PartialAnswer, Usage};
@@ -113,7 +113,7 @@ impl Session {
 
     /// The model call was stopped: text that had come stays.
     pub(super) fn absorb_abort(&mut self, partial_text: String) {
-        self.cancel.get_or_insert(super::CancelReason::Requested);
+        self.cancel.ask(super::stop::Reason::Requested);
         self.charge_partial(PartialAnswer { usage: None, bytes: partial_text.len() as u64 });
         if self.is_compacting() {
             self.end_summary(false);
@@ -193,7 +193,7 @@ impl Session {
         let to = self.config.model_id(self.calls.model_index());
         // The turn goes on: this is no error of the run.
         let message = format!("{}; continuing with model {to} instead of {from}", error.message);
-        self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
+        self.notice.say(message, Vec::new());
     }
 
     /// What repetition may cure stays pending; what it cannot cure goes back to the user.
@@ -256,9 +256,9 @@ impl Session {
     /// Input that came while a requested summary was made goes out next, and so does what a limit had stopped; under a cancel input is
     /// handed back instead.
     fn gather_unless_cancelled(&mut self) {
-        if self.cancel.is_none() {
+        if !self.cancel.is_pending() {
             self.turn_is_work();
-            self.outbox.take_up_queue();
+            self.outbox.take_up_all();
         }
     }
 

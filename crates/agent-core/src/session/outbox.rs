@@ -1,7 +1,9 @@
 //! What waits to be sent to the model: messages of the user, and what the session has to say besides.
 
+use super::rare::Rare;
 use crate::conversation::{Input, non_blank};
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 use serde::{Deserialize, Serialize};
@@ -13,14 +15,20 @@ pub(super) struct Outbox {
     pending: Vec<String>,
     /// Messages that came while the session was busy. They go out when the model is asked for something new, or with results.
     queue: Vec<String>,
+    /// Messages that wait for the end of the turn.
+    #[serde(default, skip_serializing_if = "Rare::is_default")]
+    waiting: Rare<Vec<String>>,
+    /// The message that this step takes back.
+    #[serde(skip)]
+    withdrawn: Option<String>,
     /// What the model has to know besides, such as what a formatter changed. It goes out before the messages.
     notes: Vec<String>,
 }
 
 impl Outbox {
-    /// Adds a message that goes out with the next request, after those that are queued.
+    /// Adds a message that goes out with the next request, after all that are there.
     pub(super) fn add(&mut self, text: String) {
-        self.take_up_queue();
+        self.take_up_all();
         // The messages become the history's, which has no use for more room.
         self.pending.reserve_exact(1);
         self.pending.push(text);
@@ -31,6 +39,29 @@ impl Outbox {
         self.queue.push(text);
     }
 
+    /// Adds a message that waits for the end of the turn.
+    pub(super) fn wait(&mut self, text: String) {
+        self.waiting.change(|waiting| waiting.push(text));
+    }
+
+    /// Whether such a message can be taken back.
+    pub(super) fn waits(&self, text: &str) -> bool {
+        let (queue, waiting) = self.waiting();
+        queue.iter().chain(waiting).any(|message| message == text)
+    }
+
+    /// Hands such a message back: one that waits for the end of the turn before one that is queued, the newest of them.
+    pub(super) fn withdraw(&mut self, text: &str) {
+        let newest = |messages: &[String]| messages.iter().rposition(|message| message == text);
+        if let Some(at) = newest(self.waiting().1) {
+            let mut waiting = self.waiting.take();
+            self.withdrawn = Some(waiting.remove(at));
+            self.waiting.change(|place| *place = waiting);
+        } else if let Some(at) = newest(&self.queue) {
+            self.withdrawn = Some(self.queue.remove(at));
+        }
+    }
+
     /// Adds a note.
     pub(super) fn note(&mut self, text: String) {
         self.notes.push(text);
@@ -39,6 +70,22 @@ impl Outbox {
     /// Sends the queued messages with the next request.
     pub(super) fn take_up_queue(&mut self) {
         self.pending.append(&mut self.queue);
+    }
+
+    /// Sends all messages with the next request.
+    pub(super) fn take_up_all(&mut self) {
+        self.take_up_queue();
+        self.pending.append(&mut self.waiting.take());
+    }
+
+    /// Whether messages wait for the end of the turn.
+    pub(super) const fn has_waiting(&self) -> bool {
+        self.waiting.get().is_some()
+    }
+
+    /// The messages that can be taken back: those that are queued, and those that wait for the end of the turn.
+    pub(super) fn waiting(&self) -> (&[String], &[String]) {
+        (&self.queue, self.waiting.get().map_or(&[], Vec::as_slice))
     }
 
     /// Whether messages are queued.
@@ -56,9 +103,10 @@ impl Outbox {
         &self.pending
     }
 
-    /// All messages, oldest first.
+    /// All messages, in the order in which they go out.
     pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
-        self.pending.iter().chain(&self.queue).map(String::as_str)
+        let (queue, waiting) = self.waiting();
+        self.pending.iter().chain(queue).chain(waiting).map(String::as_str)
     }
 
     /// Size of what the next request sends, in bytes.
@@ -93,14 +141,19 @@ impl Outbox {
         mem::take(&mut self.pending)
     }
 
-    /// Takes out the queued messages.
-    pub(super) fn take_queue(&mut self) -> Vec<String> {
-        mem::take(&mut self.queue)
+    /// Takes out what is handed back: the message that is taken back, or else all that the next request does not send.
+    pub(super) fn take_returned(&mut self) -> Vec<String> {
+        if let Some(withdrawn) = self.withdrawn.take() {
+            return vec![withdrawn];
+        }
+        let mut texts = mem::take(&mut self.queue);
+        texts.append(&mut self.waiting.take());
+        texts
     }
 
     /// Queues every message: no further request is made.
     pub(super) fn queue_all(&mut self) {
-        self.take_up_queue();
+        self.take_up_all();
         self.queue = mem::take(&mut self.pending);
     }
 
@@ -142,10 +195,31 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.add(String::from("first"));
         outbox.queue(String::from("second"));
+        outbox.wait(String::from("third"));
         outbox.queue_all();
         assert!(outbox.pending().is_empty());
-        assert_eq!(outbox.take_queue(), ["first", "second"]);
+        assert_eq!(outbox.take_returned(), ["first", "second", "third"]);
         assert_eq!(messages(&outbox), [""; 0]);
+    }
+
+    #[test]
+    fn a_message_that_waits_goes_out_last_and_is_withdrawn_first() {
+        let mut outbox = Outbox::default();
+        ["same", "other"].into_iter().for_each(|text| outbox.wait(String::from(text)));
+        outbox.queue(String::from("same"));
+        outbox.take_up_queue();
+        outbox.queue(String::from("same"));
+        assert_eq!(messages(&outbox), ["same", "same", "same", "other"]);
+        assert!(outbox.waits("same") && outbox.waits("other") && !outbox.waits("sam"));
+        outbox.withdraw("same");
+        assert_eq!(messages(&outbox), ["same", "same", "other"]);
+        assert_eq!(outbox.take_returned(), ["same"]);
+        outbox.withdraw("same");
+        // What goes out with the next request is not waiting any more.
+        assert!(!outbox.waits("same"));
+        assert_eq!(outbox.take_returned(), ["same"]);
+        outbox.take_up_all();
+        assert_eq!(outbox.pending(), ["same", "other"]);
     }
 
     #[test]

@@ -9,8 +9,21 @@ pub(super) struct Rare<T>(Option<Box<T>>);
 
 impl<T: Default + PartialEq> Rare<T> {
     /// The value, unless it is the default one.
-    pub(super) fn get(&self) -> Option<&T> {
-        self.0.as_deref()
+    pub(super) const fn get(&self) -> Option<&T> {
+        match &self.0 {
+            Some(value) => Some(value),
+            None => None,
+        }
+    }
+
+    /// Takes the value out and leaves the default one.
+    pub(super) fn take(&mut self) -> T {
+        self.0.take().map(|value| *value).unwrap_or_default()
+    }
+
+    /// Whether it is the default one.
+    pub(super) const fn is_default(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Changes the value.

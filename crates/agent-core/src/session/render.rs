@@ -1,8 +1,9 @@
 //! Gives the labels of a row their data: tickets, requests, calls.
 
 use super::compaction;
+use super::stop::Said;
 use super::table::{ActionKind, State, Trigger};
-use super::{Action, Asked, Event, Notice, Outstanding, Session, Ticket};
+use super::{Action, Event, Outstanding, Session, Ticket};
 use crate::llm::{LlmRequest, Purpose};
 use crate::table::Row;
 use alloc::boxed::Box;
@@ -13,7 +14,7 @@ use alloc::vec::Vec;
 pub(super) enum Issued {
     /// A ticket; that of nothing where no answer is expected.
     Ticket(Ticket),
-    Notice(Box<Notice>),
+    Notice(Box<Said>),
     Texts(Vec<String>),
 }
 
@@ -58,7 +59,7 @@ impl Session {
             | ActionKind::CancelTools
             | ActionKind::CancelHooks
             | ActionKind::CancelRetry
-            | ActionKind::WithdrawApproval => self.cancelled()?,
+            | ActionKind::WithdrawApproval => self.asked.stop()?,
             ActionKind::PrepareTools | ActionKind::RequestApproval if self.batch.is_none() => return None,
             ActionKind::RunHooks if !self.hooks.is_running() => return None,
             ActionKind::ExecuteTools => {
@@ -80,7 +81,7 @@ impl Session {
                 NO_TICKET
             }
             ActionKind::ReturnQueuedInput => {
-                let texts = self.outbox.take_queue();
+                let texts = self.outbox.take_returned();
                 return (!texts.is_empty()).then_some(Issued::Texts(texts));
             }
             // The first is rendered with the piece itself, by `transient`.
@@ -98,7 +99,7 @@ impl Session {
         match issued {
             Issued::Ticket(ticket) => self.action(kind, ticket),
             Issued::Notice(notice) => {
-                let Notice { message, returned_input } = *notice;
+                let Said { message, returned_input } = *notice;
                 Some(Action::DisplayError { message, returned_input })
             }
             Issued::Texts(texts) => Some(Action::ReturnQueuedInput { texts }),
@@ -119,9 +120,9 @@ impl Session {
                 Action::RequestApproval { ticket, questions: self.batch.as_ref()?.questions() }
             }
             ActionKind::ExecuteTools => Action::ExecuteTools { ticket, calls: self.batch.as_ref()?.running() },
-            ActionKind::CheckGitCommits => Action::CheckGitCommits { ticket, changes: self.changes() },
-            ActionKind::RunAutoformatters => Action::RunAutoformatters { ticket, changes: self.changes() },
-            ActionKind::CommitChanges => Action::CommitChanges { ticket, changes: self.changes() },
+            ActionKind::CheckGitCommits => Action::CheckGitCommits { ticket, changes: self.changes.told() },
+            ActionKind::RunAutoformatters => Action::RunAutoformatters { ticket, changes: self.changes.told() },
+            ActionKind::CommitChanges => Action::CommitChanges { ticket, changes: self.changes.told() },
             ActionKind::RunHooks => Action::RunHooks { ticket, occasion: self.hooks.occasion()? },
             ActionKind::ScheduleRetry => return self.schedule_retry(ticket),
             ActionKind::StartDeadline => Action::StartDeadline { ticket, delay_ms: self.time_left_ms(self.now_ms)? },
@@ -181,13 +182,13 @@ impl Session {
         if self.table.table().is_terminal(self.state) {
             return out;
         }
-        if let (Some(asked), Some(kind)) = (self.asked, self.state.asks())
-            && let Some(action) = self.action(kind, asked.ticket)
+        if let (Some(ticket), Some(kind)) = (self.asked.ticket(), self.state.asks())
+            && let Some(action) = self.action(kind, ticket)
         {
-            out.push(Outstanding { action, is_cancelled: asked.is_cancelled });
+            out.push(Outstanding { action, is_cancelled: self.asked.is_stopped() });
         }
         // Under a cancel the clock has nothing to stop any more.
-        if self.cancel.is_none()
+        if !self.cancel.is_pending()
             && let Some(ticket) = self.deadline.ticket()
             && let Some(action) = self.action(ActionKind::StartDeadline, ticket)
         {
@@ -198,21 +199,9 @@ impl Session {
 
     /// A new ticket, which the state that is being entered waits for.
     fn ask(&mut self) -> Ticket {
-        let ticket = self.ticket();
-        self.asked = Some(Asked { ticket, is_cancelled: false });
+        let ticket = self.next_ticket.give();
+        self.asked.ask(ticket);
         ticket
-    }
-
-    pub(super) fn ticket(&mut self) -> Ticket {
-        self.next_ticket = self.next_ticket.wrapping_add(1);
-        Ticket(self.next_ticket)
-    }
-
-    /// The ticket of what is in flight, unless the driver has been told to stop it already.
-    fn cancelled(&mut self) -> Option<Ticket> {
-        let asked = self.asked.as_mut().filter(|asked| !asked.is_cancelled)?;
-        asked.is_cancelled = true;
-        Some(asked.ticket)
     }
 
     /// The next model call. The conversation in it is a cheap copy.

@@ -70,7 +70,7 @@ impl Session {
 
     /// Whether a model call is in flight.
     pub(super) fn is_model_called(&self) -> bool {
-        self.asked.is_some() && self.state.asks() == Some(ActionKind::SendLlmRequest)
+        self.asked.is_open() && self.state.asks() == Some(ActionKind::SendLlmRequest)
     }
 
     /// Its id; empty when there is no model.

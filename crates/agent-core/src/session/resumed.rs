@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 impl Session {
     /// What resuming is here and now.
     pub(super) fn resumed(&self, begun: bool, calls: &[LeftCall]) -> Trigger {
-        if self.cancel.is_some() && self.asked.is_some() {
+        if self.cancel.is_pending() && self.asked.is_open() {
             return Trigger::ResumedStopped;
         }
         match self.state.asks() {

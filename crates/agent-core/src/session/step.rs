@@ -1,6 +1,6 @@
 //! What one event did to the machine, and why one is refused.
 
-use super::durability::Source;
+use super::event::Source;
 use super::table::{State, Trigger};
 use super::{Action, Durability};
 use crate::permission::Ruling;
@@ -41,7 +41,11 @@ pub struct Notes {
 /// Notes what follows for the driver from what a step did.
 pub(super) fn note(source: Source, step: &mut Step) {
     let begins_turn = |row: &Transition| {
-        row.to == State::PreparingRequest && matches!(row.on, Trigger::UserInput | Trigger::AutoQueuedInput)
+        let is_message = matches!(
+            row.on,
+            Trigger::UserInput | Trigger::InputAfterTurn | Trigger::AutoQueuedInput | Trigger::AutoWaitingInput
+        );
+        row.to == State::PreparingRequest && is_message
     };
     step.notes.durability = if step.is_empty() { Durability::Later } else { Durability::of(source, &step.actions) };
     step.notes.begins_turn = step.transitions.iter().any(begins_turn);
@@ -63,6 +67,9 @@ pub enum Objection {
     /// No hook runs there.
     #[error("no hook is configured for it")]
     NoHook,
+    /// No such message waits: it has gone out, or was handed back.
+    #[error("no such message waits: it has gone out, or was handed back")]
+    NotWaiting,
     /// There is nothing to summarise.
     #[error("there is nothing to summarise")]
     NothingToCompact,

@@ -1,8 +1,8 @@
 //! The session machine as data: every row. Its words stand in `labels.rs`.
 //!
 //! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
-//! (`absorb`), what an action carries (`render`). Rows of a waiting state that begin with the same four triggers mean the same in each:
-//! input is queued, limits and configuration are data, a cancel stops what is in flight and waits for its answer, a shutdown ends. Then follows
+//! (`absorb`), what an action carries (`render`). Rows of a waiting state that begin with the same six triggers mean the same in each:
+//! input is queued, for the next results or for the end of the turn, and can be taken back as long as it is; limits and configuration are data, a cancel stops what is in flight and waits for its answer, a shutdown ends. Then follows
 //! what it means that another program resumes the session: what is in flight is repeated, unless a row says what became of it.
 //!
 //! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
@@ -47,6 +47,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Ready + ShutdownRequested => ShuttingDown        [Shutdown];
 
     WaitingForUserInput + UserInput           => PreparingRequest    [StartDeadline];
+    WaitingForUserInput + InputAfterTurn      => PreparingRequest    [StartDeadline];
+    WaitingForUserInput + InputWithdrawn      => WaitingForUserInput [ReturnQueuedInput];
     WaitingForUserInput + BudgetRaised        => WaitingForUserInput [];
     WaitingForUserInput + BudgetRaisedWorkDue => PreparingRequest    [StartDeadline];
     WaitingForUserInput + Reconfigured        => WaitingForUserInput [];
@@ -64,6 +66,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     PreparingRequest + AutoMessageDue    => CallingLlm         [SendLlmRequest];
 
     CallingLlm + UserInput          => CallingLlm            [];
+    CallingLlm + InputAfterTurn     => CallingLlm            [];
+    CallingLlm + InputWithdrawn     => CallingLlm            [ReturnQueuedInput];
     CallingLlm + BudgetRaised       => CallingLlm            [StartDeadline];
     CallingLlm + Reconfigured       => CallingLlm            [StartDeadline];
     CallingLlm + CancelRequested    => CallingLlm            [CancelLlmRequest];
@@ -80,6 +84,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CallingLlm + LlmInterrupted     => PreparingRequest      [DiscardPartial];
 
     SendingToolResults + UserInput          => SendingToolResults    [];
+    SendingToolResults + InputAfterTurn     => SendingToolResults    [];
+    SendingToolResults + InputWithdrawn     => SendingToolResults    [ReturnQueuedInput];
     SendingToolResults + BudgetRaised       => SendingToolResults    [StartDeadline];
     SendingToolResults + Reconfigured       => SendingToolResults    [StartDeadline];
     SendingToolResults + CancelRequested    => SendingToolResults    [CancelLlmRequest];
@@ -104,11 +110,14 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
 
     EndOfTurn + AutoQueuedInput  => PreparingRequest    [StartDeadline];
     EndOfTurn + AutoStopHooksDue => RunningHooks        [RunHooks];
+    EndOfTurn + AutoWaitingInput => PreparingRequest    [StartDeadline];
     EndOfTurn + AutoQueueEmpty   => WaitingForUserInput [PromptForInput];
 
     ToolUseRequested + AutoAlways => PreparingTools [PrepareTools];
 
     PreparingTools + UserInput         => PreparingTools          [];
+    PreparingTools + InputAfterTurn    => PreparingTools          [];
+    PreparingTools + InputWithdrawn    => PreparingTools          [ReturnQueuedInput];
     PreparingTools + BudgetRaised      => PreparingTools          [StartDeadline];
     PreparingTools + Reconfigured      => PreparingTools          [StartDeadline];
     PreparingTools + CancelRequested   => PreparingTools          [CancelHooks];
@@ -125,6 +134,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CheckingForCancellation + AutoClear         => ExecutingTools   [ExecuteTools];
 
     AwaitingApproval + UserInput          => AwaitingApproval [];
+    AwaitingApproval + InputAfterTurn     => AwaitingApproval [];
+    AwaitingApproval + InputWithdrawn     => AwaitingApproval [ReturnQueuedInput];
     AwaitingApproval + BudgetRaised       => AwaitingApproval [];
     AwaitingApproval + Reconfigured       => AwaitingApproval [];
     AwaitingApproval + CancelRequested    => Cancelled        [WithdrawApproval];
@@ -135,6 +146,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     AwaitingApproval + ApprovalsAllDenied => CheckingBudget   [StartDeadline];
 
     ExecutingTools + UserInput                 => ExecutingTools     [];
+    ExecutingTools + InputAfterTurn            => ExecutingTools     [];
+    ExecutingTools + InputWithdrawn            => ExecutingTools     [ReturnQueuedInput];
     ExecutingTools + BudgetRaised              => ExecutingTools     [StartDeadline];
     ExecutingTools + Reconfigured              => ExecutingTools     [StartDeadline];
     ExecutingTools + CancelRequested           => ExecutingTools     [CancelTools];
@@ -150,6 +163,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     ExecutingTools + ToolsStopped              => Cancelled          [];
 
     CheckingGitCommits + UserInput               => CheckingGitCommits    [];
+    CheckingGitCommits + InputAfterTurn          => CheckingGitCommits    [];
+    CheckingGitCommits + InputWithdrawn          => CheckingGitCommits    [ReturnQueuedInput];
     CheckingGitCommits + BudgetRaised            => CheckingGitCommits    [StartDeadline];
     CheckingGitCommits + Reconfigured            => CheckingGitCommits    [StartDeadline];
     CheckingGitCommits + CancelRequested         => CheckingGitCommits    [CancelHooks];
@@ -163,6 +178,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CheckingGitCommits + HooksStoppedTurn        => WaitingForUserInput   [DisplayError, PromptForInput];
 
     RunningAutoformatters + UserInput                   => RunningAutoformatters [];
+    RunningAutoformatters + InputAfterTurn              => RunningAutoformatters [];
+    RunningAutoformatters + InputWithdrawn              => RunningAutoformatters [ReturnQueuedInput];
     RunningAutoformatters + BudgetRaised                => RunningAutoformatters [StartDeadline];
     RunningAutoformatters + Reconfigured                => RunningAutoformatters [StartDeadline];
     RunningAutoformatters + CancelRequested             => RunningAutoformatters [CancelHooks];
@@ -175,6 +192,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     RunningAutoformatters + HooksStoppedTurn            => WaitingForUserInput   [DisplayError, PromptForInput];
 
     CommittingChanges + UserInput         => CommittingChanges   [];
+    CommittingChanges + InputAfterTurn    => CommittingChanges   [];
+    CommittingChanges + InputWithdrawn    => CommittingChanges   [ReturnQueuedInput];
     CommittingChanges + BudgetRaised      => CommittingChanges   [StartDeadline];
     CommittingChanges + Reconfigured      => CommittingChanges   [StartDeadline];
     CommittingChanges + CancelRequested   => CommittingChanges   [CancelHooks];
@@ -186,6 +205,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     CommittingChanges + HooksStoppedTurn  => WaitingForUserInput [DisplayError, PromptForInput];
 
     RunningHooks + UserInput         => RunningHooks        [];
+    RunningHooks + InputAfterTurn    => RunningHooks        [];
+    RunningHooks + InputWithdrawn    => RunningHooks        [ReturnQueuedInput];
     RunningHooks + BudgetRaised      => RunningHooks        [StartDeadline];
     RunningHooks + Reconfigured      => RunningHooks        [StartDeadline];
     RunningHooks + CancelRequested   => RunningHooks        [CancelHooks];
@@ -202,6 +223,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     SettlingHooks + AutoWorkDue       => PreparingRequest    [];
     SettlingHooks + AutoRaisedWorkDue => PreparingRequest    [StartDeadline];
     SettlingHooks + AutoQueuedInput   => PreparingRequest    [StartDeadline];
+    SettlingHooks + AutoWaitingInput  => PreparingRequest    [StartDeadline];
     SettlingHooks + AutoQueueEmpty    => WaitingForUserInput [PromptForInput];
 
     CheckingBudget + AutoCancelled    => Cancelled                   [];
@@ -212,6 +234,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     GatheringAdditionalMessages + AutoInputGathered => PreparingRequest [];
 
     Compacting + UserInput                  => Compacting          [];
+    Compacting + InputAfterTurn             => Compacting          [];
+    Compacting + InputWithdrawn             => Compacting          [ReturnQueuedInput];
     Compacting + BudgetRaised               => Compacting          [StartDeadline];
     Compacting + Reconfigured               => Compacting          [StartDeadline];
     Compacting + CancelRequested            => Compacting          [CancelLlmRequest];
@@ -229,6 +253,8 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Compacting + LlmInterrupted             => PreparingRequest    [];
 
     Error + UserInput         => Error            [];
+    Error + InputAfterTurn    => Error            [];
+    Error + InputWithdrawn    => Error            [ReturnQueuedInput];
     Error + BudgetRaised      => Error            [StartDeadline];
     Error + Reconfigured      => Error            [StartDeadline];
     Error + CancelRequested   => Cancelled        [CancelRetry];

@@ -1,16 +1,14 @@
 //! What becomes of tool calls and of the hooks after them.
 
+use super::Session;
 use super::batch::{Approved, Counts};
 use super::loops::{Most, Progress};
 use super::outcome::Ending;
 use super::table::Trigger;
-use super::{Notice, Session};
 use crate::conversation::CallId;
-use crate::hook::{Changes, FormatReport, HookReport};
+use crate::hook::{FormatReport, HookReport};
 use crate::permission::{ApprovalAnswer, Ruling};
 use crate::tool::{CallFacts, ToolOutcome, ToolStatus};
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -80,10 +78,14 @@ impl Session {
         rulings: &mut Vec<Ruling>,
     ) {
         if let Some(batch) = &mut self.batch {
-            let Approved { denial, rule } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
+            let Approved { denial, rules } = batch.approve(call, answer, changed, &self.config.permissions, rulings);
             // Who allows the same for the session again and again allows it once.
             let known = &mut self.config.permissions.allow;
-            known.extend(rule.filter(|rule| !known.contains(rule)));
+            for rule in rules {
+                if !known.contains(&rule) {
+                    known.push(rule);
+                }
+            }
             self.run.current().deny(denial);
         }
         if trigger == Trigger::ApprovalPartial {
@@ -130,10 +132,7 @@ impl Session {
             may_have_changed |= status != ToolStatus::NotRun && batch.changes(call);
         }
         if may_have_changed {
-            self.changes.change(|record| {
-                record.unseen = true;
-                record.paths.extend(changed_paths);
-            });
+            self.changes.happened(changed_paths);
         }
         if trigger == Trigger::ToolCompletedMoreLeft {
             return;
@@ -142,11 +141,11 @@ impl Session {
             self.open_hooks_on_calls();
         }
         if matches!(trigger, Trigger::ToolsAllCompletedMutating | Trigger::ToolsAllCompletedHooksDue) {
-            self.remember_for_hooks();
+            self.batch.iter().for_each(|batch| self.changes.remember(batch));
         }
         self.deny_forbidden(rulings);
         // Under a cancel nothing follows that the count could decide.
-        if self.cancel.is_none() {
+        if !self.cancel.is_pending() {
             self.count_calls();
         }
         if trigger != Trigger::ToolGroupCompleted {
@@ -154,17 +153,11 @@ impl Session {
         }
     }
 
-    /// The hooks will look at what the batch did.
-    fn remember_for_hooks(&mut self) {
-        let Some(batch) = &self.batch else { return };
-        self.changes.change(|record| (record.tools, record.intent) = (batch.ran(), batch.text()));
-    }
-
     /// Puts the answer and its results into the history. What never ran is answered with the reason.
     pub(super) fn close_batch(&mut self, why: &str) {
         let Some(batch) = self.batch.take() else { return };
         if batch.may_have_changed() {
-            self.changes.change(|record| record.unseen = true);
+            self.changes.happened(None);
         }
         for call in batch.changed_by_hooks() {
             self.outbox.note(format!("[A hook changed the input of {} to {}.]", call.id, call.arguments.as_str()));
@@ -181,10 +174,10 @@ impl Session {
         if !report.changed_paths.is_empty() {
             let list = report.changed_paths.join(", ");
             self.outbox.note(format!("[A formatter changed {list}. Read a file again before you edit it.]"));
-            self.changes.change(|record| record.paths.extend(report.changed_paths));
+            self.changes.formatted(report.changed_paths);
         }
         if is_done {
-            self.settle_changes();
+            self.changes.settle();
         }
     }
 
@@ -199,7 +192,7 @@ impl Session {
             // Nobody objected.
             self.absorb_hook_report(HookReport::default());
         }
-        if self.cancel.is_some() {
+        if self.cancel.is_pending() {
             return;
         }
         if let Some(batch) = &mut self.batch {
@@ -207,28 +200,14 @@ impl Session {
             self.count_calls();
         }
         if !is_users {
-            self.changes.change(|record| record.unseen = false);
+            self.changes.seen();
         }
         if trigger == Trigger::HooksStoppedTurn {
             self.notify(message);
             self.run.current().end(Ending::HookStopped);
         } else {
             // The turn goes on: this is no error of the run.
-            self.notice = Some(Box::new(Notice { message, returned_input: Vec::new() }));
+            self.notice.say(message, Vec::new());
         }
-    }
-
-    /// The hooks have dealt with everything that was changed.
-    pub(super) fn settle_changes(&mut self) {
-        self.changes.change(|record| (record.unseen, record.paths) = (false, BTreeSet::new()));
-    }
-
-    /// What the hooks are told.
-    pub(super) fn changes(&self) -> Changes {
-        self.changes.get().map_or_else(Changes::default, |record| Changes {
-            tools: record.tools.clone(),
-            paths: record.paths.iter().cloned().collect(),
-            intent: record.intent.clone(),
-        })
     }
 }

@@ -3,16 +3,15 @@
 use super::compaction::Cause;
 use super::outcome::Ending;
 use super::user_hooks::HookBook;
-use super::{CancelReason, ChangeRecord, Deadline, Notice, Repetition, Session};
+use super::{Deadline, Repetition, Session, stop};
 use crate::budget::LimitKind;
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
 impl Session {
     /// A message came. While nothing is in flight it starts a turn and takes along what was left over.
     pub(super) fn absorb_input(&mut self, text: String) {
-        if self.asked.is_some() {
+        if self.asked.is_open() {
             self.outbox.queue(text);
             // The hooks of the session's end run outside of a run: what is typed there begins one.
             self.run.begin();
@@ -22,9 +21,18 @@ impl Session {
         self.outbox.add(text);
     }
 
+    /// The same with a message that waits for the end of the turn, if one is going on.
+    pub(super) fn absorb_input_after_turn(&mut self, text: String) {
+        if !self.asked.is_open() {
+            return self.absorb_input(text);
+        }
+        self.outbox.wait(text);
+        self.run.begin();
+    }
+
     /// The agent's own message continues the work on the one before it, in what is left of its time.
     pub(super) fn absorb_follow_up(&mut self, text: String, used_ms: u64) {
-        let begins = self.asked.is_none();
+        let begins = !self.asked.is_open();
         self.absorb_input(text);
         if begins {
             self.deadline.go_on(used_ms);
@@ -72,27 +80,27 @@ impl Session {
     }
 
     /// A stop was asked for. It counts only while something is in flight, and only once.
-    pub(super) fn absorb_cancel(&mut self, reason: CancelReason) {
-        if self.asked.is_some() {
-            self.cancel.get_or_insert(reason);
+    pub(super) fn absorb_cancel(&mut self, reason: stop::Reason) {
+        if self.asked.is_open() {
+            self.cancel.ask(reason);
         }
     }
 
     /// The cancelled turn has come to rest.
     pub(super) fn settle_cancel(&mut self) {
-        let reason = self.cancel.take();
+        let reason = self.cancel.settle();
         // A question and a wait are withdrawn, and nobody answers that.
-        self.asked = None;
+        self.asked.close();
         self.calls.end_wait();
         self.close_batch("cancelled");
         self.drop_requested_compaction();
         let ending = match reason {
-            Some(CancelReason::DeadlineReached) => {
+            Some(stop::Reason::DeadlineReached) => {
                 let limit_ms = self.config.limits.max_wall_time_ms.unwrap_or_default();
                 self.notify(format!("time limit of the turn reached: {limit_ms} ms"));
                 Ending::Limit(LimitKind::WallTime)
             }
-            Some(CancelReason::Requested) | None => Ending::Cancelled,
+            Some(stop::Reason::Requested) | None => Ending::Cancelled,
         };
         // Only the hooks of the session's end run outside of a run; the last one has ended as it did.
         if let Some(run) = self.run.unfinished() {
@@ -132,9 +140,7 @@ impl Session {
         let used_ms = self.time_used_ms();
         self.deadline = Deadline::default();
         // No hook asks any more: an idle session holds nothing for them but the paths that none has dealt with.
-        if self.changes.get().is_some() {
-            self.changes.change(ChangeRecord::forget_batch);
-        }
+        self.changes.forget_batch();
         self.calls.end_turn();
         self.hooks.summary_ended();
         self.held.end_turn(self.run.unfinished().and_then(|run| run.finish(used_ms)));
@@ -160,8 +166,7 @@ impl Session {
     pub(super) fn notify(&mut self, message: String) {
         self.run.current().fail(message.clone());
         // What is handed back and not shown yet is not lost when the time is up, too.
-        let returned_input = self.notice.take().map(|notice| notice.returned_input).unwrap_or_default();
-        self.notice = Some(Box::new(Notice { message, returned_input }));
+        self.notice.say_also(message);
     }
 
     /// The same, handing the unanswered message back because sending it again is no use.
@@ -174,6 +179,6 @@ impl Session {
     pub(super) fn hand_back(&mut self, message: String) {
         let returned_input = self.outbox.take_pending();
         self.hooks.messages_left();
-        self.notice = Some(Box::new(Notice { message, returned_input }));
+        self.notice.say(message, returned_input);
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Where none is configured for a point, nothing here says so and the session goes on without a word to the driver.
 
+use super::Session;
 use super::batch::Batch;
 use super::compaction::Cause;
 use super::outcome::Ending;
-use super::{Notice, Session};
 use crate::hook::{HookOccasion, HookPoint, HookReport, HookRun};
 use crate::tool::CallFacts;
 use alloc::boxed::Box;
@@ -167,7 +167,7 @@ impl Session {
                 self.tell_of_calls(report);
                 false
             }
-            _ if self.cancel.is_some() => false,
+            _ if self.cancel.is_pending() => false,
             HookOccasion::SessionStart { .. } => {
                 self.hooks.has_started = !run.is_outdated;
                 self.tell_model(report.context);
@@ -245,7 +245,7 @@ impl Session {
         let returned_input = self.take_unvetted();
         let message = format!("a hook blocked the message: {reason}");
         if self.hooks.has_answered && self.conversation.has_results_due() {
-            self.notice = Some(Box::new(Notice { message, returned_input }));
+            self.notice.say(message, returned_input);
             return true;
         }
         self.end_by_hook(message, returned_input);
@@ -289,7 +289,7 @@ impl Session {
         let run = self.run.current();
         run.fail(message.clone());
         run.end(Ending::HookStopped);
-        self.notice = Some(Box::new(Notice { message, returned_input }));
+        self.notice.say(message, returned_input);
     }
 }
 

@@ -85,7 +85,7 @@ impl Driver {
 
     fn check_refusal(&self, before: &Agent, event: &Event, rejected: &Rejected) {
         assert!(self.agent == *before, "a refusal changed the agent: {event:?}");
-        let Event::Session(session::Event::UserInput { text }) = event else { return };
+        let Some(text) = message(event) else { return };
         let over = before.lifecycle().filter(|over| !over.config().is_renewed).map(Lifecycle::state);
         let is_over = matches!(over, Some(State::Done | State::Reaped | State::Ended)) || before.is_over();
         assert!(text.trim().is_empty() || is_over, "a message was refused: {rejected}");
@@ -93,8 +93,8 @@ impl Driver {
 
     fn note(&mut self, before: &Agent, event: &Event, step: &Step) {
         self.note_tickets(step);
-        if let Event::Session(session::Event::UserInput { text }) = event {
-            assert!(self.accepted.insert(text.clone()));
+        if let Some(text) = message(event) {
+            assert!(self.accepted.insert(text.to_owned()));
         }
         for action in &step.session.actions {
             if let Action::ReturnQueuedInput { texts } | Action::DisplayError { returned_input: texts, .. } = action {
@@ -145,7 +145,7 @@ impl Driver {
         self.reports += u32::try_from(step.down.actions.iter().filter(is_report).count()).unwrap();
         let most = self.agent.lifecycle().map_or(0, |over| over.config().max_rounds);
         assert!(self.agent.lifecycle().is_none() || self.reports <= most, "{} reports", self.reports);
-        if let (Event::Session(session::Event::UserInput { .. }), Some(over)) = (event, self.agent.lifecycle()) {
+        if let (Some(_), Some(over)) = (message(event), self.agent.lifecycle()) {
             // A limit may end its turn at once.
             let ended = step.up.transitions.last().is_some_and(|row| row.from == State::Working);
             assert!(over.state() == State::Working || ended, "a message does not work: {:?}", over.state());
@@ -235,6 +235,14 @@ fn history(agent: &Agent) -> Vec<String> {
         Item::Answer(_) | Item::Round(_) => None,
     });
     texts.flatten().filter(|text| is_message(text)).collect()
+}
+
+/// The message of the user that an event brings.
+fn message(event: &Event) -> Option<&str> {
+    match event {
+        Event::Session(event) => event.message().filter(|text| is_message(text)),
+        _ => None,
+    }
 }
 
 fn is_message(text: &str) -> bool {

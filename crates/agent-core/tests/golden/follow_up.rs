@@ -1,4 +1,4 @@
-//! A session whose time is limited, and a message of the agent's own that shares it.
+//! A session whose time is limited, a message of the agent's own that shares it, and messages that wait and are taken back.
 
 use crate::kept::{self, Kept};
 use crate::session::machines_on_the_way;
@@ -24,11 +24,19 @@ fn told() -> Vec<Record> {
     take(&mut session, &mut records, Event::Started);
     take(&mut session, &mut records, Event::UserInput { text: "Make the tests pass.".into() });
     take(&mut session, &mut records, Event::FollowUp { text: "One of them fails.".into(), used_ms: 7_000 });
+    let later = |text: &str| Event::InputAfterTurn { text: text.into() };
+    let back = Event::InputWithdrawn { text: "Commit.".into() };
+    let meanwhile = [later("Commit."), later("Then the documents."), back];
+    take_amid(&mut session, &mut records, Event::UserInput { text: "All of them.".into() }, &meanwhile);
     records
 }
 
-/// Takes an event. To a model call there is one answer.
 fn take(session: &mut Session, records: &mut Vec<Record>, event: Event) {
+    take_amid(session, records, event, &[]);
+}
+
+/// Takes an event. To a model call there is one answer, and before it comes what happens meanwhile.
+fn take_amid(session: &mut Session, records: &mut Vec<Record>, event: Event, meanwhile: &[Event]) {
     let mut record = |entry| {
         let seq = records.len() as u64;
         records.push(Record { seq, at_ms: 1_000 * seq, entry });
@@ -43,6 +51,7 @@ fn take(session: &mut Session, records: &mut Vec<Record>, event: Event) {
         Action::SendLlmRequest { ticket, .. } => Some(*ticket),
         _ => None,
     }) {
+        meanwhile.iter().for_each(|event| take(session, records, event.clone()));
         take(session, records, Event::LlmCompleted { ticket, response: LlmResponse::text("They do.") });
     }
 }

@@ -129,7 +129,7 @@ impl Story {
         });
         self.rests_in(State::AwaitingApproval);
         let rule = "edit(src/**)".parse().unwrap();
-        self.approved(ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None });
+        self.approved(ApprovalAnswer::Allow { scope: ApprovalScope::Session(vec![rule]), arguments: None });
         let (ticket, call) = (self.asked(), CallId::new("read-1"));
         self.take(Event::ToolProgress { ticket, call, text: "12 of 40 lines".into() });
         self.tool("read-1", ToolOutcome::ok("fn main() {"));

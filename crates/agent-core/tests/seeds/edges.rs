@@ -78,7 +78,7 @@ fn check<S: Label, T: Label + Ord, A: Label>(
         }
     }
     let beyond = seed.beyond(table).unwrap();
-    for reason in seed.beyond {
+    for reason in seed.reasons() {
         assert!(!reason.on.is_empty(), "seed {number}: {} is for everything", reason.why);
         assert!(beyond.iter().any(|(seen, _)| reason.covers(seen)), "seed {number}: nothing needs `{}`", reason.why);
         for on in reason.on {

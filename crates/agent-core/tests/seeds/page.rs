@@ -80,7 +80,7 @@ fn beyond<S: Label, T: Label + Ord, A: Label>(out: &mut String, seed: &Seed<S, T
         "\n### Edges that it lacks\n\n{} of them.\n\n| Why | Trigger | Edges |\n|---|---|---|\n",
         beyond.len()
     );
-    for reason in seed.beyond {
+    for reason in seed.reasons() {
         let mut why = reason.why;
         for on in reason.on {
             let of: Vec<&Seen<T>> =

@@ -24,7 +24,7 @@ pub(crate) struct Seed<S: 'static, T: 'static> {
     pub(crate) ends: &'static [&'static str],
     pub(crate) words: &'static [Word],
     pub(crate) edges: &'static [Edge<T>],
-    pub(crate) beyond: &'static [Beyond<T>],
+    pub(crate) beyond: &'static [&'static [Beyond<T>]],
     pub(crate) said: &'static [Said],
 }
 
@@ -123,12 +123,17 @@ impl<S: Label, T: Label + Ord> Seed<S, T> {
         out
     }
 
+    /// The reasons for what it lacks.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = &'static Beyond<T>> {
+        self.beyond.iter().copied().flatten()
+    }
+
     /// The edges that the seed lacks, each with its reason; `Err` names one that has none, or more than one.
     pub(crate) fn beyond<A: Label>(&self, table: &Table<S, T, A>) -> Result<Vec<(Seen<T>, &'static str)>, String> {
         let beyond = self.projected(table).into_iter().filter(|seen| !self.edges.iter().any(|edge| edge.is(seen)));
         beyond
             .map(|seen| {
-                let reasons: Vec<_> = self.beyond.iter().filter(|reason| reason.covers(&seen)).collect();
+                let reasons: Vec<_> = self.reasons().filter(|reason| reason.covers(&seen)).collect();
                 match reasons[..] {
                     [reason] => Ok((seen, reason.why)),
                     _ => Err(format!("seed {}: {seen:?} has {} reasons", self.number, reasons.len())),

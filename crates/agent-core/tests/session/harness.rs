@@ -92,12 +92,6 @@ impl Harness {
         Event::UserInput { text: format!("input-{}", self.inputs) }
     }
 
-    /// A message of the agent's own, in what is left of the time of the one before it.
-    pub(crate) fn follow_up(&mut self, used_ms: u64) -> Event {
-        self.inputs += 1;
-        Event::FollowUp { text: format!("input-{}", self.inputs), used_ms }
-    }
-
     /// The journal, line by line.
     pub(crate) fn lines(&self) -> &[String] {
         &self.journal

@@ -9,9 +9,9 @@
 //! the last command ends      the note is dropped: what changes from now on, no command did
 //! ```
 
+use crate::rename::rename_to_free;
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, chmod, open, openat2, readlinkat,
-    renameat_with, statx, symlinkat,
+    AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmod, open, openat2, readlinkat, statx, symlinkat,
 };
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -195,7 +195,7 @@ impl Kept {
                 let random = RandomState::new().build_hasher().finish();
                 let mut aside = name.to_owned();
                 aside.push(format!("{ASIDE}-{random:016x}"));
-                match renameat_with(parent, name, parent, &aside, RenameFlags::NOREPLACE) {
+                match rename_to_free(parent, name, parent, &*aside) {
                     Err(Errno::EXIST) => {}
                     renamed => return renamed.map(|()| aside),
                 }

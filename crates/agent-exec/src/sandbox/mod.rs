@@ -36,6 +36,7 @@ mod removal;
 mod scratch;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
+mod spellings;
 mod status_file;
 mod unavailable;
 
@@ -211,7 +212,15 @@ impl Sandbox {
         let scratch = Scratch::beside(&taken).map_err(|error| format!("make a temporary directory: {error}"))?;
         let writes = policy.access == Access::WorkspaceWrite;
         let wanted = policy.placeholders.iter().filter(|_| writes && bubblewrap.is_some());
-        let placeholders = wanted.filter_map(|path| Placeholder::at(path)).collect();
+        let placeholders: Vec<_> = wanted.filter_map(|path| Placeholder::at(path)).collect();
+        let many = writes.then(|| spellings::many_for_one(&taken, &MountTable::now().unwrap_or_default())).flatten();
+        if let Some(place) = many {
+            return Err(Refusal::TooMuch(format!(
+                "the file system of {} takes several spellings for one file, and a mount protects one of them: commands could write \
+                 `.GIT` for `.git`",
+                place.display()
+            )));
+        }
         let guard = writes.then(|| Guard::new(&policy.workspace, &policy.kept));
         let hidden = Hidden::new(&policy.hidden);
         let has_copy = bubblewrap.is_some() && prepared::copy(&helper, &policy, &scratch);

@@ -3,7 +3,8 @@
 //! A directory that goes deeper is emptied by moving what lies in it up, so neither the stack nor the number of descriptors grows with the depth.
 #![cfg(target_os = "linux")]
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, chmod, openat, renameat_with, unlinkat};
+use crate::rename::rename_to_free;
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmod, openat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -77,7 +78,7 @@ fn clear(top: &OwnedFd, name: CString, moved: &mut u64) -> rustix::io::Result<()
 fn raise(from: &OwnedFd, name: &CString, top: &OwnedFd, moved: &mut u64) -> rustix::io::Result<()> {
     loop {
         *moved += 1;
-        match renameat_with(from, name, top, format!("{RAISED}{moved}"), RenameFlags::NOREPLACE) {
+        match rename_to_free(from, name, top, &*format!("{RAISED}{moved}")) {
             Err(Errno::EXIST) => {}
             renamed => return renamed,
         }

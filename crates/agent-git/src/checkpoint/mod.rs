@@ -41,6 +41,8 @@ pub(crate) struct Turn {
     name: Option<String>,
     /// Whether its reference is there.
     is_stored: bool,
+    /// Whether its record has room on the disk and nothing else.
+    has_only_begun: bool,
     paths: BTreeMap<String, Seen>,
     /// Paths of which nothing could be kept.
     unkept: BTreeMap<String, Unkept>,
@@ -218,9 +220,21 @@ impl Turn {
         std::mem::take(&mut self.lost)
     }
 
-    /// The record was stored: what comes next goes on from there.
-    pub(crate) fn stored(&mut self) {
-        self.is_stored = true;
+    /// The record of this name was stored. What comes next of the turn goes on from there, in a record that is begun now: the disk may be full when
+    /// the next call runs.
+    pub(crate) fn stored(&mut self, repository: &Repository, record: &str) {
+        if self.name.as_deref() == Some(record) {
+            self.is_stored = true;
+            let begin = stream::begin(record, true);
+            self.has_only_begun = repository.own.append(&record_of(record), &begin, RESERVE_BYTES).is_ok();
+        }
+    }
+
+    /// The turn is over: a record in which nothing stands goes.
+    pub(crate) fn end(&mut self, repository: &Repository) {
+        if let Some(name) = self.name.as_ref().filter(|_| std::mem::take(&mut self.has_only_begun)) {
+            drop(repository.own.remove(&record_of(name)));
+        }
     }
 
     /// Adds to the file beside the repository, by one write, and reserves room on the disk behind it. Returns its name.
@@ -245,6 +259,7 @@ impl Turn {
         };
         // The files of the user are in it: nobody else reads it.
         repository.own.append(&path, &bytes, reserve_bytes)?;
+        self.has_only_begun = false;
         // What could not be written, on a full disk, is not part of what the next seal covers.
         if let Some((contents, seal)) = sealed {
             (self.contents, self.seal) = (contents, Some(seal));

@@ -118,7 +118,7 @@ impl RepositoryHooks {
         let mut done = commit::commit(&git, repository, &work).await?;
         if let Some(record) = record.filter(|_| done.is_recorded) {
             checkpoint::imported(repository, &record);
-            self.memory().stored(&record);
+            self.memory().stored(repository, &record);
             done.notes.extend(self.forget(repository, cancel).await);
         }
         Ok(done)

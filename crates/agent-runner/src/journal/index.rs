@@ -12,7 +12,6 @@ use super::read::{ReadError, Reader};
 use super::regular::read_regular;
 use agent_core::agent::Event;
 use agent_core::journal::Entry;
-use agent_core::session;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, Metadata, OpenOptions};
@@ -45,8 +44,10 @@ impl Said {
         };
         for record in records {
             match record.map(|record| record.entry) {
-                Ok(Entry::Event(Event::Session(session::Event::UserInput { text }))) => {
-                    return Some(Self::Words(text.trim_start().chars().take(WORDS_CHARS).collect()));
+                Ok(Entry::Event(Event::Session(event))) => {
+                    if let Some(text) = event.message() {
+                        return Some(Self::Words(text.trim_start().chars().take(WORDS_CHARS).collect()));
+                    }
                 }
                 Ok(_) => {}
                 Err(_) => return Some(Self::Unreadable),

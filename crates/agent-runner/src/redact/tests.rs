@@ -100,7 +100,7 @@ fn events() -> Vec<Event> {
     let allow = |scope| ApprovalAnswer::Allow { scope, arguments: Some(arguments()) };
     let answers = [
         allow(ApprovalScope::Once),
-        allow(ApprovalScope::Session("bash(ls)".parse().unwrap())),
+        allow(ApprovalScope::Session(vec!["bash(ls)".parse().unwrap()])),
         ApprovalAnswer::Deny { reason: text() },
     ];
     let changed = || facts().into_iter().next().map(Box::new);

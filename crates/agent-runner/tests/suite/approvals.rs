@@ -58,7 +58,7 @@ async fn a_rule_for_the_session_holds_from_the_next_answer_on() {
     let script = Script::new().call("edit", json!({})).call("edit", json!({})).text("done");
     let rule = "edit".parse().unwrap();
     let approver = ScriptedApprover::denying("only once")
-        .first([ApprovalAnswer::Allow { scope: ApprovalScope::Session(rule), arguments: None }]);
+        .first([ApprovalAnswer::Allow { scope: ApprovalScope::Session(vec![rule]), arguments: None }]);
     let edit = FakeTool::changes("edit");
     let builder = with_config(asking(), ScriptedProvider::new(script)).tool(tool(&edit));
     let mut host = Host::start(builder.approver(Arc::new(approver.clone())));

@@ -121,6 +121,8 @@ fn run(scenario: &Scenario, table: &'static SessionTable) -> Run {
 fn send(act: Act, handle: &Handle, config: &SessionConfig, gate: &Notify) {
     match act {
         Act::Say(text) => handle.input(text),
+        Act::Later(text) => handle.send_after_turn(text),
+        Act::TakeBack(text) => handle.withdraw(text),
         Act::Cancel => handle.cancel(),
         Act::AnswerAndCancel => {
             gate.notify_one();

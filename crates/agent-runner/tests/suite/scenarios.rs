@@ -38,6 +38,9 @@ pub(crate) struct Stage {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     Say(&'static str),
+    /// Sends a message that waits for the end of the turn.
+    Later(&'static str),
+    TakeBack(&'static str),
     /// Waits until the session has entered the state and what is asked of the outside has arrived there.
     Until(State),
     /// Waits for the end of the run.
@@ -53,7 +56,9 @@ pub(crate) enum Act {
     Leave,
 }
 
-use Act::{AnswerAndCancel, Cancel, Compact, Leave, Prompt, RaiseLimits, Reconfigure, Say, ShutDown, Until};
+use Act::{
+    AnswerAndCancel, Cancel, Compact, Later, Leave, Prompt, RaiseLimits, Reconfigure, Say, ShutDown, TakeBack, Until,
+};
 
 pub(crate) fn all() -> Vec<Scenario> {
     let mut all = Vec::new();
@@ -79,7 +84,7 @@ fn in_each_waiting_state(state: State) -> [Scenario; 2] {
     };
     let enter = if state == State::Compacting { vec![Say("tell me"), Prompt, Compact] } else { vec![Say("go")] };
     let with = |acts: &[Act]| [enter.as_slice(), &[Until(state)], acts].concat();
-    let busy = with(&[Say("more"), RaiseLimits, Reconfigure, Cancel, Prompt]);
+    let busy = with(&[Say("more"), Later("then"), TakeBack("then"), RaiseLimits, Reconfigure, Cancel, Prompt]);
     let (left, stage) = (with(&[ShutDown]), Arc::new(stage));
     let again = stage.clone();
     [
@@ -95,6 +100,12 @@ fn turns() -> Vec<Scenario> {
     vec![
         scenario("plain", &[Say("hello"), Prompt], || Script::new().text("hi")),
         scenario("typed ahead", &[Say("1"), Until(State::CallingLlm), Say("2"), Prompt], slow),
+        scenario("for later", &[Say("1"), Until(State::CallingLlm), Later("2"), Prompt], slow),
+        scenario("for later at rest", &[Later("hello"), Prompt], || Script::new().text("hi")),
+        scenario("taken back at rest", &[Say("go"), Until(State::Error), Later("2"), Prompt, TakeBack("2")], || {
+            let error = |kind| LlmError::new(kind, "broken");
+            Script::new().error(error(LlmErrorKind::Server)).error(error(LlmErrorKind::Authentication))
+        }),
         scenario("idle", &[RaiseLimits, Reconfigure, Cancel, Say("hello"), Prompt, ShutDown], || {
             Script::new().text("hi")
         }),
@@ -318,6 +329,7 @@ fn users_hooks() -> Vec<Scenario> {
         users("calls are looked at", PostToolUse, &go, said(block())),
         users("a call stops", PreToolUse, &go, said(stop())),
         users("a turn is kept from ending", Stop, &go, once),
+        users("for later behind a hook", Stop, &[Say("go"), Later("2"), Prompt], said(plain())),
         users("no summary", PreCompact, &summary, said(block())),
         users("leaving", SessionEnd, &go, said(plain())),
     ]

@@ -3,7 +3,9 @@
 use super::directory::{Kind, read_names};
 use super::ignores::Ignores;
 use super::{Entry, below};
+use crate::file_tool::Watch;
 use crate::workspace::{For, Judge, Workspace, descend, open_directory};
+use agent_types::permission::Rule;
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::fstat;
 use rustix::io::{Errno, Result};
@@ -103,6 +105,12 @@ impl<'w> Frames<'w> {
             };
             return Some(Ok(Stepped { directory, name, path, kind, level }));
         }
+    }
+
+    /// The rule by which an entry must not be shown, by its own path or by the one that it was mounted from.
+    pub(super) fn rule_over<'r>(&self, path: &str, watch: &'r Watch) -> Option<&'r Rule> {
+        let by_origin = || watch.excluded(self.judge.other_name(Path::new(path))?.to_str()?);
+        watch.excluded(path).or_else(by_origin)
     }
 
     /// Goes down into a directory.

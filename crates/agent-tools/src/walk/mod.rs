@@ -11,6 +11,7 @@ pub(crate) use directory::Kind;
 
 use crate::file_tool::Watch;
 use crate::workspace::{FileError, For, RelativePath, Workspace, descend};
+use agent_types::permission::Rule;
 use directory::read_names;
 use frames::{Frame, Frames};
 use ignores::Ignores;
@@ -61,7 +62,7 @@ pub(crate) fn walk(
         Ok(directory) => Arc::new(directory),
         Err(rustix::io::Errno::NOTDIR) => {
             let mut walked = Walked::default();
-            visit_file(workspace, &start, &mut |entry| walked.show(entry, watch, &mut visit))?;
+            visit_file(workspace, &start, &mut |entry| walked.show(entry, watch.excluded(entry.path), &mut visit))?;
             return Ok(walked);
         }
         Err(error) => return Err(wrong(error)),
@@ -83,7 +84,7 @@ pub(crate) fn walk(
             walked.unreadable += 1;
             continue;
         };
-        walked.show(&entry.as_entry(), watch, &mut visit);
+        walked.show(&entry.as_entry(), frames.rule_over(&entry.path, watch), &mut visit);
         if visited % 256 == 0 {
             watch.tell(|| format!("{visited} entries so far, now at {}\n", entry.path));
         }
@@ -109,8 +110,8 @@ fn visit_file(workspace: &Workspace, file: &RelativePath, visit: &mut impl FnMut
 
 impl Walked {
     /// Has an entry visited, unless a rule keeps it out.
-    fn show(&mut self, entry: &Entry<'_>, watch: &Watch, visit: &mut impl FnMut(&Entry<'_>)) {
-        let Some(rule) = watch.excluded(entry.path) else {
+    fn show(&mut self, entry: &Entry<'_>, rule: Option<&Rule>, visit: &mut impl FnMut(&Entry<'_>)) {
+        let Some(rule) = rule else {
             return visit(entry);
         };
         self.excluded += 1;

@@ -179,6 +179,10 @@ impl Workspace {
         {
             paths.push(real.to_string());
         }
+        // A rule over files holds for them wherever they are mounted.
+        let meant = self.real_path(&path).unwrap_or_else(|| path.clone());
+        paths
+            .extend(self.judge().other_name(meant.as_path()).and_then(|name| name.into_os_string().into_string().ok()));
         let is_closed = |path: &String| {
             self.is_closed(path) || self.is_closed_place(Path::new(path), &self.passed_by(Path::new(path)))
         };

@@ -114,7 +114,7 @@ impl Judge<'_> {
     }
 
     /// The name that something has where it was mounted from: in the workspace, or else in its file system.
-    pub(super) fn other_name(&self, real: &Path) -> Option<PathBuf> {
+    pub(crate) fn other_name(&self, real: &Path) -> Option<PathBuf> {
         self.mounts.as_ref()?.origin(&self.root, &self.root.join(real))
     }
 

@@ -63,7 +63,7 @@ impl Temporary {
         match how {
             Swap::Exchange => renameat_with(directory, own, directory, name, RenameFlags::EXCHANGE)?,
             Swap::PutNew => {
-                renameat_with(directory, own, directory, name, RenameFlags::NOREPLACE)?;
+                agent_exec::rename_to_free(directory, own, directory, name)?;
                 self.is_there = false;
             }
             Swap::PutOver => {
@@ -71,7 +71,7 @@ impl Temporary {
                 self.is_there = false;
             }
             Swap::Take => {
-                renameat_with(directory, name, directory, own, RenameFlags::NOREPLACE)?;
+                agent_exec::rename_to_free(directory, name, directory, own)?;
                 self.is_there = true;
             }
         }

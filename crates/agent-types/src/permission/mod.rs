@@ -10,6 +10,7 @@ pub use rule::{Rule, RuleError, RuleSource};
 use crate::conversation::{Arguments, ToolCall};
 use crate::tool::Subject;
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// A question to a person.
@@ -48,8 +49,37 @@ pub enum ApprovalAnswer {
 pub enum ApprovalScope {
     /// For this call.
     Once,
-    /// For all calls of this session that the rule matches.
-    Session(Rule),
-    /// The same, and the host keeps the rule for sessions to come, where the user keeps rules; never in the repository.
-    Always(Rule),
+    /// For all calls of this session that the rules match.
+    Session(#[serde(with = "one_or_more")] Vec<Rule>),
+    /// The same, and the host keeps the rules for sessions to come, where the user keeps rules; never in the repository.
+    Always(#[serde(with = "one_or_more")] Vec<Rule>),
+}
+
+/// One rule stands alone, as it did when an answer had one only.
+mod one_or_more {
+    use super::Rule;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMore {
+        One(Rule),
+        More(Vec<Rule>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(rules: &[Rule], serializer: S) -> Result<S::Ok, S::Error> {
+        match rules {
+            [rule] => rule.serialize(serializer),
+            rules => rules.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rule>, D::Error> {
+        Ok(match OneOrMore::deserialize(deserializer)? {
+            OneOrMore::One(rule) => vec![rule],
+            OneOrMore::More(rules) => rules,
+        })
+    }
 }

@@ -25,6 +25,18 @@ impl Name {
         &self.folded
     }
 
+    /// Whether it ends so, or may be the short name of one that does.
+    pub(super) fn ends_with(&self, ending: &str) -> bool {
+        let short: String = ending.trim_start_matches('.').chars().take(3).collect();
+        self.folded.ends_with(ending) || self.is_short_with_ending(&short)
+    }
+
+    /// Whether it may be a short name, with this ending of at most three letters.
+    pub(super) fn is_short_with_ending(&self, ending: &str) -> bool {
+        self.may_be_short
+            && self.folded.rsplit_once('.').is_some_and(|(start, last)| start.contains('~') && last == ending)
+    }
+
     /// Whether it is this name of the lists, or may be its short name.
     pub(super) fn is(&self, known: &str) -> bool {
         self.folded == known || self.may_be_short && is_short_for(&self.folded, known)

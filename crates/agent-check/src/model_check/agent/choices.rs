@@ -20,7 +20,7 @@ pub(super) fn of(setup: &Setup, bound: &LifecycleConfig, node: &Together) -> Vec
         }
     }
     if !node.agent.is_over() {
-        by_the_host(node, &mut out);
+        by_the_host(setup, node, &mut out);
         if node.agent.lifecycle().is_some() {
             of_the_lifecycle(node, &mut out);
         }
@@ -46,13 +46,11 @@ fn by_itself(node: &Together, out: &mut Vec<Event>) {
     out.extend(node.driver.timer.map(|ticket| Event::from(lifecycle::Event::TimedOut { ticket })));
 }
 
-fn by_the_host(node: &Together, out: &mut Vec<Event>) {
+fn by_the_host(setup: &Setup, node: &Together, out: &mut Vec<Event>) {
     use session::Event;
     let (session, left) = (node.agent.session(), node.left);
     let mut events = Vec::new();
-    if left.messages > 0 {
-        events.push(Event::UserInput { text: "go".to_owned() });
-    }
+    events.extend(events::messages(setup.messages, left.messages, "go", session));
     if left.cancels > 0 {
         events.push(Event::CancelRequested);
     }

@@ -25,7 +25,7 @@ pub(super) fn refusal(node: &Together, event: &Event, rejected: &Rejected) -> Re
             _ => (Invariant::NotStuck, state.is_some_and(has_ended)),
         },
         Event::Session(event) => match event {
-            session::Event::UserInput { .. } => (Invariant::InputAccepted, is_final(&node.agent)),
+            message if message.message().is_some() => (Invariant::InputAccepted, is_final(&node.agent)),
             session::Event::CancelRequested => (Invariant::CancelArrives, false),
             session::Event::ShutdownRequested => (Invariant::ShutdownArrives, false),
             session::Event::CompactionRequested => {
@@ -60,13 +60,17 @@ pub(super) fn edge(
 /// A command of the lifecycle is what the session did, whole, and nothing that comes up commands anything.
 fn commands(event: &Event, step: &Step, after: &Agent) -> Result<(), Fault> {
     let fired = |on| step.session.transitions.first().is_some_and(|first| first.on == on);
-    let last = || after.session().pending_input().last();
+    let mut pending = after.session().pending_input();
+    let waits = matches!(event, Event::Session(session::Event::InputAfterTurn { .. }));
+    let trigger = if waits { session::Trigger::InputAfterTurn } else { session::Trigger::UserInput };
     let mut is_commanded = false;
     for action in step.down.actions.iter().filter(|action| action.is_command()) {
         is_commanded = true;
         let is_done = match action {
             Action::SendInput { text } | Action::SendGapReport { text, .. } => {
-                fired(session::Trigger::UserInput) && last().is_none_or(|last| last == text)
+                // One that goes out now stands before those that wait.
+                fired(trigger)
+                    && (pending.any(|pending| pending == text) || after.session().pending_input().next().is_none())
             }
             Action::CancelTurn => fired(session::Trigger::CancelRequested),
             _ => false,

@@ -1,5 +1,7 @@
 //! How the agents are set up that are explored, and how often their environment may do what could go on for ever.
 
+use crate::session::alphabet::MESSAGES;
+use crate::session::commands::{Bound, bound};
 use agent_core::agent::Event;
 use agent_core::lifecycle;
 use agent_core::llm::ResponseBlock;
@@ -19,6 +21,8 @@ pub(crate) struct Setup {
     pub(crate) is_headless: bool,
     /// Whether a message after its end begins another life.
     pub(crate) is_renewed: bool,
+    /// How messages come and are taken back.
+    pub(crate) messages: &'static [&'static str],
     pub(crate) left: Left,
     pub(crate) smoke: Left,
 }
@@ -90,6 +94,15 @@ pub(crate) const SETUPS: &[Setup] = &[
         smoke: Left { messages: 2, raises: 1, summaries: 1, ..FEW },
         ..ALONE
     },
+    // Messages that wait for the end of a turn while commitments bind, and are taken back.
+    Setup {
+        name: "bound-waits",
+        is_renewed: true,
+        messages: MESSAGES,
+        left: Left { messages: 3, rounds: 1, calls: 1, cancels: 1, ends: 1, ..NONE },
+        smoke: Left { messages: 2, ..FEW },
+        ..ALONE
+    },
     // The checks and the reports of what is missing share the time of their message.
     Setup {
         name: "timed",
@@ -133,6 +146,7 @@ const ALONE: Setup = Setup {
     max_rounds: 1,
     is_headless: true,
     is_renewed: false,
+    messages: &["input NEW"],
     left: FEW,
     smoke: FEW,
 };
@@ -149,19 +163,21 @@ impl Left {
                 lifecycle::Event::BudgetExceeded => one(&mut self.ends),
                 _ => {}
             },
-            Event::Session(event) => match event {
-                session::Event::UserInput { .. } => one(&mut self.messages),
-                session::Event::CancelRequested => one(&mut self.cancels),
-                session::Event::ShutdownRequested | session::Event::LeaveRequested => one(&mut self.ends),
-                session::Event::BudgetRaised { .. } => one(&mut self.raises),
-                session::Event::CompactionRequested => one(&mut self.summaries),
-                session::Event::SessionResumed { .. } => one(&mut self.deaths),
-                session::Event::LlmCompleted { response, .. }
-                    if response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_))) =>
-                {
-                    one(&mut self.rounds);
+            Event::Session(event) => match bound(event) {
+                Some(Bound::Messages) => one(&mut self.messages),
+                Some(Bound::Cancels) => one(&mut self.cancels),
+                Some(Bound::Ends) => one(&mut self.ends),
+                Some(Bound::Raises) => one(&mut self.raises),
+                Some(Bound::Summaries) => one(&mut self.summaries),
+                Some(Bound::Deaths) => one(&mut self.deaths),
+                Some(Bound::Changes) => {}
+                None => {
+                    if let session::Event::LlmCompleted { response, .. } = event
+                        && response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)))
+                    {
+                        one(&mut self.rounds);
+                    }
                 }
-                _ => {}
             },
         }
     }

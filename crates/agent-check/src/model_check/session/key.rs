@@ -94,7 +94,7 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> P
             "now_ms" | "used_ids" | "fixed_tokens" | "next_ticket" | "next_call" | "trace" => Part::Out,
             // Written before it is read whenever an answer comes.
             "reply_usage" => Part::Out,
-            "pending" | "queue" | "notes" => {
+            "pending" | "queue" | "waiting" | "notes" => {
                 if SIZES {
                     Part::Sizes
                 } else {
@@ -104,7 +104,7 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> P
             _ => Part::Whole,
         },
         _ => match (of, field) {
-            ("Asked", "ticket") | ("ToolCall", "id") => Part::Out,
+            ("Question", "ticket") | ("ToolCall", "id") => Part::Out,
             ("Deadline", "armed") => Part::Count,
             // The calls tell it.
             ("Batch", "answer") => Part::Out,
@@ -114,8 +114,8 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> P
             // Carried to the hooks, read by nobody here.
             ("ChangeRecord", "tools" | "intent") => Part::Out,
             ("UserPromptSubmit", "prompt") | ("Stop", "text") | ("PostToolUse", "calls") => Part::Out,
-            ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Notice", "message") => Part::Out,
-            ("Notice", "returned_input") => Part::Count,
+            ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Said", "message") => Part::Out,
+            ("Said", "returned_input") => Part::Count,
             _ => Part::Whole,
         },
     }

@@ -3,6 +3,7 @@
 
 use super::super::explore::{Reach, explore};
 use super::super::session::{Sessions, Stepper, true_step};
+use super::super::world::World;
 use super::{REACH, world};
 use crate::invariants::{Fault, Invariant};
 use crate::request::{FORMATS, Format};
@@ -60,6 +61,28 @@ planted! {
     hooks_of_the_end_that_end_a_run: OutcomeKept,
     a_raise_that_is_only_data: LimitsContinue,
     a_message_that_no_hook_has_seen: HooksAsked,
+    a_message_that_does_not_wait: InputKept,
+    a_message_that_is_taken_back_and_stays: InputKept,
+}
+
+fn a_message_that_does_not_wait() -> Fault {
+    // No hook stands in its way.
+    let world = World { config: "mode=bypass retries=0", ..world("messages-wait") };
+    found_in(FORMATS, &world, |session, event| match event {
+        Event::InputAfterTurn { text } => true_step(session, Event::UserInput { text }),
+        event => true_step(session, event),
+    })
+}
+
+fn a_message_that_is_taken_back_and_stays() -> Fault {
+    found("messages-wait", |session, event| match event {
+        Event::InputWithdrawn { text } => {
+            let step = true_step(session, Event::InputWithdrawn { text: text.clone() })?;
+            let _ = true_step(session, Event::InputAfterTurn { text });
+            Ok(step)
+        }
+        event => true_step(session, event),
+    })
 }
 
 /// What the checker says of a session whose step is this one.
@@ -69,8 +92,11 @@ fn found(name: &str, step: Stepper) -> Fault {
 
 /// What it says when it judges requests by these formats only.
 fn found_by(formats: &'static [Format], name: &str, step: Stepper) -> Fault {
-    let world = world(name);
-    let mut model = Sessions::new(&world, &TABLE).unwrap();
+    found_in(formats, &world(name), step)
+}
+
+fn found_in(formats: &'static [Format], world: &World, step: Stepper) -> Fault {
+    let mut model = Sessions::new(world, &TABLE).unwrap();
     (model.step, model.replay_one_in, model.formats) = (step, 1, formats);
     explore(&model, Reach { max_states: 50_000, ..REACH }).violation.expect("nothing is found").fault
 }

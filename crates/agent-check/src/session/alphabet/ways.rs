@@ -1,6 +1,7 @@
 //! The few events that are enough to find a way to every row, each with a name to show.
 
 use super::Question;
+use crate::session::commands::BY_THE_USER;
 use agent_core::session::State;
 
 /// A name and the line.
@@ -20,7 +21,7 @@ macro_rules! long_answer {
 
 /// What a user may do where a session stands.
 pub fn by_the_user(state: State) -> &'static [Way] {
-    if state == State::Ready { &[("start", "start"), ("shut down", "shutdown")] } else { USER }
+    if state == State::Ready { &[("start", "start"), ("shut down", "shutdown")] } else { BY_THE_USER }
 }
 
 /// What may be answered.
@@ -48,20 +49,6 @@ pub const fn ways(question: Question) -> &'static [Way] {
         Question::Deadline => &[("deadline", "deadline")],
     }
 }
-
-const USER: &[Way] = &[
-    (INPUT, "input look at this file and at that one"),
-    ("raise limits", "raise wall-ms=90000 model-calls=none tool-calls=none repetitions=none"),
-    ("reconfigure", "reconfigure same"),
-    ("compact", "compact"),
-    ("cancel", "cancel"),
-    ("leave", "leave"),
-    ("shut down", "shutdown"),
-    ("resumed", "resumed"),
-];
-
-/// The way of a message: a few of them tell all.
-pub const INPUT: &str = "input";
 
 const MODEL: &[Way] = &[
     ("piece", "delta it"),

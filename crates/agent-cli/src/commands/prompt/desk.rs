@@ -1,6 +1,7 @@
 //! The line editor at the prompt: what keys lead to, what the rows at the bottom show, and the person's own editor.
 
 use super::Screen;
+use super::question::{self, Entry};
 use crate::screen::edit::completion::Completions;
 use crate::screen::edit::editor::{Editor, Input, Wish};
 use crate::screen::edit::history::History;
@@ -9,7 +10,7 @@ use crate::screen::keys::GiveUp;
 use crate::screen::terminal::{self, Raw, Region, clean, inline};
 use crate::session::setup::store;
 use agent_core::budget::Usd;
-use agent_core::permission::PermissionMode;
+use agent_core::permission::{ApprovalQuestion, PermissionMode};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,8 +33,11 @@ pub(super) struct Desk {
     /// When the work began that goes on.
     since: Option<Instant>,
     /// The person's own editor, while it runs.
-    pub(super) writing: Option<JoinHandle<io::Result<String>>>,
+    pub(super) writing: Option<Writing>,
 }
+
+/// How the name of the file ends that the person's own editor has, and what comes of it.
+type Writing = (&'static str, JoinHandle<io::Result<String>>);
 
 impl Desk {
     /// Takes the terminal, where it is capable and wanted.
@@ -68,9 +72,20 @@ impl Desk {
     }
 }
 
+impl Desk {
+    /// Opens a text in the person's editor.
+    fn write(&mut self, program: String, text: String, suffix: &'static str) {
+        self.raw.put_away();
+        self.writing = Some((suffix, tokio::task::spawn_blocking(move || written_with(&program, &text, suffix))));
+    }
+}
+
 impl Screen {
     /// A key was pressed, or something was pasted. Returns whether to leave.
     pub(super) fn edited(&mut self, input: &Input) -> bool {
+        if self.pressed(input) {
+            return false;
+        }
         let Some(desk) = self.desk.as_mut() else { return false };
         match desk.editor.input(input) {
             Wish::None => {}
@@ -92,6 +107,7 @@ impl Screen {
             Wish::Stop if self.is_working() && !self.is_stopping() => drop(self.interrupt()),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
+            Wish::Unfold => self.view.unfold(),
         }
         false
     }
@@ -104,10 +120,12 @@ impl Screen {
     /// Draws the rows at the bottom as they are now.
     pub(super) fn refresh(&mut self) {
         let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping(), self.question.is_some());
+        let is_ready = self.ready().is_none();
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
             desk.editor.begin_answer();
-            desk.editor.set_label(desk.label);
+            let entry = self.question.as_ref().map_or(Entry::Line, |open| open.entry);
+            desk.editor.set_label(question::label(entry, is_ready, desk.label));
         } else {
             desk.editor.end_answer();
             desk.editor.set_label("> ");
@@ -159,40 +177,60 @@ impl Screen {
 
     /// Opens the line in the person's editor.
     fn write_elsewhere(&mut self) {
-        let of = |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
-        let Some(program) = of("VISUAL").or_else(|| of("EDITOR")) else {
+        let Some(program) = own_editor() else {
             self.view.tell("Ctrl-G opens your editor: set VISUAL or EDITOR");
             return;
         };
         let Some(desk) = self.desk.as_mut().filter(|desk| desk.writing.is_none()) else { return };
-        desk.raw.put_away();
-        let text = desk.editor.line().text();
-        desk.writing = Some(tokio::task::spawn_blocking(move || written_with(&program, &text)));
+        desk.write(program, desk.editor.line().text(), ".md");
+    }
+
+    /// Opens the arguments of a call in the person's editor. Returns whether there is one.
+    pub(super) fn edit_elsewhere(&mut self, asked: &ApprovalQuestion) -> bool {
+        let (Some(program), Some(desk)) = (own_editor(), self.desk.as_mut()) else {
+            self.view.tell("e opens the arguments in your editor: set VISUAL or EDITOR, or type `:` and `e {…}`");
+            return false;
+        };
+        desk.write(program, question::pretty(asked.call.arguments.as_str()), ".json");
+        true
     }
 
     /// The person's editor has ended.
     pub(super) fn written(&mut self, result: io::Result<String>) {
         let Some(desk) = self.desk.as_mut() else { return };
-        desk.writing = None;
+        let is_json = desk.writing.take().is_some_and(|(kind, _)| kind == ".json");
         desk.raw.bring_back();
+        let is_for_question = self.question.as_ref().is_some_and(|open| open.entry == Entry::Editor);
         match result {
+            Ok(text) if is_for_question => self.edited_arguments(&text),
+            // The question was withdrawn meanwhile.
+            Ok(_) if is_json => {}
             Ok(text) => desk.editor.replace(text.trim_end()),
+            Err(error) if is_for_question => {
+                self.view.error(&format!("the editor failed: {error}"));
+                self.question.iter_mut().for_each(|open| open.entry = Entry::Key);
+            }
             Err(error) => self.view.error(&format!("the text is as it was, the editor failed: {error}")),
         }
     }
 }
 
 /// The end of the person's editor, while one runs.
-pub(super) async fn end_of_writing(writing: Option<&mut JoinHandle<io::Result<String>>>) -> io::Result<String> {
+pub(super) async fn end_of_writing(writing: Option<&mut Writing>) -> io::Result<String> {
     match writing {
-        Some(writing) => writing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
+        Some((_, writing)) => writing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
         None => std::future::pending().await,
     }
 }
 
+fn own_editor() -> Option<String> {
+    let of = |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
+    of("VISUAL").or_else(|| of("EDITOR"))
+}
+
 /// What becomes of a text in an editor. The file is the person's alone, and gone behind it.
-fn written_with(program: &str, text: &str) -> io::Result<String> {
-    let mut file = tempfile::Builder::new().prefix("message-").suffix(".md").tempfile()?;
+fn written_with(program: &str, text: &str, suffix: &str) -> io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("message-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
     let status = terminal::run_editor(program, file.path())?;
@@ -236,6 +274,7 @@ pub(super) const EDITING_HELP: &[&str] = &[
     "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
     "Up, Down  messages before; Ctrl-R searches them",
     "Tab       completes /commands and paths that begin with @",
+    "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
     "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
 ];

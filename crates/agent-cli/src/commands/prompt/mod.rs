@@ -35,6 +35,7 @@ use question::{Open, next_line, put_next};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -55,6 +56,8 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     let Opened { runner, handle, mut notices, id, model, before, repository, unfinished, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
+    screen.directory.clone_from(&settings.directory);
+    screen.view.show_changes_in(&settings.directory);
     screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
     screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
     screen.view.recap(&before.conversation);
@@ -63,6 +66,9 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     }
     let mode = settings.permissions.mode;
     screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode);
+    if screen.desk.is_some() {
+        screen.view.show_all_it_can();
+    }
     let lines = match &screen.desk {
         Some(desk) => keys::read(desk.give_up.clone()),
         None => lines::read(),
@@ -117,6 +123,8 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Open>,
+    /// The turn stops when this call is denied: the person says what to do instead.
+    stop_behind: Option<CallId>,
     /// Calls about which a hook wants a person to be asked.
     asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
@@ -127,6 +135,8 @@ struct Screen {
     /// What the turns came to: nobody but the exit code tells a script.
     turns: Turns,
     had_unusable_line: bool,
+    /// Where the paths of calls begin.
+    directory: PathBuf,
     /// The line editor, where the terminal is capable of one.
     desk: Option<Desk>,
 }
@@ -148,12 +158,14 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
+            stop_behind: None,
             asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
             used: *before,
             turns: Turns::default(),
             had_unusable_line: false,
+            directory: PathBuf::new(),
             desk: None,
         }
     }
@@ -172,11 +184,13 @@ impl Screen {
         loop {
             self.refresh();
             let is_edited = self.desk.is_some();
+            let ready = self.ready();
             let writing = self.desk.as_mut().and_then(|desk| desk.writing.as_mut());
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
                 change = changes.next() => self.changed(change).await,
                 _ = seconds.tick(), if is_edited => {}
+                () = until(ready), if is_edited => {}
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
                     Signal::Interrupt if self.interrupt() => {
@@ -235,6 +249,13 @@ impl Screen {
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
             }
+            Notice::Ruled(Ruling { call, decision: Decision::Deny(_), .. })
+                if self.stop_behind.as_ref() == Some(call) =>
+            {
+                self.stop_behind = None;
+                self.handle.cancel();
+                self.stop = self.handle.sent();
+            }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => {
                 self.used = *ledger;
@@ -248,7 +269,7 @@ impl Screen {
                 if let Some(outcome) = outcome.as_ref().filter(|_| *is_new) {
                     self.ended(outcome);
                 }
-                self.question = None;
+                (self.question, self.stop_behind) = (None, None);
                 self.asked_by_hook.clear();
                 self.view.end_line();
             }
@@ -426,6 +447,13 @@ impl Screen {
         } else {
             self.view.end_line();
         }
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time.into()).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -2,13 +2,17 @@
 
 use super::Screen;
 use crate::config::kept_rules;
-use crate::screen::answer::{self, Asker};
+use crate::screen::answer::{self, Asker, By, Key};
 use crate::screen::approver::Question;
+use crate::screen::change::Changes;
+use crate::screen::edit::editor::Input;
 use crate::screen::lines::Line;
-use crate::screen::sheet::{Sheet, wrapped};
+use crate::screen::sheet::{Row, Sheet, wrapped};
 use crate::screen::terminal::{self, Tint, clean, forget_half_typed_line, inline, unmistakable};
 use crate::screen::view::call_line;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
+use std::time::{Duration, Instant};
+use termina::event::{KeyCode, KeyEventKind, Modifiers};
 use tokio::sync::{mpsc, oneshot};
 
 /// A question that waits for its answer.
@@ -17,6 +21,25 @@ pub(super) struct Open {
     pub(super) answer: oneshot::Sender<ApprovalAnswer>,
     /// All of the call, and what of it was shown.
     sheet: Sheet,
+    /// The lines that it changes, where these are shown.
+    changes: Option<Changes>,
+    /// How it is answered now.
+    pub(super) entry: Entry,
+    /// From then on keys count.
+    ready: Instant,
+}
+
+/// How a question is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// By a key.
+    Key,
+    /// A reason is typed for the no.
+    Reason,
+    /// The answer is typed.
+    Line,
+    /// The arguments are with the person's editor.
+    Editor,
 }
 
 impl Screen {
@@ -33,9 +56,17 @@ impl Screen {
         let (question, answer) = question;
         // However quiet: nobody can answer a question that was not put.
         self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
-        let sheet = Sheet::of(&question.call);
-        self.show(Open { question, answer, sheet }, Sheet::next_part);
+        let open = self.opened(question, answer);
+        self.show(open, Sheet::next_part);
         false
+    }
+
+    /// A question of which nothing was shown yet.
+    fn opened(&self, question: ApprovalQuestion, answer: oneshot::Sender<ApprovalAnswer>) -> Open {
+        let changes = Changes::of(&question.call, &self.directory);
+        let sheet = changes.as_ref().map_or_else(|| Sheet::of(&question.call), Sheet::of_changes);
+        let entry = if self.desk.is_some() { Entry::Key } else { Entry::Line };
+        Open { question, answer, sheet, changes, entry, ready: Instant::now() }
     }
 
     /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
@@ -44,25 +75,103 @@ impl Screen {
     }
 
     /// Shows a part of what is asked about, and what can be answered to that.
-    fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[String]) {
-        part(&mut open.sheet).iter().for_each(|line| self.put(Tint::Dim, line));
+    fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[Row]) {
+        open.ready = Instant::now() + DEAD_TIME;
+        let by = if self.desk.is_some() { By::Key } else { By::Line };
+        part(&mut open.sheet).iter().for_each(|(tint, line)| self.put(*tint, line));
         if open.sheet.is_seen() {
             let asked = &open.question;
             self.put(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
-            for line in answer::choices(asked, self.asker(asked), &kept_rules::place()) {
+            for line in answer::choices(asked, self.asker(asked), &kept_rules::place(), by) {
                 self.put(Tint::Dim, &line);
             }
             self.prompt(ANSWER);
         } else {
-            self.put(Tint::Bold, &format!("  {}: {}", open.sheet.how_far(), answer::TO_SEE_MORE));
+            let how = if by == By::Key { answer::TO_SEE_MORE_BY_KEY } else { answer::TO_SEE_MORE };
+            self.put(Tint::Bold, &format!("  {}: {how}", open.sheet.how_far()));
             self.prompt(MORE);
         }
         self.question = Some(open);
     }
 
+    /// A key was pressed, or something pasted, while a question waits that one key answers. Returns whether that was meant for it.
+    pub(super) fn pressed(&mut self, input: &Input) -> bool {
+        let Some(open) = self.question.as_mut().filter(|open| open.entry != Entry::Line || self.desk.is_some()) else {
+            return false;
+        };
+        let key = match input {
+            Input::Key(key) if key.kind != KeyEventKind::Release => *key,
+            Input::Paste(_) if open.entry == Entry::Key => {
+                self.put(Tint::Dim, "  a paste is no answer");
+                return true;
+            }
+            Input::Key(_) | Input::Paste(_) | Input::PasteWaits { .. } => return false,
+        };
+        match (open.entry, key.code) {
+            (Entry::Reason | Entry::Line, KeyCode::Escape) => {
+                open.entry = Entry::Key;
+                self.desk.iter_mut().for_each(|desk| desk.editor.clear());
+                true
+            }
+            (Entry::Key, KeyCode::Char(_) | KeyCode::Enter)
+                if !key.modifiers.intersects(Modifiers::CONTROL | Modifiers::ALT) =>
+            {
+                let letter = if let KeyCode::Char(letter) = key.code { letter } else { '\r' };
+                // What was pressed before it could be read is no answer to it.
+                if Instant::now() >= open.ready {
+                    self.struck(letter);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn struck(&mut self, letter: char) {
+        let Some(mut open) = self.question.take() else { return };
+        match answer::key(letter, open.sheet.is_seen()) {
+            Some(Key::Answer(line)) => return self.answer(line, open),
+            Some(Key::More) => return self.show(open, Sheet::next_part),
+            Some(Key::Rest) => return self.show(open, Sheet::rest),
+            Some(Key::Stop) => {
+                self.stop_behind = Some(open.question.call.id.clone());
+                return drop(open.answer.send(ApprovalAnswer::Deny { reason: String::new() }));
+            }
+            Some(Key::Reason) => open.entry = Entry::Reason,
+            Some(Key::Line) => open.entry = Entry::Line,
+            Some(Key::Edit) if self.edit_elsewhere(&open.question) => open.entry = Entry::Editor,
+            Some(Key::Edit) | None => {}
+        }
+        self.question = Some(open);
+    }
+
+    /// What the person's editor has made of the arguments.
+    pub(super) fn edited_arguments(&mut self, text: &str) {
+        let Some(mut open) = self.question.take() else { return };
+        open.entry = Entry::Key;
+        let is_same = |text: &str| pretty(text) == pretty(open.question.call.arguments.as_str());
+        if is_same(text) {
+            self.put(Tint::Dim, "  the arguments are as they were");
+            self.question = Some(open);
+        } else {
+            self.answer(&format!("e {}", text.trim()), open);
+        }
+    }
+
+    /// When the keys that answer count, if a question waits for one.
+    pub(super) fn ready(&self) -> Option<Instant> {
+        self.question.as_ref().map(|open| open.ready).filter(|ready| *ready > Instant::now())
+    }
+
     /// What was typed at an open question.
     pub(super) fn answer(&mut self, line: &str, open: Open) {
         let is_seen = open.sheet.is_seen();
+        let reason = format!("n {line}");
+        let line = match (open.entry, line) {
+            (Entry::Reason, "") => return self.asked_again(open),
+            (Entry::Reason, _) => &reason,
+            _ => line,
+        };
         match line {
             "" if !is_seen => return self.show(open, Sheet::next_part),
             "rest" if !is_seen => return self.show(open, Sheet::rest),
@@ -70,14 +179,34 @@ impl Screen {
         }
         let read = if is_seen { answer::read } else { answer::read_unseen };
         match read(line, &open.question, self.asker(&open.question)) {
+            // What was shown is what is allowed.
+            Ok(ApprovalAnswer::Allow { arguments: None, .. })
+                if open.changes.is_some() && open.changes != Changes::of(&open.question.call, &self.directory) =>
+            {
+                self.put(Tint::Bold, "  the file has changed since it was shown; the call now changes this:");
+                let open = self.opened(open.question, open.answer);
+                self.show(open, Sheet::next_part);
+            }
             // An approval that was withdrawn meanwhile needs no answer.
-            Ok(given) => drop(open.answer.send(self.keeping(given))),
+            Ok(given) => {
+                if let ApprovalAnswer::Allow { arguments: None, .. } = given {
+                    self.view.change_was_shown(&open.question.call.id);
+                }
+                drop(open.answer.send(self.keeping(given)));
+            }
             Err(why) => {
                 self.put(Tint::Dim, &format!("  {why}"));
-                self.prompt(if is_seen { ANSWER } else { MORE });
-                self.question = Some(open);
+                self.asked_again(open);
             }
         }
+    }
+
+    fn asked_again(&mut self, mut open: Open) {
+        self.prompt(if open.sheet.is_seen() { ANSWER } else { MORE });
+        if self.desk.is_some() {
+            open.entry = Entry::Key;
+        }
+        self.question = Some(open);
     }
 
     fn asker(&self, question: &ApprovalQuestion) -> Asker {
@@ -86,15 +215,16 @@ impl Screen {
 
     /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
     fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
-        let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rule), arguments } = answer else { return answer };
-        let scope = match kept_rules::keep(&rule) {
+        let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rules), arguments } = answer else { return answer };
+        let scope = match rules.iter().try_for_each(kept_rules::keep) {
             Ok(()) => {
                 self.view.tell(&format!("saved in {}", inline(&kept_rules::place())));
-                ApprovalScope::Always(rule)
+                ApprovalScope::Always(rules)
             }
             Err(error) => {
-                self.view.error(&format!("{error}; the rule applies to this session only"));
-                ApprovalScope::Session(rule)
+                let these = if rules.len() == 1 { "the rule applies" } else { "the rules apply" };
+                self.view.error(&format!("{error}; {these} to this session only"));
+                ApprovalScope::Session(rules)
             }
         };
         ApprovalAnswer::Allow { scope, arguments }
@@ -131,5 +261,23 @@ pub(super) async fn put_next(
     next.take().filter(|(_, answer)| !answer.is_closed())
 }
 
+/// Arguments as they are edited.
+pub(super) fn pretty(arguments: &str) -> String {
+    let value: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
+    value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| arguments.to_owned())
+}
+
+/// What stands before the line while a question is answered so.
+pub(super) const fn label(entry: Entry, is_ready: bool, label: &'static str) -> &'static str {
+    match entry {
+        Entry::Key if !is_ready => "  … ",
+        Entry::Key | Entry::Line => label,
+        Entry::Reason => "  no, because: ",
+        Entry::Editor => "  in your editor ",
+    }
+}
+
+/// A question that has just appeared was not read.
+const DEAD_TIME: Duration = Duration::from_millis(300);
 const ANSWER: &str = "  answer: ";
 const MORE: &str = "  more: ";

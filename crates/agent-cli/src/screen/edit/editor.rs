@@ -33,6 +33,8 @@ pub(crate) enum Wish {
     Stop,
     /// To write the text in a program of its own.
     Write,
+    /// To see what was left out: Ctrl-O.
+    Unfold,
 }
 
 /// The line, and what it can be filled from.
@@ -211,6 +213,7 @@ impl Editor {
             'j' => self.line.insert("\n"),
             'k' => self.line.kill(Move::RowEnd),
             'n' => self.down(),
+            'o' => return Wish::Unfold,
             'p' => self.up(),
             'r' if self.interrupted.is_none() => {
                 let before = self.line.clone();

@@ -10,6 +10,7 @@
 
 use super::queue::{self, Kind};
 use super::{escaped, is_on_terminal};
+use std::borrow::Cow;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -63,12 +64,16 @@ pub(super) struct Live {
 impl Live {
     /// What has to be written so that a text stands above the region.
     fn around(&mut self, text: &str, size: (usize, usize)) -> Update {
-        let can_push = self.is_drawn && size == self.size && self.region.height() > 0 && is_plain(text);
+        let can_push = self.is_drawn && size == self.size && self.region.height() > 0 && is_plain(&unstyled(text));
         let before = self.open;
         let goto = self.goto();
         let erase = if can_push { String::new() } else { self.erase(size) };
         let text = self.above(text, size.0);
-        let pushed = if can_push { rows_of(&text, before, size.0).saturating_sub(usize::from(before > 0)) } else { 0 };
+        let pushed = if can_push {
+            rows_of(&unstyled(&text), before, size.0).saturating_sub(usize::from(before > 0))
+        } else {
+            0
+        };
         if !can_push {
             Update { before: erase, text, after: self.draw(size), is_whole: true }
         } else if self.region.height() + pushed < size.1 {
@@ -118,12 +123,15 @@ impl Live {
             }
             None => &text,
         };
+        let last = &*unstyled(last);
         let mut width = self.open;
         for letter in last.graphemes(true) {
             width = advanced(width, letter, columns);
         }
+        // A text in colours is no wider than its row.
         if width > 0
             && width.is_multiple_of(columns)
+            && text.ends_with(last)
             && let Some((at, letter)) = last.grapheme_indices(true).next_back()
         {
             self.held = letter.to_owned();
@@ -281,6 +289,17 @@ fn advanced(width: usize, letter: &str, columns: usize) -> usize {
         _ if at > 0 && at + letter.width() > columns => width + (columns - at) + letter.width(),
         _ => width + letter.width(),
     }
+}
+
+/// The text without this program's own styles, which are its only escape sequences.
+fn unstyled(text: &str) -> Cow<'_, str> {
+    if !text.contains('\x1b') {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split('\x1b');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| out.push_str(part.split_once('m').map_or(part, |(_, text)| text)));
+    Cow::Owned(out)
 }
 
 /// Whether every terminal takes it to be as wide as it is long.

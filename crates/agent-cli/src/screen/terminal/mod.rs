@@ -175,8 +175,28 @@ pub(crate) enum Tint {
     Dim,
     /// To be noticed.
     Bold,
-    /// An error.
+    /// An error, or what is removed.
     Red,
+    /// What is added.
+    Green,
+}
+
+/// How a part of an answer looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Plain,
+    Bold,
+    Italic,
+    Code,
+    Link,
+    Dim,
+}
+
+/// A part of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) text: String,
+    pub(crate) look: Look,
 }
 
 /// Styles for a terminal, or nothing when output goes elsewhere or `NO_COLOR` is set.
@@ -196,12 +216,34 @@ impl Style {
         Self { is_on: io::stderr().is_terminal() && !is_dumb && !is_set("NO_COLOR") }
     }
 
+    /// Writes parts of an answer to standard output.
+    ///
+    /// # Errors
+    /// As [`put`].
+    pub(crate) fn put(self, spans: &[Span]) -> io::Result<()> {
+        let styled = |span: &Span| {
+            let text = escaped(&clean(&span.text));
+            let code = match span.look {
+                Look::Plain => return text,
+                Look::Bold => "1",
+                Look::Italic => "3",
+                Look::Code => "36",
+                Look::Link => "4",
+                Look::Dim => "2",
+            };
+            if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text }
+        };
+        let text: String = spans.iter().map(styled).collect();
+        if text.is_empty() { Ok(()) } else { write(Kind::Answer, &text) }
+    }
+
     /// Writes a line to standard error in this look.
     pub(crate) fn say(self, tint: Tint, text: &str) {
         let code = match tint {
             Tint::Dim => "2",
             Tint::Bold => "1",
             Tint::Red => "31",
+            Tint::Green => "32",
         };
         let text = escaped(&clean(text));
         write_line(&if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text });

@@ -70,12 +70,12 @@ impl Running {
         assert!(status.success(), "kill -{name}");
     }
 
-    /// Waits until it has written this, to whichever output.
+    /// Waits until it has written this, to whichever output, or its terminal shows it: words of an answer come one by one.
     #[track_caller]
     pub(crate) fn wait_for(&self, words: &str) {
         let text = || [&self.out, &self.err].into_iter().flatten().map(Reader::text).collect::<String>();
         let since = Instant::now();
-        while !text().contains(words) {
+        while !(text().contains(words) || self.screen().contains(words)) {
             assert!(since.elapsed() < HANG, "`{words}` never came: {}", text());
             std::thread::sleep(Duration::from_millis(5));
         }

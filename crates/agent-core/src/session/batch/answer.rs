@@ -12,12 +12,21 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+fn listed(rules: &[Rule]) -> String {
+    let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+    rules.join(", ")
+}
+
+fn said_by(rules: Vec<Rule>, source: RuleSource) -> Vec<Rule> {
+    rules.into_iter().map(|rule| rule.said_by(source)).collect()
+}
+
 /// What an answer brought besides the call's own fate.
 #[derive(Default)]
 pub(in crate::session) struct Approved {
     pub(in crate::session) denial: Option<Denial>,
     /// Holds from now on.
-    pub(in crate::session) rule: Option<Rule>,
+    pub(in crate::session) rules: Vec<Rule>,
 }
 
 /// What an answer comes to.
@@ -72,20 +81,22 @@ impl Batch {
                     (open.effect, open.subject) = (inspection.effect, inspection.subject);
                 }
                 open.status = Status::Cleared;
-                let (said, rule) = match scope {
-                    ApprovalScope::Once => (String::new(), None),
-                    ApprovalScope::Session(rule) => {
-                        (format!("`{rule}` in this session"), Some(rule.said_by(RuleSource::Session)))
+                let (said, rules) = match scope {
+                    ApprovalScope::Once => (String::new(), Vec::new()),
+                    ApprovalScope::Session(rules) => {
+                        (format!("{} in this session", listed(&rules)), said_by(rules, RuleSource::Session))
                     }
-                    ApprovalScope::Always(rule) => (format!("`{rule}` always"), Some(rule.said_by(RuleSource::User))),
+                    ApprovalScope::Always(rules) => {
+                        (format!("{} always", listed(&rules)), said_by(rules, RuleSource::User))
+                    }
                 };
                 rulings.push(open.ruling(Decision::Run(Basis::Person(said))));
-                Approved { denial: None, rule }
+                Approved { denial: None, rules }
             }
             (Judged::Denied(basis), _) => {
                 let denial = Some(open.deny(&basis, counts_of(&basis)));
                 rulings.push(open.ruling(Decision::Deny(basis)));
-                Approved { denial, rule: None }
+                Approved { denial, rules: Vec::new() }
             }
             (Judged::Unusable(content), _) => {
                 open.answer(content, Counts::Repetition);

@@ -28,10 +28,13 @@ impl Driver {
         }
     }
 
+    /// A message comes, or is taken back.
     fn message(&mut self, a: u8) -> Event {
         self.inputs += 1;
-        let text = if a < 10 { String::from(" ") } else { format!("input-{}.", self.inputs) };
-        session::Event::UserInput { text }.into()
+        let text = if a < 10 { String::from("\" \"") } else { format!("input-{}.", self.inputs) };
+        // Most are those that go out at once.
+        let choice = if a % 8 < 3 { a % 8 } else { 0 };
+        words::message(choice, &text, self.agent.session()).into()
     }
 
     fn raise(&self) -> Event {

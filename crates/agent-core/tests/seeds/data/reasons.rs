@@ -5,36 +5,58 @@ use agent_core::session::Trigger::{self, *};
 
 type Why = Beyond<Trigger>;
 
-pub(super) const DATA: Why =
+/// Those that every seed of a session needs.
+pub(super) const SESSIONS: &[Why] = &[
+    LATER,
+    DATA,
+    RAISED,
+    CANCEL,
+    STOPPED,
+    PENDING_STOP,
+    PROGRESS,
+    FALLBACK,
+    INTERRUPTED,
+    OVERFLOW,
+    SUMMARY,
+    SUMMARY_FAILED,
+    SUMMARY_ASKED,
+    PERSON,
+    PAUSED,
+    USERS_HOOKS,
+];
+
+const DATA: Why =
     why("limits and configuration are data, which may change in every waiting state", &[BudgetRaised, Reconfigured]);
-pub(super) const RAISED: Why =
+const RAISED: Why =
     why("a raised limit goes on with what the limit alone had stopped, and is looked at first", &[BudgetRaisedWorkDue]);
-pub(super) const CANCEL: Why =
-    why("a turn can be stopped wherever it waits; while idle that changes nothing", &[CancelRequested]);
-pub(super) const STOPPED: Why =
+const LATER: Why = why(
+    "a message may wait for the end of the turn, and be taken back as long as it has not gone out",
+    &[InputAfterTurn, InputWithdrawn],
+);
+const CANCEL: Why = why("a turn can be stopped wherever it waits; while idle that changes nothing", &[CancelRequested]);
+const STOPPED: Why =
     why("what was in flight when a stop was asked for has ended, and the turn with it", &[LlmAborted, ToolsStopped]);
-pub(super) const PENDING_STOP: Why = why("a stop that was asked for comes before anything else", &[AutoCancelled]);
-pub(super) const PROGRESS: Why = why("a tool may report how far it is", &[ToolProgress]);
-pub(super) const FALLBACK: Why = why("another model takes over from one that fails", &[LlmFailedFallback]);
-pub(super) const INTERRUPTED: Why = why(
+const PENDING_STOP: Why = why("a stop that was asked for comes before anything else", &[AutoCancelled]);
+const PROGRESS: Why = why("a tool may report how far it is", &[ToolProgress]);
+const FALLBACK: Why = why("another model takes over from one that fails", &[LlmFailedFallback]);
+const INTERRUPTED: Why = why(
     "another program may resume a session wherever it waits: what was in flight is asked again, a model call counts as used, and under a stop \
      nothing begins again",
     &[LlmInterrupted, SessionResumed, ResumedStopped],
 );
-pub(super) const OVERFLOW: Why =
-    why("a conversation that is too long is made shorter and sent again", &[ContextOverflowed]);
-pub(super) const SUMMARY: Why = why(
+const OVERFLOW: Why = why("a conversation that is too long is made shorter and sent again", &[ContextOverflowed]);
+const SUMMARY: Why = why(
     "a summary of the conversation is a model call of its own, which succeeds, helps, or does not",
     &[CompactionCompleted, CompactionCompletedWorkDue, CompactionFailedForGood, CompactionFailedWorkDue],
 );
-pub(super) const SUMMARY_FAILED: Why = Beyond {
+const SUMMARY_FAILED: Why = Beyond {
     why: "the model call for a summary is repeated as any other",
     from: &["Compacting"],
     on: &[LlmFailedRetryable],
     to: &["Error", "StateError"],
 };
-pub(super) const SUMMARY_ASKED: Why = why("the user may ask for a summary, to make room", &[CompactionRequested]);
-pub(super) const PERSON: Why = why(
+const SUMMARY_ASKED: Why = why("the user may ask for a summary, to make room", &[CompactionRequested]);
+const PERSON: Why = why(
     "a person is asked before what needs it, and answers about one call after the other",
     &[ApprovalPartial, ApprovalsGranted, ApprovalsAllDenied],
 );
@@ -44,8 +66,7 @@ pub(super) const PREPARED: Why = why(
     &[AutoToolCalls],
 );
 pub(super) const QUEUED_AT_END: Why = why("what was typed ahead starts the next turn", &[AutoNoToolCalls]);
-pub(super) const PAUSED: Why =
-    why("a provider may pause an answer, which is sent back to be continued", &[AutoResponsePaused]);
+const PAUSED: Why = why("a provider may pause an answer, which is sent back to be continued", &[AutoResponsePaused]);
 pub(super) const UNUSABLE: Why = why(
     "an answer may be empty, cut or refused, and of no use although the call succeeded",
     &[AutoResponseUnusable, AutoResponseUnusableForGood],
@@ -69,7 +90,7 @@ pub(super) const LOOKED_AT_AFTER_TOOLS: Why = Beyond {
     to: &["Compacting", "WaitingForUserInput"],
 };
 
-pub(super) const USERS_HOOKS: Why = why(
+const USERS_HOOKS: Why = why(
     "the user's hooks look at tools that ran, at a session that is left, and lead on to where it would have gone without them",
     &[ToolsAllCompletedHooksDue, HooksFinished, LeaveRequested],
 );

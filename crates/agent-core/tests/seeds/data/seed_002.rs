@@ -25,7 +25,7 @@ pub(crate) const SEED_002: Seed<State, Trigger> = Seed {
     ends: &["[*]"],
     words: &[],
     edges: EDGES,
-    beyond: BEYOND,
+    beyond: &[BEYOND],
     said: SAID,
 };
 

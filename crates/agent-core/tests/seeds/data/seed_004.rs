@@ -24,7 +24,7 @@ pub(crate) const SEED_004: Seed<State, Trigger> = Seed {
     ends: &["Complete(Success)", "Complete(Failure)"],
     words: &[],
     edges: EDGES,
-    beyond: BEYOND,
+    beyond: &[BEYOND],
     said: SAID,
 };
 

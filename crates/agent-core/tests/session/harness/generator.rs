@@ -16,8 +16,7 @@ impl Harness {
     pub(crate) fn choose(&mut self, (kind, a, b): Choice) -> Event {
         let outstanding: Vec<Action> = self.session.outstanding().into_iter().map(|o| o.action).collect();
         match kind % 16 {
-            0 if a % 4 == 3 => self.follow_up(u64::from(b)),
-            0 => self.input(),
+            0 => self.message(a, b),
             1 => Event::CancelRequested,
             2 => Event::CompactionRequested,
             3 if a.is_multiple_of(8) => Event::ShutdownRequested,
@@ -41,6 +40,16 @@ impl Harness {
                 None if self.session.state() == State::Ready => Event::Started,
                 None => self.input(),
             },
+        }
+    }
+
+    /// A message comes, or is taken back; or it is one of the agent's own.
+    fn message(&mut self, a: u8, b: u8) -> Event {
+        self.inputs += 1;
+        let text = format!("input-{}", self.inputs);
+        match a % 4 {
+            3 => Event::FollowUp { text, used_ms: u64::from(b) },
+            choice => words::message(choice, &text, &self.session),
         }
     }
 

@@ -46,8 +46,7 @@ impl Seen {
         if let Some(trigger) = rejected.trigger {
             assert!(!rejected.accepted.contains(&trigger), "{rejected:?} would have been accepted");
         }
-        let is_message =
-            matches!(event, Event::UserInput { text } | Event::FollowUp { text, .. } if !text.trim().is_empty());
+        let is_message = event.message().is_some_and(|text| !text.trim().is_empty());
         let takes_messages = !matches!(before.state(), State::Ready | State::ShuttingDown);
         assert!(!(is_message && takes_messages), "a message was refused in {:?}", before.state());
         if let Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket } = event {
@@ -55,7 +54,7 @@ impl Seen {
             assert!(!is_late, "a late timer is refused: {event:?}");
         }
         if rejected.reason == Reason::StaleTicket && !matches!(event, Event::DeadlineReached { .. }) {
-            let is_asked = ticket_of(event).is_some_and(|ticket| is_asked(before, ticket));
+            let is_asked = event.ticket().is_some_and(|ticket| is_asked(before, ticket));
             assert!(!is_asked, "an answer to what is asked is stale: {event:?}");
         }
     }
@@ -65,7 +64,7 @@ impl Seen {
             return self.check_late(before, after, event);
         }
         assert!(before.state() != State::ShuttingDown, "9. a step after the end");
-        let is_open = ticket_of(event).is_none_or(|ticket| before.is_open(ticket));
+        let is_open = event.ticket().is_none_or(|ticket| before.is_open(ticket));
         assert!(is_open, "4. an answer to nothing was taken: {event:?}");
         check_rows(before, after, event, step);
         self.take_in(before, event, step);
@@ -249,38 +248,6 @@ fn check_rows(before: &Session, after: &Session, event: &Event, step: &Step) {
 fn is_asked(session: &Session, asked: Ticket) -> bool {
     let is_it = |action: &Action| ticket(action) == Some(asked) && !matches!(action, Action::StartDeadline { .. });
     session.outstanding().iter().any(|o| is_it(&o.action) && !matches!(o.action, Action::StartDeadline { .. }))
-}
-
-fn ticket_of(event: &Event) -> Option<Ticket> {
-    match event {
-        Event::LlmDelta { ticket, .. }
-        | Event::LlmCompleted { ticket, .. }
-        | Event::LlmFailed { ticket, .. }
-        | Event::LlmAborted { ticket, .. }
-        | Event::LlmInterrupted { ticket }
-        | Event::RetryTimeout { ticket }
-        | Event::DeadlineReached { ticket }
-        | Event::ToolsPrepared { ticket, .. }
-        | Event::ApprovalAnswered { ticket, .. }
-        | Event::ToolProgress { ticket, .. }
-        | Event::ToolCompleted { ticket, .. }
-        | Event::GitChecked { ticket, .. }
-        | Event::FormattersFinished { ticket, .. }
-        | Event::ChangesCommitted { ticket, .. }
-        | Event::HooksFinished { ticket, .. }
-        | Event::HookFailed { ticket, .. }
-        | Event::HooksStoppedTurn { ticket, .. } => Some(*ticket),
-        Event::Started
-        | Event::UserInput { .. }
-        | Event::FollowUp { .. }
-        | Event::BudgetRaised { .. }
-        | Event::Reconfigured { .. }
-        | Event::CompactionRequested
-        | Event::CancelRequested
-        | Event::LeaveRequested
-        | Event::SessionResumed { .. }
-        | Event::ShutdownRequested => None,
-    }
 }
 
 fn as_call(block: &ResponseBlock) -> Option<&RawCall> {

@@ -1,7 +1,7 @@
 //! Where a session can stand: every waiting state, with every difference in its data that a guard looks at. Each place is reached by events;
 //! the words beside it say what is so there, and the rules are written in these words:
 //!
-//! * `cancelled`: a stop was asked for and is not complete. `queued`: the user typed ahead. `stopped`: only a limit holds back what is unsent.
+//! * `cancelled`: a stop was asked for and is not complete. `queued`: the user typed ahead. `waits`: for the end of the turn. `stopped`: only a limit holds back what is unsent.
 //! * `history`: something lies before the cut. `shortens`: an overflow can be mended, `summarises`: by a summary.
 //! * `summary`: the model is asked for one, `requested`: by the user. `due`: the next call has to be one.
 //! * `results`: tool results wait to be sent. `spent`: no model call is left. `last-try`: no repetition is left. `fallback`: another model is.
@@ -43,6 +43,7 @@ pub(super) const PLACES: &[Place] = &[
     (WaitingForUserInput, "history due sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100"),
     (WaitingForUserInput, "history end-hooks", "config hooks=SessionEnd; input go; answer hi"),
     (WaitingForUserInput, "history end-hooks left", "config hooks=SessionEnd; input go; answer hi; leave; hooks"),
+    (WaitingForUserInput, "waits", "input go; later more; fail authentication"),
 
     (CallingLlm, "", "input go"),
     (CallingLlm, "", "config wall-ms=100000; input go"),
@@ -51,6 +52,9 @@ pub(super) const PLACES: &[Place] = &[
     (CallingLlm, "queued", "config wall-ms=100000; input go; input more"),
     (CallingLlm, "stop-hooks", "config hooks=Stop; input go"),
     (CallingLlm, "queued prompt-hooks", "config hooks=UserPromptSubmit; input go; hooks; input more"),
+    (CallingLlm, "waits", "input go; later more"),
+    (CallingLlm, "waits stop-hooks", "config hooks=Stop; input go; later more"),
+    (CallingLlm, "waits prompt-hooks", "config hooks=UserPromptSubmit; input go; hooks; later more"),
     (CallingLlm, "last-try", "config retries=0; input go"),
     (CallingLlm, "last-try", "config retries=1; input go; fail network; timer"),
     (CallingLlm, "fallback", "config fallback=second; input go"),
@@ -114,6 +118,7 @@ pub(super) const PLACES: &[Place] = &[
     (ExecutingTools, "history shortens summarises batch running call-hooks", "config hooks=PostToolUse; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running deadline-near", "config wall-ms=10000; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running queued", "input go; answer calls read{}; prepared; input more"),
+    (ExecutingTools, "history shortens summarises batch running waits", "input go; answer calls read{}; prepared; later more"),
     (ExecutingTools, "history shortens summarises batch running spent", "config model-calls=1; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running failure-limit", "config failures=1; input go; answer calls read{}; prepared"),
     (ExecutingTools, "history shortens summarises batch running loops", "config repetitions=1; input go; answer calls read{}; prepared"),
@@ -164,6 +169,7 @@ pub(super) const PLACES: &[Place] = &[
 
     (RunningHooks, "hooking on-prompt prompt-hooks", "config hooks=UserPromptSubmit; input go"),
     (RunningHooks, "hooking on-prompt prompt-hooks queued", "config hooks=UserPromptSubmit; input go; input more"),
+    (RunningHooks, "hooking on-prompt prompt-hooks waits", "config hooks=UserPromptSubmit; input go; later more"),
     (RunningHooks, "hooking on-prompt prompt-hooks cancelled", "config hooks=UserPromptSubmit; input go; cancel"),
     (RunningHooks, "history hooking on-prompt prompt-hooks results", "config hooks=UserPromptSubmit; input go; hooks; answer calls read{}; \
         prepared; input more; tool 1 ok x"),
@@ -179,6 +185,7 @@ pub(super) const PLACES: &[Place] = &[
         prepared; tool 1 ok x; cancel"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks", "config hooks=Stop; input go; answer hi"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks queued", "config hooks=Stop; input go; answer hi; input more"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks waits", "config hooks=Stop; input go; answer hi; later more"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks queued", "config hooks=Stop wall-ms=100000; input go; answer hi; input more"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks cancelled", "config hooks=Stop; input go; answer hi; cancel"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks held-often", "config hooks=Stop; input go; answer hi; hooks block=1; answer hi; \
@@ -186,15 +193,19 @@ pub(super) const PLACES: &[Place] = &[
         hooks block=7; answer hi; hooks block=8; answer hi"),
     (RunningHooks, "history summary requested hooking summing due sum-hooks", "config hooks=PreCompact; input go; answer long=100; compact"),
     (RunningHooks, "history summary requested hooking summing due sum-hooks queued", "config hooks=PreCompact; input go; answer long=100; compact; input more"),
+    (RunningHooks, "history summary requested hooking summing due sum-hooks waits", "config hooks=PreCompact; input go; answer long=100; compact; later more"),
     (RunningHooks, "history shortens summarises hooking summing sum-hooks", "config hooks=PreCompact window=60; input go; answer long=100; input more"),
     (RunningHooks, "history hooking on-calls call-hooks prompt-hooks queued", "config hooks=UserPromptSubmit,PostToolUse; input go; hooks; \
         answer calls read{}; prepared; input more; tool 1 ok x"),
+    (RunningHooks, "history shortens summarises hooking stopping stop-hooks prompt-hooks waits", "config hooks=UserPromptSubmit,Stop; input go; hooks; \
+        answer hi; later more"),
     (RunningHooks, "history shortens summarises hooking stopping stop-hooks prompt-hooks queued", "config hooks=UserPromptSubmit,Stop; input go; hooks; \
         answer hi; input more"),
     (RunningHooks, "history shortens summarises hooking summing sum-hooks prompt-hooks", "config hooks=UserPromptSubmit,PreCompact window=60; input go; \
         hooks; answer long=100; input more"),
     (RunningHooks, "hooking leaving end-hooks left prompt-hooks queued", "config hooks=UserPromptSubmit,SessionEnd; leave; input more"),
     (RunningHooks, "hooking leaving end-hooks left start-hooks queued", "config hooks=SessionStart,SessionEnd; leave; input more"),
+    (RunningHooks, "hooking leaving end-hooks left start-hooks waits", "config hooks=SessionStart,SessionEnd; leave; later more"),
     (RunningHooks, "hooking leaving end-hooks left", "config hooks=SessionEnd; leave"),
     (RunningHooks, "hooking leaving end-hooks left raised", "config hooks=SessionEnd model-calls=0; input go; leave; raise model-calls=9"),
     (RunningHooks, "hooking leaving end-hooks left raised queued", "config hooks=SessionEnd model-calls=0; input go; leave; \
@@ -206,6 +217,7 @@ pub(super) const PLACES: &[Place] = &[
 
     (Compacting, "history summary requested", "input go; answer long=100; compact"),
     (Compacting, "history summary requested queued", "input go; answer long=100; compact; input more"),
+    (Compacting, "history summary requested waits", "input go; answer long=100; compact; later more"),
     (Compacting, "history summary requested last-try", "config retries=0; input go; answer long=100; compact"),
     (Compacting, "history summary requested fallback", "config fallback=second; input go; answer long=100; compact"),
     (Compacting, "history summary requested last-try fallback", "config retries=0 fallback=second; input go; answer long=100; compact"),
@@ -216,13 +228,13 @@ pub(super) const PLACES: &[Place] = &[
     (Compacting, "history summary requested results raised", "config tool-calls=0; input go; answer long=100; input more; answer calls read{}; \
         prepared; compact; raise tool-calls=9"),
     (Compacting, "history summary requested results raised last-try queued", "config tool-calls=0 retries=0; input go; answer long=100; \
-        input more; answer calls read{}; prepared; compact; raise tool-calls=9; input and more"),
+        input more; answer calls read{}; prepared; compact; raise tool-calls=9; input more"),
     (Compacting, "history summary requested results raised cancelled", "config tool-calls=0; input go; answer long=100; input more; \
         answer calls read{}; prepared; compact; raise tool-calls=9; cancel"),
     (Compacting, "history summary requested cancelled", "input go; answer long=100; compact; cancel"),
     (Compacting, "history summary requested cancelled queued", "input go; answer long=100; compact; input more; cancel"),
     (Compacting, "history summary", "input go; answer long=100; input more; fail overflow"),
-    (Compacting, "history summary queued", "input go; answer long=100; input more; fail overflow; input and more"),
+    (Compacting, "history summary queued", "input go; answer long=100; input more; fail overflow; input more"),
     (Compacting, "history summary spent", "config model-calls=3; input go; answer long=100; input more; fail overflow"),
     (Compacting, "history summary results", "input go; answer long=100; input more; answer calls read{}; prepared; tool 1 ok x; fail overflow"),
     (Compacting, "history summary cancelled", "input go; answer long=100; input more; fail overflow; cancel"),

@@ -42,6 +42,7 @@ fn place((state, point, _): &Product, choices: &[Choice]) -> Place {
 const TAIL: &[Choice] = &[
     ("", "", ""),
     ("queued", "", "input more"),
+    ("waits", "", "later more"),
     ("cancelled", "", "cancel"),
     ("queued cancelled", "", "input more; cancel"),
 ];

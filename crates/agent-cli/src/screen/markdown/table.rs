@@ -1,0 +1,109 @@
+//! Tables: columns side by side where there is room, else as they are written.
+
+use super::inline;
+use crate::screen::terminal::{Look, Span, inline as visible};
+use unicode_width::UnicodeWidthStr as _;
+
+/// Rows of a table, as they were written, laid out for a width.
+pub(super) fn laid_out(rows: &[String], columns: usize) -> Vec<Vec<Span>> {
+    let written = || rows.iter().map(|row| vec![Span { text: visible(row), look: Look::Plain }]).collect();
+    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row)).collect();
+    let is_table = rows.get(1).is_some_and(|row| is_divider(row));
+    let count = cells.iter().map(Vec::len).max().unwrap_or_default();
+    let width_of = |column| cells.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or_default();
+    let divided: Vec<bool> = rows.iter().map(|row| is_divider(row)).collect();
+    if !is_table {
+        return written();
+    }
+    let widths: Vec<usize> = (0..count)
+        .map(|column| {
+            let kept = cells
+                .iter()
+                .zip(&divided)
+                .filter(|(_, is_divider)| !**is_divider)
+                .filter_map(|(row, _)| row.get(column));
+            kept.map(Cell::width).max().unwrap_or_else(|| width_of(column))
+        })
+        .collect();
+    if widths.iter().sum::<usize>() + 3 * count.saturating_sub(1) > columns {
+        return written();
+    }
+    cells
+        .into_iter()
+        .zip(divided)
+        .enumerate()
+        .map(|(number, (row, is_divider))| match is_divider {
+            true => {
+                let lines: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+                vec![Span { text: lines.join("─┼─"), look: Look::Dim }]
+            }
+            false => beside(row, &widths, number == 0),
+        })
+        .collect()
+}
+
+fn beside(row: Vec<Cell>, widths: &[usize], is_head: bool) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut row = row.into_iter();
+    for (column, width) in widths.iter().enumerate() {
+        let cell = row.next().unwrap_or_default();
+        let is_last = column + 1 == widths.len();
+        let blanks = if is_last { 0 } else { width.saturating_sub(cell.width()) };
+        if column > 0 {
+            spans.push(Span { text: String::from(" │ "), look: Look::Dim });
+        }
+        spans.extend(cell.0.into_iter().map(|span| match span.look {
+            Look::Plain if is_head => Span { look: Look::Bold, ..span },
+            _ => span,
+        }));
+        spans.push(Span { text: " ".repeat(blanks), look: Look::Plain });
+    }
+    spans
+}
+
+#[derive(Debug, Default)]
+struct Cell(Vec<Span>);
+
+impl Cell {
+    fn width(&self) -> usize {
+        self.0.iter().map(|span| span.text.width()).sum()
+    }
+}
+
+fn cells(row: &str) -> Vec<Cell> {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
+    // A bar behind a backslash, or in code, divides nothing.
+    let (mut parts, mut is_code, mut is_escaped) = (vec![String::new()], false, false);
+    for c in row.chars() {
+        is_code ^= c == '`';
+        match parts.last_mut() {
+            Some(part) if c == '|' && is_escaped => {
+                part.pop();
+                part.push(c);
+            }
+            Some(part) if c != '|' || is_code => part.push(c),
+            _ => parts.push(String::new()),
+        }
+        is_escaped = c == '\\';
+    }
+    parts
+        .iter()
+        .map(|part| {
+            let mut spans = Vec::new();
+            inline::read(part.trim(), Look::Plain, true, &mut ' ', &mut |text, look| {
+                spans.push(Span { text: visible(text), look });
+            });
+            Cell(spans)
+        })
+        .collect()
+}
+
+/// The row below the names of the columns.
+fn is_divider(row: &str) -> bool {
+    row.contains('-') && row.chars().all(|c| "|-: \t".contains(c))
+}
+
+/// A table that is longer is not waited for.
+pub(super) const MOST_BYTES: usize = 16 * 1024;

@@ -1,0 +1,119 @@
+//! What a person sees of the result of a call: what tells most, in few rows; the rest is folded.
+
+use crate::screen::change::Changes;
+use crate::screen::counted::counted;
+use crate::screen::sheet::Row;
+use crate::screen::terminal::{Tint, last_line, last_lines, one_line};
+use agent_core::tool::{ToolOutcome, ToolStatus};
+
+/// Rows below the line of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// What stands behind the name of the call, if it is named again.
+    pub(crate) head: String,
+    pub(crate) rows: Vec<Row>,
+    /// How many rows are left out, and where.
+    pub(crate) left_out: u64,
+}
+
+/// What is shown of a result, no row much wider than `width`; `changes` is what the call has changed.
+pub(crate) fn shown(tool: &str, outcome: &ToolOutcome, changes: Option<&Changes>, width: usize) -> Shown {
+    let is_ok = outcome.status == ToolStatus::Ok;
+    let failed = if is_ok { "" } else { "failed: " };
+    let line = |text: String| Shown { head: format!("{failed}{text}"), rows: Vec::new(), left_out: 0 };
+    match (tool, is_ok, changes) {
+        ("bash", _, _) => command(&outcome.content, failed, width),
+        ("todo_write", true, _) => list(&outcome.content, width),
+        ("glob", true, _) => line(counted_paths(&outcome.content, "file")),
+        ("list_files", true, _) => line(counted_paths(&outcome.content, "entry")),
+        (_, true, Some(changes)) => changed(&outcome.content, changes, width),
+        (_, true, None) => line(one_line(&outcome.content, width).trim_end_matches(':').to_owned()),
+        // How a failure ended tells more than how it began.
+        (_, false, _) => line(last_line(&outcome.content, width)),
+    }
+}
+
+/// The last lines of what a command wrote.
+fn command(content: &str, failed: &str, width: usize) -> Shown {
+    let (mut lines, left_out) = last_lines(content, COMMAND_LINES, width);
+    if lines.len() < 2 && left_out == 0 {
+        return Shown { head: format!("{failed}{}", lines.pop().unwrap_or_default()), rows: Vec::new(), left_out };
+    }
+    let after = if left_out == 0 { String::new() } else { format!("… after {}:", counted(left_out, "line")) };
+    let rows = lines.into_iter().map(|line| (Tint::Dim, format!("| {line}"))).collect();
+    Shown { head: format!("{failed}{after}").trim_end().to_owned(), rows, left_out }
+}
+
+fn list(content: &str, width: usize) -> Shown {
+    let mut lines = content.lines();
+    let head = one_line(lines.next().unwrap_or_default(), width);
+    let tint = |line: &str| if line.starts_with("[>]") { Tint::Bold } else { Tint::Dim };
+    Shown { head, rows: lines.map(|line| (tint(line), one_line(line, width))).collect(), left_out: 0 }
+}
+
+/// `1,000 files`: the paths that are listed, and those that are said not to be.
+fn counted_paths(content: &str, noun: &str) -> String {
+    let notices = content.lines().filter(|line| line.starts_with('['));
+    let all = notices.filter_map(|line| line.split(" of ").nth(1)?.split(' ').next()?.parse::<u64>().ok()).next();
+    let listed = content.lines().filter(|line| !line.starts_with('[')).count() as u64;
+    let count = counted(all.unwrap_or(listed), noun);
+    let (number, noun) = count.split_once(' ').unwrap_or((&count, ""));
+    format!("{} {noun}", with_commas(number))
+}
+
+fn with_commas(digits: &str) -> String {
+    let group = |(at, digit): (usize, char)| {
+        let comma = (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(',');
+        comma.into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(group).collect()
+}
+
+fn changed(content: &str, changes: &Changes, width: usize) -> Shown {
+    let mut rows = changes.rows();
+    let left_out = rows.len().saturating_sub(CHANGE_ROWS);
+    rows.truncate(CHANGE_ROWS);
+    Shown { head: one_line(content, width).trim_end_matches(':').to_owned(), rows, left_out: left_out as u64 }
+}
+
+/// Of what a command wrote these many lines are shown.
+const COMMAND_LINES: usize = 5;
+/// Of a change these many.
+const CHANGE_ROWS: usize = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(tool: &str, outcome: &ToolOutcome) -> (String, Vec<String>, u64) {
+        let shown = shown(tool, outcome, None, 100);
+        (shown.head, shown.rows.into_iter().map(|(_, row)| row).collect(), shown.left_out)
+    }
+
+    #[test]
+    fn a_command_shows_how_it_ended() {
+        let lines: String = (1..=9).map(|number| format!("line {number}\n")).collect();
+        let (head, rows, left_out) = of("bash", &ToolOutcome::failed(format!("{lines}[exit status 3]\n")));
+        assert_eq!((head.as_str(), rows.len(), left_out), ("failed: … after 5 lines:", 5, 5));
+        assert_eq!(rows.last().unwrap(), "| [exit status 3]");
+        let (head, rows, _) = of("bash", &ToolOutcome::ok("only\n"));
+        assert_eq!((head.as_str(), rows.len()), ("only", 0));
+    }
+
+    #[test]
+    fn paths_are_counted() {
+        let paths: String = (0..1000).map(|number| format!("f{number}\n")).collect();
+        assert_eq!(of("glob", &ToolOutcome::ok(paths.clone())).0, "1,000 files");
+        let cut = paths + "[1000 of 1234567 shown: name a directory or a narrower pattern to see the others]\n";
+        assert_eq!(of("glob", &ToolOutcome::ok(cut)).0, "1,234,567 files");
+        assert_eq!(of("glob", &ToolOutcome::ok("[no file matches]\n")).0, "0 files");
+        assert_eq!(of("list_files", &ToolOutcome::ok("src/\n")).0, "1 entry");
+        assert_eq!(of("list_files", &ToolOutcome::ok("src/\na\n")).0, "2 entries");
+    }
+
+    #[test]
+    fn a_list_is_shown_as_one() {
+        let (head, rows, _) = of("todo_write", &ToolOutcome::ok("1 of 2 done\n[x] one\n[>] two\n"));
+        assert_eq!((head.as_str(), rows), ("1 of 2 done", vec!["[x] one".to_owned(), "[>] two".to_owned()]));
+    }
+}
