@@ -258,16 +258,13 @@ fn spend(left: &mut Bounds, event: &Event) {
         Some(Bound::Deaths) => one(&mut left.deaths),
         Some(Bound::Cancels | Bound::Ends) | None => {}
     }
-    match event {
-        Event::LlmCompleted { response, .. } => {
-            let has_calls = response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)));
-            if has_calls {
-                one(&mut left.rounds);
-            } else if response.stop == StopReason::Paused {
-                one(&mut left.pauses);
-            }
+    if let Event::LlmCompleted { response, .. } = event {
+        let has_calls = response.blocks.iter().any(|block| matches!(block, ResponseBlock::Call(_)));
+        if has_calls {
+            one(&mut left.rounds);
+        } else if response.stop == StopReason::Paused {
+            one(&mut left.pauses);
         }
-        _ => {}
     }
 }
 

@@ -282,18 +282,18 @@ impl Event {
     /// The message that the event brings, whenever it goes out.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        match self {
-            Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text } => Some(text),
-            _ => None,
-        }
+        let (Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text }) = self else {
+            return None;
+        };
+        Some(text)
     }
 
     /// The same, taken out.
     pub(crate) fn into_message(self) -> Option<String> {
-        match self {
-            Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text } => Some(text),
-            _ => None,
-        }
+        let (Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text }) = self else {
+            return None;
+        };
+        Some(text)
     }
 
     /// Whether the event changes nothing but the screen, so that it need not be journalled.

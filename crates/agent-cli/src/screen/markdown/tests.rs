@@ -99,10 +99,7 @@ fn rows_end_at_words_and_lists_hang() {
 #[test]
 fn a_table_stands_side_by_side_or_as_it_was() {
     let table = "| a | long name |\n|---|:--|\n| `x|y` | 1 |\n\nend";
-    assert_eq!(
-        plain(table, 80, 5),
-        "a   │ long name\n────┼──────────\nx|y │ 1\n\nend\n".replace("────┼──────────", "────┼─────────\u{2500}")
-    );
+    assert_eq!(plain(table, 80, 5), "a   │ long name\n────┼──────────\nx|y │ 1\n\nend\n");
     assert_eq!(plain(table, 12, 5), table.to_owned() + "\n");
     assert_eq!(plain("| a |\n| b |", 80, 1), "| a |\n| b |\n", "without a divider it is none");
 }
