@@ -3,12 +3,14 @@
 //! Whatever a path names is entered from the descriptor, name by name. So a directory that becomes a link in the very moment in which it is
 //! used leads nowhere, and a pipe in place of a file is not waited for.
 
+mod folder;
 mod read;
 
 pub use read::{open_path, read_path};
 
 use crate::image::{FILE_LIMIT_BYTES, Image};
 use agent_exec::leftovers::{self, Leftover};
+use folder::Folder;
 use read::{read_at_most, regular};
 use rustix::fs::{
     self, AtFlags, FallocateFlags, FileType, Mode, OFlags, Stat, fallocate, fchmod, fstat, linkat, mkdirat, open,
@@ -18,7 +20,7 @@ use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -274,21 +276,6 @@ impl Tree {
             };
         }
         Ok(at)
-    }
-}
-
-/// The directory of a path: the one that is held, or one below it.
-enum Folder<'a> {
-    Root(BorrowedFd<'a>),
-    Entered(OwnedFd),
-}
-
-impl AsFd for Folder<'_> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Root(root) => *root,
-            Self::Entered(folder) => folder.as_fd(),
-        }
     }
 }
 

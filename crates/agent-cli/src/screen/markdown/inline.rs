@@ -108,11 +108,9 @@ fn emphasis(text: &str, run: usize, before: char, is_end: bool) -> Option<(&str,
         if length == rest.len() && !is_end {
             return None;
         }
-        let closes = length == run
-            && !inner.is_empty()
-            && !inner.ends_with(char::is_whitespace)
-            && !(mark.starts_with('_') && next.is_alphanumeric());
-        if closes {
+        let ends_text = !inner.is_empty() && !inner.ends_with(char::is_whitespace);
+        let is_within_word = mark.starts_with('_') && next.is_alphanumeric();
+        if length == run && ends_text && !is_within_word {
             return Some((inner, run + start + run, if run == 2 { Look::Bold } else { Look::Italic }));
         }
         at = start + length;
