@@ -272,7 +272,7 @@ fn keys_of_vi() {
         ("one two<esc>0ea.", "one. two"),
         ("one two<esc>0D", ""),
         ("one<esc>ddithree", "three"),
-        ("one two<esc>0yw$p", "one twoone"),
+        ("one two<esc>0yw$p", "one twoone "),
         ("abc<esc>0rx", "xbc"),
         ("abc<esc>I((<esc>A)", "((abc)"),
         ("abc<esc>xxu", "ab"),
