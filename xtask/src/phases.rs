@@ -35,6 +35,11 @@ const REVIEWED: &[(&str, &str, &str)] = &[
     ("crates/agent-cli/src/screen/printer.rs", "Printer.has_begun", "whether the first line was printed"),
     ("crates/agent-cli/src/screen/terminal/live.rs", "Live.is_coloured", "configuration: whether there are colours"),
     ("crates/agent-cli/src/screen/terminal/live.rs", "Live.is_drawn", "whether the terminal shows the rows"),
+    (
+        "crates/agent-cli/src/screen/markdown/page.rs",
+        "Page.has_blank",
+        "whether a blank stands before the word that comes",
+    ),
     ("crates/agent-cli/src/screen/terminal/live.rs", "Update.is_whole", "whether it draws all rows"),
     ("crates/agent-cli/src/screen/terminal/mod.rs", "Style.is_on", "configuration: whether there are colours"),
     ("crates/agent-cli/src/screen/terminal/queue.rs", "State.is_asleep", "whether the thread that writes waits"),

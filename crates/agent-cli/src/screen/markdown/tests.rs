@@ -1,3 +1,5 @@
+//! Answers in pieces of any size: what becomes of their marks, where rows end, and what is kept.
+
 use super::*;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;

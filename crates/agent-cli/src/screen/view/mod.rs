@@ -137,9 +137,6 @@ impl View {
                 self.message(blocks);
                 self.look_ahead(blocks);
             }
-            Notice::Ruled(ruling) if self.level == Level::Verbose => {
-                self.tell(&format!("permission: {}", inline(&ruling.to_string())));
-            }
             Notice::ToolStarted(call) => {
                 let line = call_line(call);
                 self.tell(&format!("• {line}"));
@@ -184,19 +181,26 @@ impl View {
             Notice::Transition(step) if is_summary(step.on) && self.level < Level::Verbose => {
                 self.tell("summarised: the model now sees a summary of what was said before");
             }
-            Notice::Transition(step) if self.level == Level::Verbose => {
-                self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to));
-            }
-            Notice::Refused(rejected) if self.level == Level::Verbose => self.tell(&rejected.to_string()),
-            Notice::Lifecycle(step) if self.level == Level::Verbose => {
-                self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
-            }
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
                 self.tell(&format!("  {verdict}: the command {}", report.end));
             }
             Notice::GapReport { text, .. } => self.tell(text),
+            other if self.level == Level::Verbose => self.machines(other),
+            _ => {}
+        }
+    }
+
+    /// What the machines do, and decide.
+    fn machines(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Ruled(ruling) => self.tell(&format!("permission: {}", inline(&ruling.to_string()))),
+            Notice::Transition(step) => self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to)),
+            Notice::Refused(rejected) => self.tell(&rejected.to_string()),
+            Notice::Lifecycle(step) => {
+                self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
             _ => {}
         }
     }
