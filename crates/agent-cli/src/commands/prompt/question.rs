@@ -136,7 +136,11 @@ impl Screen {
 
     fn struck(&mut self, letter: char) {
         let Some(mut open) = self.question.take() else { return };
-        match answer::key(letter, open.sheet.is_seen()) {
+        let key = answer::key(letter, open.sheet.is_seen());
+        if let (Some(Key::Answer(_) | Key::Stop), Some(desk)) = (key, &self.desk) {
+            self.view.said(&format!("{}{letter}", desk.label));
+        }
+        match key {
             Some(Key::Answer(line)) => return self.answer(line, open),
             Some(Key::More) => return self.show(open, Sheet::next_part),
             Some(Key::Rest) => return self.show(open, Sheet::rest),
