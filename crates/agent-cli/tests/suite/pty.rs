@@ -151,6 +151,29 @@ fn keys_that_come_before_the_question_do_not_answer_it() {
     assert!(scratch.work("b.txt").exists());
 }
 
+/// A person who is typing a message when the question appears answers nothing with it, however slowly the keys come.
+#[test]
+fn typing_a_message_is_no_answer() {
+    let scratch = Scratch::new();
+    let slow = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    let model = Model::script([slow.after(Duration::from_millis(500)), Step::text("That is all.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    model.wait_for_requests(1);
+    for key in "yayya".chars() {
+        running.write(&key.to_string());
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    running.wait_for("allow this call?");
+    assert!(!scratch.work("b.txt").exists(), "no key of it counts");
+    // The control: after a pause one does.
+    running.wait_for_screen(|screen| screen.contains("\n  answer:"));
+    running.write("y");
+    running.wait_for("That is all.");
+    assert!(scratch.work("b.txt").exists());
+}
+
 /// Rules for the plain commands of a call, several at once; and an answer as a line.
 #[test]
 fn one_key_allows_what_is_offered() {

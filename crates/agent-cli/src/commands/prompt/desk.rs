@@ -34,6 +34,8 @@ pub(super) struct Desk {
     mode: &'static str,
     /// When the work began that goes on.
     since: Option<Instant>,
+    /// When a key was last pressed.
+    pub(super) last_key: Option<Instant>,
     /// How the person is called.
     call: Call,
     /// The person's own editor, while it runs.
@@ -75,6 +77,7 @@ impl Desk {
             model,
             mode,
             since: None,
+            last_key: None,
             call: wanted.notify,
             writing: None,
         })
@@ -103,7 +106,9 @@ impl Desk {
 impl Screen {
     /// A key was pressed, or something was pasted. Returns whether to leave.
     pub(super) fn edited(&mut self, input: &Input) -> bool {
-        if self.pressed(input) {
+        let is_taken = self.pressed(input);
+        self.desk.iter_mut().for_each(|desk| desk.last_key = Some(Instant::now()));
+        if is_taken {
             return false;
         }
         let Some(desk) = self.desk.as_mut() else { return false };

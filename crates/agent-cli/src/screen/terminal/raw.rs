@@ -143,7 +143,7 @@ fn parent_of(process: Pid) -> Option<Pid> {
 /// It cannot be started.
 pub(crate) fn run_editor(editor: &str, file: &Path) -> io::Result<ExitStatus> {
     let _keys = hold_keys();
-    Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
+    Command::new("/bin/sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
 }
 
 /// While this is held no key is read: another program reads them.
