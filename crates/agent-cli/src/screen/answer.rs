@@ -111,6 +111,13 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
             inline(kept_in)
         )
     });
+    if by == By::Key
+        && let Some((session, kept)) = lines.last().and_then(|line| line.split_once("; "))
+    {
+        let both = [session.to_owned(), format!("  {kept}")];
+        lines.pop();
+        lines.extend(both);
+    }
     if question.subject.paths().is_some() {
         lines.push(String::from("      such a rule names files: it also covers every later change to them"));
     }

@@ -31,7 +31,7 @@ use agent_core::session::{Outcome, OutcomeKind};
 use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
-use question::{Open, next_line, put_next};
+use question::{Open, next_line, put_next, until};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::mem;
@@ -332,12 +332,6 @@ impl Screen {
         false
     }
 
-    /// Stops the turn. A question that is open is withdrawn, and its call does not run.
-    fn stop(&mut self) {
-        self.handle.cancel();
-        self.stop = self.handle.sent();
-    }
-
     /// Returns whether to leave.
     fn typed(&mut self, line: &Line) -> bool {
         match line {
@@ -443,13 +437,6 @@ impl Screen {
         } else {
             self.view.end_line();
         }
-    }
-}
-
-async fn until(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time.into()).await,
-        None => std::future::pending().await,
     }
 }
 

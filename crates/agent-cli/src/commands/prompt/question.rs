@@ -129,9 +129,19 @@ impl Screen {
         }
     }
 
+    /// Stops the turn. A question that is open is withdrawn, and its call does not run.
+    pub(super) fn stop(&mut self) {
+        self.handle.cancel();
+        self.stop = self.handle.sent();
+    }
+
     fn struck(&mut self, letter: char) {
         let Some(mut open) = self.question.take() else { return };
-        match answer::key(letter, open.sheet.is_seen()) {
+        let key = answer::key(letter, open.sheet.is_seen());
+        if let (Some(Key::Answer(_) | Key::Stop), Some(desk)) = (key, &self.desk) {
+            self.view.said(&format!("{}{letter}", desk.label));
+        }
+        match key {
             Some(Key::Answer(line)) => return self.answer(line, open),
             Some(Key::More) => return self.show(open, Sheet::next_part),
             Some(Key::Rest) => return self.show(open, Sheet::rest),
@@ -264,6 +274,14 @@ pub(super) async fn put_next(
     terminal::written().await;
     // One that was withdrawn meanwhile is not put.
     next.take().filter(|(_, answer)| !answer.is_closed())
+}
+
+/// Waits for a time, where there is one.
+pub(super) async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time.into()).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Arguments as they are edited.

@@ -129,7 +129,7 @@ mod tests {
         let completions = Completions { commands: &[], directory: folder.path().to_owned() };
         let of = |text: &str| completions.of(text).unwrap().choices;
         assert_eq!(of("see @editor"), ["@src/screen/editor.rs", "@src/edit_error.rs"]);
-        assert_eq!(of("@EDT"), ["@src/edit_error.rs", "@src/screen/editor.rs"]);
+        assert_eq!(of("@EDT"), ["@src/screen/editor.rs", "@src/edit_error.rs"], "whatever their case");
         assert_eq!(of("@scrmn"), Vec::<String>::new());
         assert_eq!(of("@src/ma"), ["@src/main.rs"], "what begins so comes first");
     }

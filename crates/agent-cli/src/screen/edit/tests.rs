@@ -265,16 +265,16 @@ proptest! {
 #[test]
 fn keys_of_vi() {
     for (script, expected) in [
-        ("one two<esc>xi!", "one t!w"),
+        ("one two<esc>xi.", "one t.w"),
         ("one two<esc>0dwi", "two"),
         ("one two three<esc>02dwi", "three"),
         ("one two<esc>bcwsix", "one six"),
-        ("one two<esc>0ea!", "one! two"),
+        ("one two<esc>0ea.", "one. two"),
         ("one two<esc>0D", ""),
         ("one<esc>ddithree", "three"),
-        ("one two<esc>0yw$p", "one twoone"),
+        ("one two<esc>0yw$p", "one twoone "),
         ("abc<esc>0rx", "xbc"),
-        ("abc<esc>I<<<esc>A>", "<<abc>"),
+        ("abc<esc>I((<esc>A)", "((abc)"),
         ("abc<esc>xxu", "ab"),
         ("one<esc>otwo<esc>Ozero", "one\nzero\ntwo"),
         ("a-b<esc>0wd$", "a"),
@@ -297,10 +297,10 @@ fn keys_of_vi() {
 
 proptest! {
     #[test]
-    fn no_keys_of_vi_are_too_many(script in "([a-z0-9$^GDOIA/ -]|<esc>|<enter>|\\PC){0,40}") {
+    fn no_keys_of_vi_are_too_many(script in "([a-zü修0-9$GDOIACSXP/ -]|<esc>|<enter>){0,40}") {
         let mut editor = editor(&["one\ntwo", "three"]);
         editor.use_vi();
-        drop(play(&mut editor, &script.replace(['^', '!'], "")));
+        drop(play(&mut editor, &script));
         prop_assert!(editor.line().cursor() <= editor.line().cells().len());
     }
 }

@@ -1,3 +1,5 @@
+//! Answers in pieces of any size: what becomes of their marks, where rows end, and what is kept.
+
 use super::*;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
@@ -50,7 +52,7 @@ fn marks_become_looks() {
         ("> said", "<dim:> ><italic:said>\n"),
         ("```rust\nlet *a* = 1;\n\n```\nb", "<dim:```rust>\n<code:let *a* = 1;>\n\n<dim:```>\nb\n"),
         ("---", &format!("<dim:{}>\n", "─".repeat(40))),
-        ("**bold `code` in**", "<bold:bold ><code:code><bold: in>\n"),
+        ("**bold `code` in**", "<bold:bold> <code:code> <bold:in>\n"),
     ] {
         for piece in [1, 3, 1_000] {
             assert_eq!(shown(text, 80, piece), expected, "{text:?} in pieces of {piece}");

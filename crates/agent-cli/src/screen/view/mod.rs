@@ -1,23 +1,22 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
+mod calls;
+
 use crate::screen::change::Changes;
 use crate::screen::counted::counted;
 use crate::screen::folded::Folded;
 use crate::screen::markdown::Markdown;
-use crate::screen::results::{self, Shown};
-use crate::screen::sheet::{Row, wrapped};
-use crate::screen::terminal::{Style, Tint, inline, is_behind, last_line, lost_output, one_line, put, put_aside, size};
+use crate::screen::terminal::{Style, Tint, inline, is_behind, lost_output, one_line, put, put_aside, size};
 use agent_core::budget::{Ledger, Limits, Near, Usd};
-use agent_core::conversation::{Block, CallId, Conversation, Item, Round, ToolCall};
+use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
 use agent_core::session::Trigger;
-use agent_core::tool::ToolOutcome;
 use agent_runner::{Notice, Notices};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Writes for a person.
 pub(crate) struct View {
@@ -138,9 +137,6 @@ impl View {
                 self.message(blocks);
                 self.look_ahead(blocks);
             }
-            Notice::Ruled(ruling) if self.level == Level::Verbose => {
-                self.tell(&format!("permission: {}", inline(&ruling.to_string())));
-            }
             Notice::ToolStarted(call) => {
                 let line = call_line(call);
                 self.tell(&format!("• {line}"));
@@ -185,19 +181,26 @@ impl View {
             Notice::Transition(step) if is_summary(step.on) && self.level < Level::Verbose => {
                 self.tell("summarised: the model now sees a summary of what was said before");
             }
-            Notice::Transition(step) if self.level == Level::Verbose => {
-                self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to));
-            }
-            Notice::Refused(rejected) if self.level == Level::Verbose => self.tell(&rejected.to_string()),
-            Notice::Lifecycle(step) if self.level == Level::Verbose => {
-                self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
-            }
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
                 self.tell(&format!("  {verdict}: the command {}", report.end));
             }
             Notice::GapReport { text, .. } => self.tell(text),
+            other if self.level == Level::Verbose => self.machines(other),
+            _ => {}
+        }
+    }
+
+    /// What the machines do, and decide.
+    fn machines(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Ruled(ruling) => self.tell(&format!("permission: {}", inline(&ruling.to_string()))),
+            Notice::Transition(step) => self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to)),
+            Notice::Refused(rejected) => self.tell(&rejected.to_string()),
+            Notice::Lifecycle(step) => {
+                self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
             _ => {}
         }
     }
@@ -348,29 +351,6 @@ impl View {
         }
     }
 
-    /// What a long call has reported last, now and then.
-    fn still_running(&mut self, call: &CallId, text: &str) {
-        let started = self.started.get_mut(call).filter(|started| started.told.elapsed() >= BETWEEN_REPORTS);
-        if let Some(started) = started
-            && !text.trim().is_empty()
-        {
-            started.told = Instant::now();
-            self.last_started = None;
-            self.tell(&format!("  … {}", last_line(text, 100)));
-        }
-    }
-
-    /// Calls of the model that never ran, and why.
-    fn not_run(&mut self, round: &Round) {
-        for (call, result) in round.answer().calls().zip(round.results()) {
-            if !self.started.contains_key(&call.id) {
-                let when = if self.is_resumed { "before the interruption: " } else { "" };
-                self.tell(&format!("• {when}{}", call_line(call)));
-                self.tell(&format!("  {}", one_line(result.content(), 100)));
-            }
-        }
-    }
-
     /// Where a conversation stood when it was left: the last thing said by either side.
     pub(crate) fn recap(&mut self, conversation: &Conversation) {
         let (mut said, mut answered) = (None, None);
@@ -388,84 +368,6 @@ impl View {
                 self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
             }
         }
-    }
-
-    fn finished(&mut self, call: &CallId, outcome: &ToolOutcome) {
-        let changes = self.changes.remove(call);
-        let (tool, line) = match self.started.get(call) {
-            Some(started) => (started.tool.clone(), started.line.clone()),
-            None => (String::new(), String::new()),
-        };
-        let width = if self.folded.is_some() { size().0.saturating_sub(6).max(20) } else { 100 };
-        let Shown { head, rows, left_out } = results::shown(&tool, outcome, changes.as_ref(), width);
-        let head = self.whose(call) + &head;
-        if !(head.is_empty() && rows.len() > 1) {
-            self.tell(&format!("  {head}"));
-        }
-        let rows: Vec<Row> = rows.into_iter().map(|(tint, row)| (tint, format!("  {row}"))).collect();
-        self.rows(&rows);
-        if let Some(folded) = &mut self.folded {
-            if changes.is_some() && left_out > 0 {
-                self.style.say(Tint::Dim, &format!("    … {} more; Ctrl-O shows all", counted(left_out, "row")));
-            }
-            let plain = |line: &str| (Tint::Dim, format!("  | {line}"));
-            let content = || outcome.content.lines().map(plain).collect();
-            folded.add(line, changes.map_or_else(content, |changes| changes.rows()));
-        }
-    }
-
-    /// Rows of a result. None of them begins with what a tool wrote.
-    fn rows(&mut self, rows: &[Row]) {
-        if self.level > Level::Quiet {
-            self.end_line();
-            let columns = if self.folded.is_some() { size().0 } else { usize::MAX };
-            for (tint, row) in rows {
-                wrapped(&inline(row), columns).iter().for_each(|row| self.style.say(*tint, row));
-            }
-        }
-    }
-
-    /// What the calls of an answer will change, as long as it did not happen.
-    fn look_ahead(&mut self, blocks: &[Block]) {
-        let Some(directory) = &self.directory else { return };
-        let mut texts = BTreeMap::new();
-        for block in blocks {
-            if let Block::Call(call) = block
-                && let Some(changes) = Changes::after(call, directory, &texts)
-            {
-                texts.extend(changes.texts());
-                self.changes.insert(call.id.clone(), changes);
-            }
-        }
-    }
-
-    /// What the model thinks is told in one line once it says something, and kept.
-    fn think(&mut self, text: &str) {
-        if self.thinking.len() < MOST_THINKING_BYTES {
-            self.thinking.push_str(text);
-        }
-    }
-
-    fn thought(&mut self) {
-        let text = std::mem::take(&mut self.thinking);
-        if text.trim().is_empty() {
-            return;
-        }
-        self.tell(&format!(
-            "thought: {} (Ctrl-O shows all)",
-            one_line(text.trim(), size().0.saturating_sub(30).max(20))
-        ));
-        let rows = text.trim().lines().map(|line| (Tint::Dim, format!("  | {line}"))).collect();
-        if let Some(folded) = &mut self.folded {
-            folded.add(String::from("what the model thought"), rows);
-        }
-    }
-
-    /// Whose result it is, where that is not the line above.
-    fn whose(&mut self, call: &CallId) -> String {
-        let is_above = self.last_started.take().is_some_and(|last| last == *call);
-        let started = self.started.get(call).filter(|_| !is_above);
-        started.map_or_else(String::new, |started| format!("{}: ", started.line))
     }
 
     fn notes(&mut self, notes: &[String]) {
@@ -524,8 +426,3 @@ fn duration(ms: u64) -> String {
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }
-
-/// How long a call must have been silent before a report of it is shown.
-const BETWEEN_REPORTS: Duration = Duration::from_secs(1);
-/// Of what a model thinks, no more is kept.
-const MOST_THINKING_BYTES: usize = 256 * 1024;
