@@ -202,6 +202,7 @@ fn passed_over(turn: &str, why: &str) -> String {
 /// Whether the turn changed a file: calls that were denied or failed keep something too.
 fn has_effect(change: &Change, repository: &Repository) -> bool {
     !change.unkept.is_empty()
+        || !change.mixed.is_empty()
         || change.before.iter().any(|(path, before)| match change.after.get(path) {
             Some(after) => after != before,
             None => repository.files.image(path) != *before,
@@ -246,8 +247,16 @@ impl Plan {
     /// Goes one turn further back.
     fn go_back(&mut self, turn: &str, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
-        for (path, why) in change.unkept {
-            let why = format!("its old content is not kept: {why}");
+        let unkept = change.unkept.into_iter().map(|(path, why)| (path, format!("its old content is not kept: {why}")));
+        let mixed = std::mem::take(&mut change.mixed).into_iter().map(|path| {
+            let (before, between) = (checkpoint::kept_at(turn, &path), checkpoint::between_at(turn, &path));
+            let why = format!(
+                "it was changed by someone else within the turn; `git show {before}` shows how it was before, `git show {between}` what \
+                 they made of it"
+            );
+            (path, why)
+        });
+        for (path, why) in unkept.chain(mixed) {
             match self.paths.get_mut(&path) {
                 Some(way) if !way.is_broken => {
                     way.is_broken = true;

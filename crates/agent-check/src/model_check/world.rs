@@ -204,9 +204,9 @@ pub(crate) const WORLDS: &[World] = &[
     // Messages that wait for the end of the turn, wherever one can be, and are taken back.
     World {
         name: "messages-wait",
-        config: "mode=default retries=0 model-calls=4 hooks=UserPromptSubmit,PostToolUse,Stop,SessionEnd",
+        config: "mode=default retries=0 hooks=UserPromptSubmit,Stop,SessionEnd",
         messages: MESSAGES,
-        bounds: Bounds { inputs: 3, calls: 1, raises: 1, summaries: 1, deaths: 1, ..SMALL },
+        bounds: Bounds { inputs: 3, calls: 1, summaries: 1, ..SMALL },
         smoke: Bounds { calls: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read", "ask"],

@@ -28,6 +28,12 @@ impl Inputs {
         format!("input-{number:02}")
     }
 
+    /// What is known of messages that may not go out yet, as a number.
+    pub(crate) const fn word(&self) -> u64 {
+        let waiting = self.waiting & !self.returned;
+        (self.under_cancel.count_ones() as u64) << 32 | waiting.count_ones() as u64
+    }
+
     pub(super) fn number(text: &str) -> Option<u32> {
         text.strip_prefix("input-")?.parse().ok().filter(|number| *number < u128::BITS)
     }

@@ -115,12 +115,12 @@ async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Fai
 }
 
 fn settings(repository: &DemoRepository, view: &mut View) -> Settings {
-    let sandbox = sandbox::strongest(&repository.path, Vec::new());
+    let programs = search_path::of(&repository.path, &UserConfig::default());
+    let sandbox = sandbox::strongest(&repository.path, Vec::new(), &programs);
     match &sandbox {
         Ok(sandbox) => view.tell(&format!("sandbox: {sandbox}")),
         Err(why) => view.tell(&format!("no sandbox, so the demo's commands run as you: {why}")),
     }
-    let programs = search_path::of(&repository.path, &UserConfig::default());
     let rustfmt = repository.rustfmt.then(|| programs.find("rustfmt").ok()).flatten();
     let formatters = rustfmt.map(|program| FormatterConfig {
         extensions: vec![String::from("rs")],

@@ -15,12 +15,12 @@ use crate::hooks::trust;
 use crate::model::keys::{self, key_variable, variable};
 use crate::model::provider::{self, base_url_variable, is_on_this_machine, shown_url};
 use crate::screen::terminal::{inline, one_line, print};
+use crate::walls::own_programs::{self, Answer};
 use crate::walls::sandbox;
 use crate::walls::search_path;
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
 pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
@@ -52,15 +52,6 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     Ok(u8::from(report.is_bad))
 }
 
-/// What a program that failed said, in a line.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr);
-    match one_line(&text, 200) {
-        line if line.is_empty() => output.status.to_string(),
-        line => line,
-    }
-}
-
 struct Report {
     lines: Vec<String>,
     is_bad: bool,
@@ -82,17 +73,19 @@ impl Report {
     }
 
     fn program(&mut self, name: &str, is_needed: bool, why: &str) {
-        let found = self
-            .programs
-            .find(name)
-            .map(|program| Command::new(program).arg("--version").stdin(Stdio::null()).output());
-        match found {
-            Ok(Ok(output)) if output.status.success() => {
-                let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
+        if self.programs.find(name).is_err() {
+            return self.missing(is_needed, &format!("{name} was not found: {why}"));
+        }
+        // In the root directory, which names no version to run: a shim of rustup, asdf or mise runs what the directory says.
+        match own_programs::ask(&self.programs, name, &["--version"], Path::new("/")) {
+            Ok(Answer::Said(said)) => {
+                let version = String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned();
                 self.good(&format!("{name}: {version}"));
             }
-            Ok(Ok(output)) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", said(&output))),
-            Ok(Err(_)) | Err(_) => self.missing(is_needed, &format!("{name} was not found: {why}")),
+            Ok(Answer::Refused) => {
+                self.missing(is_needed, &format!("{name} does not work, `{name} --version` fails: {why}"));
+            }
+            Err(error) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", one_line(&error, 200))),
         }
     }
 
@@ -194,7 +187,7 @@ impl Report {
     }
 
     fn sandbox(&mut self, directory: &Path) {
-        match sandbox::strongest(directory, Vec::new()) {
+        match sandbox::strongest(directory, Vec::new(), &self.programs) {
             Ok(found) if found.weaknesses().is_empty() => self.good(&format!("sandbox: {found}")),
             Ok(found) => self.note(&format!("sandbox: {found}")),
             Err(why) => self.note(&format!(

@@ -9,6 +9,7 @@ use crate::hooks::formatters;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
+use crate::screen::confirm::confirmed;
 use crate::screen::terminal::{inline, print, say};
 use crate::walls::search_path;
 use agent_hooks::{Place, Standing};
@@ -101,10 +102,7 @@ fn is_agreed() -> Result<bool, Failure> {
     if !stdin().is_terminal() {
         return Err(Failure::usage("no one is at a terminal to confirm: `--yes` trusts, `--show` only shows"));
     }
-    say("agent: trust this? [y/N]");
-    let mut answer = String::new();
-    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("cannot read the answer: {error}")))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    confirmed("agent: trust this?").map_err(|error| Failure::input(format!("cannot read the answer: {error}")))
 }
 
 const INSIDE: &str = "`--outside-sandbox` lets hooks that are a single script in the workspace run as you, from a copy of the script as \

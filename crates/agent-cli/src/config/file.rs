@@ -43,9 +43,44 @@ pub(crate) struct UserConfig {
     pub(crate) hooks: Vec<HookEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
     pub(crate) jobs: crate::commands::job::config::JobsConfig,
+    pub(crate) prompt: PromptConfig,
     /// Where entries stand, for messages.
     #[serde(skip)]
     pub(crate) places: Places,
+}
+
+/// How the prompt behaves at a capable terminal.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PromptConfig {
+    /// How it calls a person who looks elsewhere.
+    pub(crate) notify: Call,
+    /// What keys mean in the line.
+    pub(crate) edit_mode: EditMode,
+}
+
+/// How a person is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Call {
+    /// The terminal's bell.
+    #[default]
+    Bell,
+    /// The bell, and a notification of the desktop (OSC 9).
+    Osc9,
+    /// The same as rxvt and VTE understand it (OSC 777).
+    Osc777,
+    /// Not at all.
+    Off,
+}
+
+/// What keys mean in the line that is edited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EditMode {
+    #[default]
+    Emacs,
+    Vi,
 }
 
 /// How long an answer of a provider is waited for.

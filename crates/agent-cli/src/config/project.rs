@@ -1,7 +1,9 @@
 //! Where a project begins: the repository that a directory lies in. One that belongs to another user is none, as for git: what it says would
 //! stand in the prompt of everybody who works below it.
 
+use crate::config::settings::users_config;
 use crate::failure::Failure;
+use crate::walls::hidden;
 use crate::walls::own_programs::{Answer, ask};
 use agent_exec::SearchPath;
 use rustix::process::geteuid;
@@ -68,7 +70,11 @@ fn is_safe(root: &Path) -> bool {
     if let Some(is_safe) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(root) {
         return *is_safe;
     }
-    let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [root]);
+    // Whether the repository is the user's is not known yet, so what it may be is left out by its path.
+    let writable = users_config().unwrap_or_default().sandbox_writable;
+    let writable = hidden::absolute("sandbox_writable", &writable).unwrap_or_default();
+    let untrusted = writable.iter().map(PathBuf::as_path).chain([root]);
+    let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), untrusted);
     // Asked in a directory that is in no repository.
     let asked = ask(&programs, "git", &["config", "--get-all", "safe.directory"], Path::new("/"));
     let said = match asked {

@@ -112,9 +112,7 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
         )
     });
     if question.subject.paths().is_some() {
-        lines.push(String::from(
-            "      a rule names files, not their content: it also covers every later change to them",
-        ));
+        lines.push(String::from("      such a rule names files: it also covers every later change to them"));
     }
     lines.push(format!("  a = yes, and allow every call of {tool} in this session"));
     if by == By::Key && !rules.is_empty() {

@@ -56,7 +56,7 @@ pub(crate) fn read(give_up: GiveUp) -> Result<mpsc::UnboundedReceiver<Line>, Fai
 }
 
 /// The next bytes, none where nothing came for so long, nothing where the terminal is gone.
-fn next(bytes: &mut [u8], patience: Option<Duration>) -> Option<usize> {
+pub(super) fn next(bytes: &mut [u8], patience: Option<Duration>) -> Option<usize> {
     let stdin = io::stdin();
     let is_there = |patience: Option<Duration>| {
         let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
@@ -86,7 +86,7 @@ fn next(bytes: &mut [u8], patience: Option<Duration>) -> Option<usize> {
 
 /// Makes keys and pastes of bytes.
 #[derive(Debug, Default)]
-struct Keys {
+pub(super) struct Keys {
     parser: Parser,
     /// The last bytes outside of a paste.
     tail: Vec<u8>,
@@ -96,7 +96,7 @@ struct Keys {
 
 impl Keys {
     /// How long to wait for the rest of what has begun.
-    fn patience(&self) -> Option<Duration> {
+    pub(super) fn patience(&self) -> Option<Duration> {
         match (&self.paste, self.is_fresh) {
             (Some(_), _) => Some(PASTE_PAUSE),
             (None, true) => Some(ESCAPE_PAUSE),
@@ -104,7 +104,7 @@ impl Keys {
         }
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Vec<Input> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Input> {
         let mut inputs = Vec::new();
         for byte in bytes {
             if let Some(paste) = &mut self.paste {
@@ -136,7 +136,7 @@ impl Keys {
     }
 
     /// Nothing came for a while: an escape character alone was the key. A paste is said to go on.
-    fn quiet(&mut self) -> Vec<Input> {
+    pub(super) fn quiet(&mut self) -> Vec<Input> {
         if let Some(paste) = &self.paste {
             let is_news = std::mem::take(&mut self.is_fresh);
             return if is_news { vec![Input::PasteWaits { bytes: paste.len() }] } else { Vec::new() };

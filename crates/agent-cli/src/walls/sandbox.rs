@@ -144,12 +144,15 @@ fn make_state() -> Result<(), Failure> {
 }
 
 /// What a session in this directory would get.
-pub(crate) fn strongest(directory: &Path, writable: Vec<PathBuf>) -> Result<Sandbox, Unavailable> {
+pub(crate) fn strongest(
+    directory: &Path,
+    writable: Vec<PathBuf>,
+    programs: &SearchPath,
+) -> Result<Sandbox, Unavailable> {
     // Where it fails, the sandbox is tried all the same: what runs in it is known.
     let _ = make_state();
-    let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [directory]);
-    let protection = Protection::find(directory, &programs);
-    let place = Place { directory, git: git_settings(directory, &programs, &protection.folders()), protection };
+    let protection = Protection::find(directory, programs);
+    let place = Place { directory, git: git_settings(directory, programs, &protection.folders()), protection };
     let own = own_within::protected(directory, &writable).unwrap_or_default();
     let policy = policy(Access::WorkspaceWrite, &place, own, writable, hidden::usual());
     Sandbox::new(policy, helper(), &Environment::inherited())

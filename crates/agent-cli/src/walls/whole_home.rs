@@ -4,6 +4,7 @@
 
 use crate::config::options::{Options, Seat};
 use crate::failure::Failure;
+use crate::screen::confirm::confirmed;
 use crate::screen::terminal::{inline, say};
 use crate::walls::own_within;
 use crate::walls::protected::{GitSettings, own_places, real_place};
@@ -51,12 +52,10 @@ fn confirm(shown: &str, danger: &str, seat: Seat) -> Result<(), Failure> {
         )));
     }
     say(&format!("agent: {danger}"));
-    say("agent: work there anyway? [y/N]");
-    let mut answer = String::new();
-    stdin().read_line(&mut answer).map_err(|error| Failure::input(format!("cannot read the answer: {error}")))?;
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::input(format!("cannot work in {shown}: not confirmed; name a project with `-C DIR`"))),
+    let answer = confirmed("agent: work there anyway?");
+    match answer.map_err(|error| Failure::input(format!("cannot read the answer: {error}")))? {
+        true => Ok(()),
+        false => Err(Failure::input(format!("cannot work in {shown}: not confirmed; name a project with `-C DIR`"))),
     }
 }
 

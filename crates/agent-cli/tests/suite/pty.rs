@@ -32,7 +32,9 @@ fn a_rewind_of_files_is_asked_about() {
     let write = Step::call("write_file", json!({"path": "b.txt", "content": "b\n"}));
     let model = Model::script([write, Step::text("Done.")]);
     scratch.run(&model, &["-p", "go", "--session-id", "one", "--permission-mode", "bypass"]).assert_code(0);
-    for (answer, code, sessions) in [("n\n", 1, 1), ("\n", 1, 1), ("y\n", 0, 2)] {
+    // A paste answers nothing.
+    let pasted = "\x1b[200~y\ny\n\x1b[201~n";
+    for (answer, code, sessions) in [("n\n", 1, 1), ("\n", 1, 1), (pasted, 1, 1), ("\x03", 1, 1), ("y\n", 0, 2)] {
         let rewind = "rewind one --to 1 --files";
         let Some(mut running) = command_on_terminal(&scratch, rewind) else { return };
         running.wait_for("go back to this state? [y/N]");
@@ -120,7 +122,7 @@ fn a_plain_no_stops_the_turn() {
     running.end().assert_code(0);
     assert!(!scratch.work("b.txt").exists());
     let said = model.last_body()["messages"].to_string();
-    assert!(said.contains("write c.txt instead") && said.contains("denied"), "{said}");
+    assert!(said.contains("write c.txt instead"), "{said}");
 }
 
 /// What is typed before a question is there was not meant for it, and for a moment no key is; nor is a paste, however long it is there.
@@ -141,11 +143,34 @@ fn keys_that_come_before_the_question_do_not_answer_it() {
     assert!(!scratch.work("b.txt").exists());
     running.write("y");
     running.wait_for_screen(|screen| screen.contains("That is all.\n> yyy\n"));
-    running.write("\x03");
-    running.wait_for_screen(|screen| screen.trim_end().ends_with('>'));
+    running.write("\x15");
+    running.wait_for_screen(|screen| screen.trim_end().ends_with("\n>"));
     running.write("\x04");
     let ended = running.end();
     assert!(ended.assert_code(0).out.contains("  … "), "keys count from a moment on: {ended:?}");
+    assert!(scratch.work("b.txt").exists());
+}
+
+/// A person who is typing a message when the question appears answers nothing with it, however slowly the keys come.
+#[test]
+fn typing_a_message_is_no_answer() {
+    let scratch = Scratch::new();
+    let slow = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    let model = Model::script([slow.after(Duration::from_millis(500)), Step::text("That is all.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    model.wait_for_requests(1);
+    for key in "yayya".chars() {
+        running.write(&key.to_string());
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    running.wait_for("allow this call?");
+    assert!(!scratch.work("b.txt").exists(), "no key of it counts");
+    // The control: after a pause one does.
+    running.wait_for_screen(|screen| screen.contains("\n  answer:"));
+    running.write("y");
+    running.wait_for("That is all.");
     assert!(scratch.work("b.txt").exists());
 }
 

@@ -150,13 +150,12 @@ impl Agent {
         step: &mut Step,
         rendering: Rendering,
     ) -> Result<(), Rejected> {
+        let waits = matches!(event, session::Event::InputAfterTurn { .. });
         let takes_commands = self.session.is_started() && !self.session.is_over();
         let event = match (&mut self.oversight, event) {
-            (Some(oversight), event @ (session::Event::UserInput { .. } | session::Event::InputAfterTurn { .. }))
+            (Some(oversight), session::Event::UserInput { text } | session::Event::InputAfterTurn { text })
                 if takes_commands =>
             {
-                let waits = matches!(event, session::Event::InputAfterTurn { .. });
-                let text = event.into_message().unwrap_or_default();
                 step.down = oversight.message(at_ms, lifecycle::Event::InputReceived { text })?;
                 match command(&self.session, &step.down) {
                     Some(session::Event::UserInput { text }) if waits => session::Event::InputAfterTurn { text },

@@ -29,8 +29,7 @@ impl Session {
             message if message.message().is_some_and(|text| text.trim().is_empty()) => Err(Objection::Blank.into()),
             Event::UserInput { .. } | Event::FollowUp { .. } => Ok(Trigger::UserInput),
             Event::InputAfterTurn { .. } => Ok(Trigger::InputAfterTurn),
-            Event::InputWithdrawn { text } if self.outbox.waits(text) => Ok(Trigger::InputWithdrawn),
-            Event::InputWithdrawn { .. } => Err(Objection::NotWaiting.into()),
+            Event::InputWithdrawn { text } => self.withdrawn(text),
             Event::BudgetRaised { .. } if self.held.is_stopped() && !self.asked.is_open() => {
                 Ok(Trigger::BudgetRaisedWorkDue)
             }
@@ -93,6 +92,10 @@ impl Session {
                 self.answers(*ticket, trigger)
             }
         }
+    }
+
+    fn withdrawn(&self, text: &str) -> Result<Trigger, Reason> {
+        if self.outbox.waits(text) { Ok(Trigger::InputWithdrawn) } else { Err(Objection::NotWaiting.into()) }
     }
 
     fn interrupted(&self) -> Trigger {

@@ -288,14 +288,6 @@ impl Event {
         Some(text)
     }
 
-    /// The same, taken out.
-    pub(crate) fn into_message(self) -> Option<String> {
-        let (Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text }) = self else {
-            return None;
-        };
-        Some(text)
-    }
-
     /// Whether the event changes nothing but the screen, so that it need not be journalled.
     #[must_use]
     pub const fn is_transient(&self) -> bool {

@@ -20,7 +20,7 @@ pub(super) struct Outbox {
     waiting: Rare<Vec<String>>,
     /// The message that this step takes back.
     #[serde(skip)]
-    withdrawn: Option<String>,
+    withdrawn: Rare<String>,
     /// What the model has to know besides, such as what a formatter changed. It goes out before the messages.
     notes: Vec<String>,
 }
@@ -53,13 +53,15 @@ impl Outbox {
     /// Hands such a message back: one that waits for the end of the turn before one that is queued, the newest of them.
     pub(super) fn withdraw(&mut self, text: &str) {
         let newest = |messages: &[String]| messages.iter().rposition(|message| message == text);
-        if let Some(at) = newest(self.waiting().1) {
-            let mut waiting = self.waiting.take();
-            self.withdrawn = Some(waiting.remove(at));
-            self.waiting.change(|place| *place = waiting);
-        } else if let Some(at) = newest(&self.queue) {
-            self.withdrawn = Some(self.queue.remove(at));
-        }
+        let (in_queue, in_waiting) = (newest(&self.queue), newest(self.waiting().1));
+        let Self { queue, waiting, withdrawn, .. } = self;
+        withdrawn.change(|place| {
+            if let Some(at) = in_waiting {
+                waiting.change(|waiting| *place = waiting.remove(at));
+            } else if let Some(at) = in_queue {
+                *place = queue.remove(at);
+            }
+        });
     }
 
     /// Adds a note.
@@ -143,8 +145,8 @@ impl Outbox {
 
     /// Takes out what is handed back: the message that is taken back, or else all that the next request does not send.
     pub(super) fn take_returned(&mut self) -> Vec<String> {
-        if let Some(withdrawn) = self.withdrawn.take() {
-            return vec![withdrawn];
+        if !self.withdrawn.is_default() {
+            return vec![self.withdrawn.take()];
         }
         let mut texts = mem::take(&mut self.queue);
         texts.append(&mut self.waiting.take());

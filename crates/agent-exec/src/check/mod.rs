@@ -121,7 +121,10 @@ fn system(program: &str) -> Command {
     let found = SearchPath::default()
         .find(program)
         .or_else(|_| SearchPath::outside(std::env::var_os("PATH").as_deref(), std::env::current_dir()).find(program));
-    Command::new(found.unwrap_or_else(|_| Path::new("/usr/bin").join(program)))
+    let mut command = Command::new(found.unwrap_or_else(|_| Path::new("/usr/bin").join(program)));
+    // What it starts by name is the system's, too.
+    command.env("PATH", SearchPath::default().directories());
+    command
 }
 
 struct Checker {

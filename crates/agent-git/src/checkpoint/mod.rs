@@ -55,6 +55,8 @@ pub(crate) struct Turn {
     commands: Vec<String>,
     /// Those that are.
     commands_kept: usize,
+    /// How often somebody else changed what the agent had changed.
+    between: usize,
     /// Where the key is with which records are sealed.
     key: Option<PathBuf>,
     /// All that stands in the record, for the seal.
@@ -70,6 +72,8 @@ enum Seen {
     Before(u64),
     /// As the agent left it.
     Left(u64),
+    /// Somebody else changed it after the agent had. How it was before the turn stays in the record.
+    Mixed(u64),
 }
 
 /// Why nothing could be kept of a path.
@@ -98,12 +102,13 @@ impl Turn {
 
     /// Keeps how a path is: a call is about to change it.
     ///
-    /// What the agent left is not kept again. What somebody else wrote meanwhile is: their version is the one to go back to.
+    /// What the agent left is not kept again. What somebody else wrote meanwhile is, beside how the path was before the turn.
     pub(crate) fn before(&mut self, repository: &Repository, path: &str, now: &Image) -> io::Result<()> {
         let digest = now.digest();
         match self.paths.get(path) {
-            Some(Seen::Before(seen) | Seen::Left(seen)) if *seen == digest => return Ok(()),
-            _ => {}
+            Some(Seen::Before(seen) | Seen::Left(seen) | Seen::Mixed(seen)) if *seen == digest => return Ok(()),
+            Some(Seen::Left(_) | Seen::Mixed(_)) => return self.between(repository, path, now),
+            Some(Seen::Before(_)) | None => {}
         }
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
@@ -128,6 +133,16 @@ impl Turn {
         kept.map(drop)
     }
 
+    /// Keeps what somebody else made of a path that the agent had changed.
+    fn between(&mut self, repository: &Repository, path: &str, now: &Image) -> io::Result<()> {
+        let mut entries = Vec::new();
+        stream::between(&mut entries, self.between, path, now);
+        self.append(repository, &entries, RESERVE_BYTES)?;
+        self.between += 1;
+        self.paths.insert(path.to_owned(), Seen::Mixed(now.digest()));
+        Ok(())
+    }
+
     /// Notes a command, whose changes are not known. It is kept with the next file.
     pub(crate) fn command(&mut self, text: &str) {
         if self.commands.len() + self.commands_kept < COMMANDS_KEPT {
@@ -144,6 +159,10 @@ impl Turn {
         let mut entries = Vec::new();
         for (path, now) in changed {
             let Some(seen) = self.paths.get_mut(path) else { continue };
+            if let Seen::Mixed(left) = seen {
+                *left = now.digest();
+                continue;
+            }
             *seen = Seen::Left(now.digest());
             match self.unkept.get(path) {
                 Some(unkept) => {
@@ -318,6 +337,11 @@ fn unusual_mode(repository: &Repository, path: &str) -> Option<u32> {
 /// Where git finds how a file was before a turn.
 pub(crate) fn kept_at(name: &str, path: &str) -> String {
     stream::kept_at(name, path)
+}
+
+/// Where git finds what somebody else made of a file within a turn.
+pub(crate) fn between_at(name: &str, path: &str) -> String {
+    stream::between_at(name, path)
 }
 
 /// Where a record waits to become a commit.

@@ -9,6 +9,7 @@
 //! before-mode/src%2Fa%2Ers     who might read and write it, where that is not the usual
 //! unkept/src%2Fc%2Ers          it changed, and why it is not known how it was
 //! after/…, after-absent/…      how the agent left it
+//! between/0%2Fsrc%2Fd%2Ers     what somebody else made of it between two of the agent's changes
 //! commands/0                   a command of the turn, whose changes are not known
 //! seal/0a1b…                   what shows that the agent wrote all of this; the file is empty, so that none is left over
 //! ```
@@ -51,6 +52,8 @@ pub(super) enum Place {
     Mode(String),
     /// A file that changed, of which nothing was kept.
     Unkept(String),
+    /// A file that somebody else changed between two of the agent's changes.
+    Between(String),
     /// A command.
     Command,
     /// What shows that the agent wrote the record.
@@ -68,6 +71,7 @@ impl Place {
             "after-absent" => Self::Absent(When::After, unescape(rest)?),
             "before-mode" => Self::Mode(unescape(rest)?),
             "unkept" => Self::Unkept(unescape(rest)?),
+            "between" => Self::Between(unescape(rest)?.split_once('/')?.1.to_owned()),
             "commands" => Self::Command,
             "seal" => Self::Seal(rest.to_owned()),
             _ => return None,
@@ -178,6 +182,22 @@ pub(super) fn mode(out: &mut Vec<u8>, path: &str, mode: Option<u32>) {
 /// Stores why it is not known how a file was that changed.
 pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
     store(out, "100644", &format!("unkept/{}", escape(path)), why.as_bytes());
+}
+
+/// Stores what somebody else made of a path between two of the agent's changes, the how-manieth time.
+pub(super) fn between(out: &mut Vec<u8>, number: usize, path: &str, image: &Image) {
+    let name = format!("between/{}", escape(&format!("{number}/{path}")));
+    match image {
+        Image::File { bytes, executable } => store(out, if *executable { "100755" } else { "100644" }, &name, bytes),
+        Image::Link(target) => store(out, "120000", &name, target),
+        // That is all there is to know.
+        Image::Absent | Image::Opaque(_) => store(out, "100644", &name, b""),
+    }
+}
+
+/// Where git finds the first of these.
+pub(super) fn between_at(turn: &str, path: &str) -> String {
+    format!("{TURNS}{turn}:between/{}", escape(&format!("0/{path}")))
 }
 
 /// Takes away all that is stored of a path.

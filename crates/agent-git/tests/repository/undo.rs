@@ -120,17 +120,30 @@ fn what_the_user_changed_between_turns_is_where_it_ends() {
 }
 
 #[test]
-fn the_users_version_in_the_middle_of_a_turn_is_gone_back_to() {
-    let Some(repo) = Repo::new() else { return };
-    let agent = Agent::new(quiet(&repo));
-    turn(&agent, &[("a.rs", Some("a2\n"))]);
-    agent.change("a.rs", Some("a3\n"));
-    agent.check(&["a.rs"]);
-    repo.write("a.rs", "the user's\n");
-    agent.change("a.rs", Some("a4\n"));
-    agent.check(&["a.rs"]);
-    take_back(&repo, 1).unwrap();
-    assert_eq!(repo.read("a.rs"), "the user's\n");
+fn every_version_of_a_file_that_the_user_changed_in_the_middle_of_a_turn_is_kept_and_named() {
+    // A later call changes the file, fails, or writes what is there.
+    for later in [Some("a4\n"), None, Some("the user's\n")] {
+        let Some(repo) = Repo::new() else { return };
+        let agent = Agent::new(quiet(&repo));
+        turn(&agent, &[("a.rs", Some("a2\n")), ("b.rs", Some("b2\n"))]);
+        repo.write("a.rs", "the user's\n");
+        match later {
+            Some(text) => agent.change("a.rs", Some(text)),
+            None => {
+                agent.announce("a.rs");
+                agent.begin();
+            }
+        }
+        agent.check(&["a.rs"]);
+        let undone = take_back(&repo, 1).unwrap();
+        assert_eq!(repo.read("a.rs"), later.unwrap_or("the user's\n"), "nothing of it is overwritten");
+        assert_eq!((undone.restored, undone.left.len()), (vec!["b.rs".to_owned()], 1), "{later:?}");
+        let (path, why) = &undone.left[0];
+        let commands: Vec<&str> = why.split('`').skip(1).step_by(2).collect();
+        assert_eq!((path.as_str(), commands.len()), ("a.rs", 2), "{why}");
+        let show = |command: &str| repo.git(&command.split(' ').skip(1).collect::<Vec<_>>());
+        assert_eq!((show(commands[0]).as_str(), show(commands[1]).as_str()), ("a\n", "the user's\n"), "{why}");
+    }
 }
 
 /// Killed after the tool wrote and before the hooks saw it: the one file is not known to be the agent's.

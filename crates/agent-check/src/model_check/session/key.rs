@@ -147,7 +147,7 @@ fn observed(node: &Node, print: &mut Fingerprint) {
         print.word(u64::from(open.is_cancelled));
     }
     print.word(u64::from(observed.deadline.is_some()) << 1 | u64::from(observed.is_cancelled));
-    print.word(u64::from(observed.inputs.under_cancel.count_ones()));
+    print.word(observed.inputs.word());
     print.count(observed.batch.len());
     observed.batch.iter().for_each(|seen| print.word(u64::from(seen.is_run) + 2 * u64::from(seen.is_unbegun)));
     print.word(observed.in_vain);

@@ -2,16 +2,18 @@
 
 use super::Screen;
 use super::question::{self, Entry};
+use crate::config::file::{Call, EditMode, PromptConfig};
 use crate::screen::edit::completion::Completions;
 use crate::screen::edit::editor::{Editor, Input, Wish};
 use crate::screen::edit::history::History;
 use crate::screen::job_control::{Change, Changes};
 use crate::screen::keys::GiveUp;
-use crate::screen::terminal::{self, Raw, Region, clean, inline};
+use crate::screen::terminal::{self, Notification, Raw, Region, clean, inline};
 use crate::session::setup::store;
 use agent_core::budget::Usd;
 use agent_core::permission::{ApprovalQuestion, PermissionMode};
 use std::io::{self, Write as _};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
@@ -32,6 +34,10 @@ pub(super) struct Desk {
     mode: &'static str,
     /// When the work began that goes on.
     since: Option<Instant>,
+    /// When a key was last pressed.
+    pub(super) last_key: Option<Instant>,
+    /// How the person is called.
+    call: Call,
     /// The person's own editor, while it runs.
     pub(super) writing: Option<Writing>,
 }
@@ -47,10 +53,14 @@ impl Desk {
         directory: &Path,
         model: &str,
         mode: PermissionMode,
+        wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
         let completions = Completions { commands: COMMANDS, directory: directory.to_owned() };
-        let editor = Editor::new(History::load(history_file(directory)), completions);
+        let mut editor = Editor::new(History::load(history_file(directory)), completions);
+        if wanted.edit_mode == EditMode::Vi {
+            editor.use_vi();
+        }
         let mode = match mode {
             PermissionMode::Default => "default",
             PermissionMode::AcceptEdits => "accept-edits",
@@ -67,12 +77,25 @@ impl Desk {
             model,
             mode,
             since: None,
+            last_key: None,
+            call: wanted.notify,
             writing: None,
         })
     }
 }
 
 impl Desk {
+    /// Calls the person, who may look elsewhere.
+    pub(super) fn call(&self, why: &str) {
+        let notification = match self.call {
+            Call::Off => return,
+            Call::Bell => None,
+            Call::Osc9 => Some(Notification::Osc9),
+            Call::Osc777 => Some(Notification::Osc777),
+        };
+        terminal::call(notification, why);
+    }
+
     /// Opens a text in the person's editor.
     fn write(&mut self, program: String, text: String, suffix: &'static str) {
         self.raw.put_away();
@@ -83,7 +106,9 @@ impl Desk {
 impl Screen {
     /// A key was pressed, or something was pasted. Returns whether to leave.
     pub(super) fn edited(&mut self, input: &Input) -> bool {
-        if self.pressed(input) {
+        let is_taken = self.pressed(input);
+        self.desk.iter_mut().for_each(|desk| desk.last_key = Some(Instant::now()));
+        if is_taken {
             return false;
         }
         let Some(desk) = self.desk.as_mut() else { return false };
@@ -131,7 +156,10 @@ impl Screen {
             desk.editor.set_label("> ");
         }
         let since = if is_working { Some(*desk.since.get_or_insert_with(Instant::now)) } else { None };
-        desk.since = since;
+        let worked = mem::replace(&mut desk.since, since).filter(|_| since.is_none());
+        if worked.is_some_and(|since| since.elapsed() >= LONG_WORK) {
+            desk.call("done");
+        }
         let (columns, height) = terminal::size();
         let room = (height - 1).clamp(1, MOST_ROWS);
         let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(2).max(1));
@@ -281,3 +309,5 @@ pub(super) const EDITING_HELP: &[&str] = &[
 /// What Tab completes.
 const COMMANDS: &[&str] = &["/compact", "/exit", "/help", "/more", "/quit"];
 const MOST_ROWS: usize = 12;
+/// After less the person is still there.
+const LONG_WORK: Duration = Duration::from_secs(10);

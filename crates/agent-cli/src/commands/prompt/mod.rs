@@ -65,7 +65,8 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
         screen.view.tell(&going_on(left));
     }
     let mode = settings.permissions.mode;
-    screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode);
+    screen.desk =
+        Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode, settings.user.prompt);
     if screen.desk.is_some() {
         screen.view.show_all_it_can();
     }
@@ -123,8 +124,6 @@ struct Screen {
     notice_at_nano_usd: u64,
     last_interrupt: Option<Instant>,
     question: Option<Open>,
-    /// The turn stops when this call is denied: the person says what to do instead.
-    stop_behind: Option<CallId>,
     /// Calls about which a hook wants a person to be asked.
     asked_by_hook: BTreeSet<CallId>,
     /// What the person allowed at the start, and how often as much again.
@@ -158,7 +157,6 @@ impl Screen {
             notice_at_nano_usd: next_notice(before.cost_nano_usd),
             last_interrupt: None,
             question: None,
-            stop_behind: None,
             asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
@@ -249,13 +247,6 @@ impl Screen {
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
             }
-            Notice::Ruled(Ruling { call, decision: Decision::Deny(_), .. })
-                if self.stop_behind.as_ref() == Some(call) =>
-            {
-                self.stop_behind = None;
-                self.handle.cancel();
-                self.stop = self.handle.sent();
-            }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Spent(ledger) => {
                 self.used = *ledger;
@@ -269,7 +260,7 @@ impl Screen {
                 if let Some(outcome) = outcome.as_ref().filter(|_| *is_new) {
                     self.ended(outcome);
                 }
-                (self.question, self.stop_behind) = (None, None);
+                self.question = None;
                 self.asked_by_hook.clear();
                 self.view.end_line();
             }
@@ -336,10 +327,15 @@ impl Screen {
             self.prompt("> ");
         } else {
             self.view.tell("stopping … (Ctrl-C again quits at once)");
-            self.handle.cancel();
-            self.stop = self.handle.sent();
+            self.stop();
         }
         false
+    }
+
+    /// Stops the turn. A question that is open is withdrawn, and its call does not run.
+    fn stop(&mut self) {
+        self.handle.cancel();
+        self.stop = self.handle.sent();
     }
 
     /// Returns whether to leave.

@@ -58,6 +58,7 @@ impl Screen {
         self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
         let open = self.opened(question, answer);
         self.show(open, Sheet::next_part);
+        self.desk.iter().for_each(|desk| desk.call("waits for your answer"));
         false
     }
 
@@ -76,7 +77,7 @@ impl Screen {
 
     /// Shows a part of what is asked about, and what can be answered to that.
     fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[Row]) {
-        open.ready = Instant::now() + DEAD_TIME;
+        open.ready = Instant::now() + if self.is_typing() { PAUSE } else { DEAD_TIME };
         let by = if self.desk.is_some() { By::Key } else { By::Line };
         part(&mut open.sheet).iter().for_each(|(tint, line)| self.put(*tint, line));
         if open.sheet.is_seen() {
@@ -117,9 +118,10 @@ impl Screen {
                 if !key.modifiers.intersects(Modifiers::CONTROL | Modifiers::ALT) =>
             {
                 let letter = if let KeyCode::Char(letter) = key.code { letter } else { '\r' };
-                // What was pressed before it could be read is no answer to it.
-                if Instant::now() >= open.ready {
-                    self.struck(letter);
+                // What was pressed before it could be read, or goes on with what was being typed, is no answer to it.
+                match Instant::now() {
+                    now if now >= open.ready => self.struck(letter),
+                    now => open.ready = now + PAUSE,
                 }
                 true
             }
@@ -133,10 +135,7 @@ impl Screen {
             Some(Key::Answer(line)) => return self.answer(line, open),
             Some(Key::More) => return self.show(open, Sheet::next_part),
             Some(Key::Rest) => return self.show(open, Sheet::rest),
-            Some(Key::Stop) => {
-                self.stop_behind = Some(open.question.call.id.clone());
-                return drop(open.answer.send(ApprovalAnswer::Deny { reason: String::new() }));
-            }
+            Some(Key::Stop) => return self.stop(),
             Some(Key::Reason) => open.entry = Entry::Reason,
             Some(Key::Line) => open.entry = Entry::Line,
             Some(Key::Edit) if self.edit_elsewhere(&open.question) => open.entry = Entry::Editor,
@@ -156,6 +155,12 @@ impl Screen {
         } else {
             self.answer(&format!("e {}", text.trim()), open);
         }
+    }
+
+    /// Whether keys were pressed just now.
+    fn is_typing(&self) -> bool {
+        let last = self.desk.as_ref().and_then(|desk| desk.last_key);
+        last.is_some_and(|last| last.elapsed() < TYPING)
     }
 
     /// When the keys that answer count, if a question waits for one.
@@ -279,5 +284,9 @@ pub(super) const fn label(entry: Entry, is_ready: bool, label: &'static str) -> 
 
 /// A question that has just appeared was not read.
 const DEAD_TIME: Duration = Duration::from_millis(300);
+/// Who was typing a message when it appeared goes on for a while: a key answers when none was pressed for so long.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Between two keys of a message there is seldom more.
+const TYPING: Duration = Duration::from_secs(3);
 const ANSWER: &str = "  answer: ";
 const MORE: &str = "  more: ";

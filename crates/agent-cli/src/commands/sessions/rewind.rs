@@ -10,11 +10,12 @@ use super::{cut, failed, write};
 use crate::commands::undo::{begun, files, say_notes};
 use crate::config::project::working_directory;
 use crate::failure::Failure;
+use crate::screen::confirm::confirmed;
 use crate::screen::counted::counted;
 use crate::screen::terminal::say;
 use agent_core::journal::Replayed;
 use agent_core::session::State;
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -58,17 +59,11 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
 
 /// Asks the person at the terminal.
 fn is_agreed() -> Result<bool, Failure> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
+    if !std::io::stdin().is_terminal() {
         return Err(Failure::usage("no one is at a terminal to confirm changes to files: use `--yes`"));
     }
-    say("agent: go back to this state? [y/N]");
-    let mut answer = String::new();
-    stdin
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|error| Failure::internal(format!("cannot read the answer: {error}")))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    confirmed("agent: go back to this state?")
+        .map_err(|error| Failure::internal(format!("cannot read the answer: {error}")))
 }
 
 /// When the session was at work behind a record.

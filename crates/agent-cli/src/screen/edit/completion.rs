@@ -1,7 +1,9 @@
 //! What Tab can make of the word before the cursor: a command, or the path of a file after an `@`.
 
+use ignore::WalkBuilder;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What there is to choose from.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +54,42 @@ impl Completions {
             })
             .collect();
         found.sort();
-        found
+        if found.is_empty() { self.like(path) } else { found }
     }
+
+    /// Files of the project whose paths have these letters in this order, the nearest first. What git ignores is left out.
+    fn like(&self, letters: &str) -> Vec<String> {
+        if letters.chars().count() < FEWEST_LETTERS || letters.starts_with('/') {
+            return Vec::new();
+        }
+        let since = Instant::now();
+        let entries = WalkBuilder::new(&self.directory).build().flatten();
+        let entries = entries.take(MOST_ENTRIES).take_while(|_| since.elapsed() < LONGEST_LOOK);
+        let mut found: Vec<(usize, String)> = entries
+            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+            .filter_map(|entry| {
+                let path = entry.path().strip_prefix(&self.directory).ok()?.to_str()?.to_owned();
+                let is_plain = !path.contains(|c: char| c.is_whitespace() || c.is_control());
+                is_plain.then(|| Some((distance(letters, &path)?, path))).flatten()
+            })
+            .collect();
+        found.sort();
+        found.into_iter().take(MOST_LIKE).map(|(_, path)| format!("@{path}")).collect()
+    }
+}
+
+/// How far apart these letters stand in a path, looked for from its end; nothing where they do not stand there in this order.
+fn distance(letters: &str, path: &str) -> Option<usize> {
+    let path = path.to_lowercase();
+    let (mut end, mut last) = (path.len(), None);
+    for letter in letters.to_lowercase().chars().rev() {
+        let at = path.get(..end)?.rfind(letter)?;
+        last.get_or_insert(at);
+        end = at;
+    }
+    let last = last?;
+    // Among those that are as near, the one at the end of a short path.
+    Some((last - end) * 1_000 + (path.len() - last) + path.len())
 }
 
 /// How the choices all begin.
@@ -71,12 +107,32 @@ pub(crate) fn common_start(choices: &[String]) -> &str {
     first.get(..shared).unwrap_or_default()
 }
 
-/// Of a folder with more, only these are looked at.
+/// Of a folder, or a project, with more, only these are looked at, and not for longer.
 const MOST_ENTRIES: usize = 10_000;
+const LONGEST_LOOK: Duration = Duration::from_millis(150);
+const MOST_LIKE: usize = 12;
+const FEWEST_LETTERS: usize = 2;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_found_by_some_of_their_letters() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".git")).unwrap();
+        fs::create_dir_all(folder.path().join("src/screen")).unwrap();
+        fs::write(folder.path().join(".gitignore"), "ignored-editor.rs\n").unwrap();
+        for name in ["src/screen/editor.rs", "src/edit_error.rs", "src/main.rs", "ignored-editor.rs"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let completions = Completions { commands: &[], directory: folder.path().to_owned() };
+        let of = |text: &str| completions.of(text).unwrap().choices;
+        assert_eq!(of("see @editor"), ["@src/screen/editor.rs", "@src/edit_error.rs"]);
+        assert_eq!(of("@EDT"), ["@src/edit_error.rs", "@src/screen/editor.rs"]);
+        assert_eq!(of("@scrmn"), Vec::<String>::new());
+        assert_eq!(of("@src/ma"), ["@src/main.rs"], "what begins so comes first");
+    }
 
     #[test]
     fn commands_and_paths() {

@@ -4,6 +4,7 @@ use super::completion::{Completions, Found, common_start};
 use super::history::History;
 use super::layout::{Rows, around_cursor, laid_out};
 use super::line::{Line, Move};
+use super::vi::Vi;
 use crate::screen::terminal::inline;
 use std::mem;
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
@@ -41,7 +42,9 @@ pub(crate) enum Wish {
 #[derive(Debug)]
 pub(crate) struct Editor {
     label: String,
-    line: Line,
+    pub(super) line: Line,
+    /// Where the person wants the keys of vi.
+    pub(super) vi: Option<Vi>,
     history: History,
     /// The entry of the history that is shown; behind the last one there is the draft.
     at: usize,
@@ -72,6 +75,7 @@ impl Editor {
         Self {
             label: String::new(),
             line: Line::default(),
+            vi: None,
             history,
             at,
             draft: Line::default(),
@@ -82,6 +86,11 @@ impl Editor {
             waiting_paste_bytes: None,
             columns: 80,
         }
+    }
+
+    /// Keys mean from now on what they mean in vi.
+    pub(crate) fn use_vi(&mut self) {
+        self.vi = Some(Vi::default());
     }
 
     pub(crate) const fn line(&self) -> &Line {
@@ -132,8 +141,9 @@ impl Editor {
         if let Some(bytes) = self.waiting_paste_bytes {
             return (rows, Some(format!("pasting: {bytes} bytes so far; Ctrl-C drops the paste")));
         }
+        let mode = self.vi.and_then(Vi::hint).map(ToOwned::to_owned);
         let hint = self.found.as_ref().filter(|(found, _)| found.choices.len() > 1);
-        (rows, hint.map(|(found, _)| inline(&found.choices.join("  "))))
+        (rows, hint.map(|(found, _)| inline(&found.choices.join("  "))).or(mode))
     }
 
     fn shown_label(&self) -> String {
@@ -175,6 +185,9 @@ impl Editor {
             return Wish::None;
         }
         self.found = None;
+        if let Some(wish) = self.vi_key(key) {
+            return wish;
+        }
         let is = |modifier| key.modifiers.contains(modifier);
         let (control, alt) = (is(Modifiers::CONTROL), is(Modifiers::ALT));
         match key.code {
@@ -215,10 +228,7 @@ impl Editor {
             'n' => self.down(),
             'o' => return Wish::Unfold,
             'p' => self.up(),
-            'r' if self.interrupted.is_none() => {
-                let before = self.line.clone();
-                self.search = Some(Search { query: String::new(), hit: None, before });
-            }
+            'r' => self.begin_search(),
             't' => self.line.transpose(),
             'u' => self.line.kill(Move::RowStart),
             'w' => self.line.kill(Move::BlankLeft),
@@ -253,13 +263,20 @@ impl Editor {
         Wish::Send { text: self.line.take(), shown: format!("{}{shown}", self.label) }
     }
 
-    fn up(&mut self) {
+    pub(super) fn begin_search(&mut self) {
+        if self.interrupted.is_none() {
+            let before = self.line.clone();
+            self.search = Some(Search { query: String::new(), hit: None, before });
+        }
+    }
+
+    pub(super) fn up(&mut self) {
         if !self.moves_by_row(false) && self.interrupted.is_none() {
             self.show_entry(self.at.checked_sub(1));
         }
     }
 
-    fn down(&mut self) {
+    pub(super) fn down(&mut self) {
         if !self.moves_by_row(true) && self.interrupted.is_none() {
             self.show_entry(Some(self.at + 1).filter(|at| *at <= self.history.entries().len()));
         }
@@ -354,7 +371,7 @@ impl Editor {
         }
         let Some(mut found) = self.completions.of(&self.line.before()) else { return };
         let common = common_start(&found.choices).to_owned();
-        if common.len() > found.word.len() {
+        if common.len() > found.word.len() && (common.starts_with(&found.word) || found.choices.len() == 1) {
             self.put_for(&found.word, &common);
             found.word = common;
         }

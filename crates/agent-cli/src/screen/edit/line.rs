@@ -55,6 +55,15 @@ impl Cell {
         self.is_paste || self.text.chars().any(|c| c.is_alphanumeric() || c == '_')
     }
 
+    /// Blanks, letters and signs.
+    fn class(&self) -> u8 {
+        match (self.is_blank(), self.is_in_word()) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        }
+    }
+
     fn is_blank(&self) -> bool {
         !self.is_paste && self.text.chars().all(char::is_whitespace)
     }
@@ -182,6 +191,17 @@ impl Line {
         }
     }
 
+    /// Keeps what lies between the cursor and there, for [`yank`](Self::yank).
+    pub(crate) fn copy(&mut self, to: usize) {
+        self.is_typing = false;
+        self.killed = self.cells.get(self.cursor..to).unwrap_or_default().to_vec();
+    }
+
+    /// Whether nothing more of the row stands behind the cursor.
+    pub(crate) fn is_at_row_end(&self) -> bool {
+        self.cells.get(self.cursor).is_none_or(Cell::is_break)
+    }
+
     pub(crate) fn yank(&mut self) {
         if !self.killed.is_empty() {
             self.keep();
@@ -265,6 +285,24 @@ impl Line {
             Move::BlankLeft => backwards(backwards(self.cursor, &Cell::is_blank), &|cell| !cell.is_blank()),
             Move::RowStart => backwards(self.cursor, &|cell| !cell.is_break()),
             Move::RowEnd => onwards(self.cursor, &|cell| !cell.is_break()),
+            Move::RightInRow => self.cursor + usize::from(!self.is_at_row_end()),
+            Move::RowText => onwards(self.target(Move::RowStart), &|cell| cell.is_blank() && !cell.is_break()),
+            Move::NextWord => {
+                let here = self.cells.get(self.cursor).map(Cell::class);
+                let end = onwards(self.cursor, &|cell| !cell.is_blank() && Some(cell.class()) == here);
+                onwards(end, &Cell::is_blank)
+            }
+            Move::WordEnd => {
+                let start = onwards((self.cursor + 1).min(last), &Cell::is_blank);
+                let here = self.cells.get(start).map(Cell::class);
+                let end = onwards(start, &|cell| Some(cell.class()) == here);
+                end.saturating_sub(1).max(self.cursor)
+            }
+            Move::WordBack => {
+                let end = backwards(self.cursor, &Cell::is_blank);
+                let here = end.checked_sub(1).and_then(|at| self.cells.get(at)).map(Cell::class);
+                backwards(end, &|cell| Some(cell.class()) == here)
+            }
             Move::Start => 0,
             Move::End => last,
             Move::To(cell) => cell.min(last),
@@ -293,6 +331,14 @@ pub(crate) enum Move {
     BlankLeft,
     RowStart,
     RowEnd,
+    /// To the first letter of the row.
+    RowText,
+    RightInRow,
+    /// As vi has words: letters, or signs, between blanks. To the start of the next, to the end of this or the next, to the start of this or the
+    /// one before.
+    NextWord,
+    WordEnd,
+    WordBack,
     Start,
     End,
     /// To this cell.

@@ -14,3 +14,4 @@ pub(crate) mod layout;
 pub(crate) mod line;
 #[cfg(test)]
 mod tests;
+pub(crate) mod vi;

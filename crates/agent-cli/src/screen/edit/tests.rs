@@ -261,3 +261,46 @@ proptest! {
         prop_assert!(rows.places.is_sorted());
     }
 }
+
+#[test]
+fn keys_of_vi() {
+    for (script, expected) in [
+        ("one two<esc>xi!", "one t!w"),
+        ("one two<esc>0dwi", "two"),
+        ("one two three<esc>02dwi", "three"),
+        ("one two<esc>bcwsix", "one six"),
+        ("one two<esc>0ea!", "one! two"),
+        ("one two<esc>0D", ""),
+        ("one<esc>ddithree", "three"),
+        ("one two<esc>0yw$p", "one twoone"),
+        ("abc<esc>0rx", "xbc"),
+        ("abc<esc>I<<<esc>A>", "<<abc>"),
+        ("abc<esc>xxu", "ab"),
+        ("one<esc>otwo<esc>Ozero", "one\nzero\ntwo"),
+        ("a-b<esc>0wd$", "a"),
+        ("修正 x<esc>0x", "正 x"),
+        ("one<esc>0dl", "ne"),
+        ("abc<esc>2h2x", "c"),
+        ("ab<esc>Sx", "x"),
+    ] {
+        let mut editor = editor(&[]);
+        editor.use_vi();
+        drop(play(&mut editor, script));
+        assert_eq!(editor.line().text(), expected, "{script}");
+    }
+    let mut vi = editor(&["before"]);
+    vi.use_vi();
+    assert_eq!(play(&mut vi, "x<esc>k<enter>y<enter>"), ["before", "y"], "a message begins in insert mode");
+    assert!(matches!(vi.input(&key(KeyCode::Escape, Modifiers::NONE)), Wish::None));
+    assert!(matches!(vi.input(&key(KeyCode::Escape, Modifiers::NONE)), Wish::Stop));
+}
+
+proptest! {
+    #[test]
+    fn no_keys_of_vi_are_too_many(script in "([a-z0-9$^GDOIA/ -]|<esc>|<enter>|\\PC){0,40}") {
+        let mut editor = editor(&["one\ntwo", "three"]);
+        editor.use_vi();
+        drop(play(&mut editor, &script.replace(['^', '!'], "")));
+        prop_assert!(editor.line().cursor() <= editor.line().cells().len());
+    }
+}

@@ -162,9 +162,9 @@ impl Markdown {
         let is_number =
             |digits: &str| (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
         let (mark, shown, look) = match word {
-            "-" | "*" | "+" => (word.len(), String::from("• "), Look::Plain),
+            "-" | "*" | "+" => (word.len(), format!("{word} "), Look::Plain),
             _ if word.strip_suffix(['.', ')']).is_some_and(is_number) => (word.len(), format!("{word} "), Look::Plain),
-            _ if first == '>' => (1, String::from("│ "), Look::Italic),
+            _ if first == '>' => (1, String::from("> "), Look::Italic),
             _ if word.len() <= 6 && word.bytes().all(|byte| byte == b'#') => (0, String::new(), Look::Bold),
             _ => (0, String::new(), Look::Plain),
         };

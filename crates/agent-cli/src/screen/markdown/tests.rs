@@ -44,10 +44,10 @@ fn marks_become_looks() {
         ("a *b* and _c_ d", "a <italic:b> and <italic:c> d\n"),
         ("run `a  *b*` now", "run <code:a *b*> now\n"),
         ("see [the docs](https://x.org/y)", "see <link:the docs> (<dim:https://x.org/y>)\n"),
-        ("# Title `x`", "<bold:# Title ><code:x>\n"),
-        ("- one\n- two", "<dim:• >one\n<dim:• >two\n"),
+        ("# Title `x`", "<bold:# Title> <code:x>\n"),
+        ("- one\n- two", "<dim:- >one\n<dim:- >two\n"),
         ("1. one", "<dim:1. >one\n"),
-        ("> said", "<dim:│ ><italic:said>\n"),
+        ("> said", "<dim:> ><italic:said>\n"),
         ("```rust\nlet *a* = 1;\n\n```\nb", "<dim:```rust>\n<code:let *a* = 1;>\n\n<dim:```>\nb\n"),
         ("---", &format!("<dim:{}>\n", "─".repeat(40))),
         ("**bold `code` in**", "<bold:bold ><code:code><bold: in>\n"),
@@ -87,8 +87,8 @@ fn what_is_no_mark_stays_as_it_is() {
 #[test]
 fn rows_end_at_words_and_lists_hang() {
     assert_eq!(plain("one two three four", 11, 2), "one two\nthree four\n");
-    assert_eq!(plain("- one two three", 12, 1), "• one two\n  three\n");
-    assert_eq!(plain("> one two three", 12, 1), "│ one two\n│ three\n");
+    assert_eq!(plain("- one two three", 12, 1), "- one two\n  three\n");
+    assert_eq!(plain("> one two three", 12, 1), "> one two\n> three\n");
     assert_eq!(plain("修正してください", 11, 1), "修正してく\nださい\n");
     let address = "https://example.org/".repeat(4);
     let rows = plain(&address, 30, 7);

@@ -23,7 +23,25 @@ use std::sync::OnceLock;
 
 pub(crate) use live::{Region, show, size};
 pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, told, unread_bytes, written};
-pub(crate) use raw::{Raw, can_be_continued, hold_keys, run_editor, stop};
+pub(crate) use raw::{KeyByKey, Raw, can_be_continued, hold_keys, run_editor, stop};
+
+/// How a terminal shows a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notification {
+    Osc9,
+    Osc777,
+}
+
+/// Rings the bell, and shows a notification where that is wanted.
+pub(crate) fn call(notification: Option<Notification>, why: &str) {
+    let why = inline(why);
+    let shown = match notification {
+        None => String::new(),
+        Some(Notification::Osc9) => format!("\x1b]9;agent {why}\x1b\\"),
+        Some(Notification::Osc777) => format!("\x1b]777;notify;agent;{why}\x1b\\"),
+    };
+    let _ = queue::write(Kind::Aside, &format!("\x07{shown}"));
+}
 
 /// Says, once, what must not be written.
 pub(crate) fn keep_secret(redactor: Redactor) {

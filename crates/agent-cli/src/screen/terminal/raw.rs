@@ -75,6 +75,39 @@ impl Drop for Raw {
     }
 }
 
+/// The terminal while one key is waited for, Ctrl-C among them: nothing is echoed, pastes are marked.
+pub(crate) struct KeyByKey {
+    before: Termios,
+}
+
+impl KeyByKey {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// Standard input is none.
+    pub(crate) fn take() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut raw = before.clone();
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ISIG);
+        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        if io::stdout().is_terminal() {
+            let _ = queue::write(Kind::Aside, MARK_PASTES);
+        }
+        Ok(Self { before })
+    }
+}
+
+impl Drop for KeyByKey {
+    fn drop(&mut self) {
+        if io::stdout().is_terminal() {
+            let _ = queue::write(Kind::Aside, UNMARK_PASTES);
+        }
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
 /// Stops this program as Ctrl-Z stops any, where there is a shell that could have it go on. Returns after that.
 pub(crate) fn stop() {
     let _ = kill_process(getpid(), Signal::STOP);
@@ -110,7 +143,7 @@ fn parent_of(process: Pid) -> Option<Pid> {
 /// It cannot be started.
 pub(crate) fn run_editor(editor: &str, file: &Path) -> io::Result<ExitStatus> {
     let _keys = hold_keys();
-    Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
+    Command::new("/bin/sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
 }
 
 /// While this is held no key is read: another program reads them.
