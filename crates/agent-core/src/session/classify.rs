@@ -1,7 +1,6 @@
 //! From facts to triggers: reads the session's data, changes nothing.
 
 use super::batch::{self, Batch, Count, Counts, Ended};
-use super::event::Source;
 use super::labels::{Trigger, event_triggers};
 use super::reply::Reply;
 use super::{Event, Objection, Reason, Session, Ticket, compaction};
@@ -17,9 +16,9 @@ impl Session {
     /// Whether the event is a timer that the session does not wait for any more: it was withdrawn, replaced or taken already. The driver
     /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
     pub(super) fn is_late(&self, event: &Event) -> bool {
-        let (Some(ticket), Source::Timer) = (event.ticket(), event.source()) else { return false };
-        let was_given = self.next_ticket.has_given(ticket);
-        was_given && (!self.is_open(ticket) || self.is_over())
+        let (Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket }) = event else { return false };
+        let was_given = self.next_ticket.has_given(*ticket);
+        was_given && (!self.is_open(*ticket) || self.is_over())
     }
 
     /// The trigger that an event is here and now.
