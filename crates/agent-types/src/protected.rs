@@ -124,10 +124,10 @@ const KINDS: &[Kind] = &[
     Kind { reason: "belongs to the agent's own configuration", are_directories: true, names: &[".agent"] },
     Kind { reason: EDITOR, are_directories: true, names: &[
         ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d", ".idx", ".bsp",
-        ".externaltoolbuilders", ".sourcekit-lsp",
+        ".externaltoolbuilders", ".sourcekit-lsp", ".metals", ".bloop",
     ] },
     Kind { reason: EDITOR, are_directories: false, names: &[
-        ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
+        ".vimrc", "_vimrc", ".gvimrc", "_gvimrc", ".vimspector.json", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
         ".devcontainer.json", ".kateproject", ".kakrc", ".gitpod.yml", ".gitpod.yaml", ".project", ".ycm_extra_conf.py",
         ".pylintrc", "pylintrc", "rust-toolchain.toml", "rust-toolchain", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-project.json",
         ".rust-project.json", "hie.yaml", ".hie-bios", ".luarc.json", ".luarc.jsonc", ".emmyrc.json", ".merlin", "omnisharp.json", ".solargraph.yml",
@@ -154,14 +154,14 @@ const KINDS: &[Kind] = &[
         ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".opencode.json", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
         "crush.json", ".crush.json", ".rules", "gptme.toml",
     ] },
-    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise"] },
+    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise", ".bashrc.d"] },
     Kind { reason: SHELL, are_directories: false, names: &[
         ".envrc", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh",
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
         ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc", ".mkshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".xsession",
         ".xsessionrc", ".xinitrc", ".pam_environment", ".gdbinit", ".lldbinit", ".rprofile", ".renviron", ".pdbrc", ".pdbrc.py", ".pythonrc",
         ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".perldb", ".lazy.lua", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
-        ".octaverc", "jupyter_notebook_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_config.py", "ipython_config.py",
+        ".octaverc", ".xonshrc", ".wezterm.lua", ".lessfilter", ".mailcap", "ansible.cfg", "jupyter_notebook_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_config.py", "ipython_config.py",
         ".tool-versions", ".yarnrc.yml", ".yarnrc", ".pnpmfile.cjs", ".pnpmfile.mjs",
     ] },
 ];
@@ -170,7 +170,7 @@ const KINDS: &[Kind] = &[
 #[rustfmt::skip]
 const PAIRS: &[(&str, &str)] = &[
     ("direnv", "direnv.toml"), ("direnv", "direnvrc"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"), ("mise", "config.local.toml"), ("mise", "conf.d"),
-    (".config", "git"), (".config", "systemd"), (".config", "autostart"), (".config", "environment.d"), (".config", "fish"),
+    (".config", "git"), (".config", "systemd"), (".config", "autostart"), (".config", "environment.d"), (".config", "fish"), (".config", "nushell"), (".config", "xonsh"), (".config", "kitty"), (".config", "wezterm"), ("share", "systemd"),
     (".config", "nvim"), (".config", "direnv"), (".config", "jj"), (".config", "hg"), (".local", "bin"), (".github", "hooks"),
     (".cargo", "config.toml"), (".cargo", "config"),
 ];

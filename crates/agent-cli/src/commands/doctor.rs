@@ -82,8 +82,9 @@ impl Report {
                 let version = String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned();
                 self.good(&format!("{name}: {version}"));
             }
-            Ok(Answer::Refused) => {
-                self.missing(is_needed, &format!("{name} does not work, `{name} --version` fails: {why}"));
+            Ok(Answer::Refused(said)) => {
+                let said = one_line(&String::from_utf8_lossy(&said), 200);
+                self.missing(is_needed, &format!("{name} does not work ({said}): {why}"));
             }
             Err(error) => self.missing(is_needed, &format!("{name} does not work ({}): {why}", one_line(&error, 200))),
         }

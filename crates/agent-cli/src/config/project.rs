@@ -79,7 +79,7 @@ fn is_safe(root: &Path) -> bool {
     let asked = ask(&programs, "git", &["config", "--get-all", "safe.directory"], Path::new("/"));
     let said = match asked {
         Ok(Answer::Said(said)) => String::from_utf8_lossy(&said).into_owned(),
-        Ok(Answer::Refused) | Err(_) => String::new(),
+        Ok(Answer::Refused(_)) | Err(_) => String::new(),
     };
     let is_safe = names(&said, root);
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(root.to_path_buf(), is_safe);

@@ -56,7 +56,7 @@ pub(crate) fn ask_with(
     match output.exit {
         Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
         Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
-        Exit::Code(_) => Ok(Answer::Refused),
+        Exit::Code(_) => Ok(Answer::Refused(output.stderr)),
         Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
         _ => Err(format!("`{program}` was killed")),
     }
@@ -71,8 +71,8 @@ fn for_questions(programs: &SearchPath) -> Processes {
 pub(crate) enum Answer {
     /// It ended with status 0.
     Said(Vec<u8>),
-    /// It ended with another status.
-    Refused,
+    /// It ended with another status, and wrote this to its standard error.
+    Refused(Vec<u8>),
 }
 
 /// For commands of the model: `bash` is found there, and what it starts by the user's `PATH`.

@@ -431,13 +431,13 @@ const PREFIXES: &[(&[&str], &[&str])] = &[
 const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     // A bundle is a file of any name.
     ("git", &["bundle"], &["create"]),
-    ("git", &["fast-export"], &["--export-marks"]),
-    ("git", &["clone", "init"], &["-u", "-c", "--config", "--template"]),
-    ("git", &["archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
+    ("git", &["fast-export", "read-tree", "checkout-index", "apply"], &["--export-marks", "--index-output", "--prefix", "--build-fake-ancestor"]),
+    ("git", &["clone", "init"], &["-u", "-c", "--config", "--template", "--separate-git-dir"]),
+    ("git", &["index-pack", "mailsplit", "archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
     ("git", &["merge", "rebase", "pull", "cherry-pick", "revert"], &["-s", "--strategy", "-i", "--interactive"]),
     ("git", &[
         "send-email", "subtree", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
-        "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
+        "pack-objects", "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
         "merge-index", "merge-one-file", "submodule--helper", "difftool--helper", "mergetool--lib", "sh-setup",
     ], &[]),
     ("npm", &["exec", "x", "init", "create", "explore", "edit", "config", "set", "set-script"], &[]),

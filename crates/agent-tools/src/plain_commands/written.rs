@@ -52,8 +52,10 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["ruff"], &["-o", "--output-file", "--cache-dir"]),
     (&["mypy", "dmypy", "pyright"], &[
         "--cache-dir", "--junit-xml", "--html-report", "--txt-report", "--xml-report", "--xslt-html-report", "--xslt-txt-report", "--any-exprs-report", "--cobertura-xml-report",
-        "--linecount-report", "--linecoverage-report", "--lineprecision-report", "--config-file", "--log-file",
+        "--linecount-report", "--linecoverage-report", "--lineprecision-report", "--config-file", "--log-file", "--python-executable",
     ]),
+    (&["zstd", "as", "dot", "neato", "ffmpeg", "pandoc"], &["-o", "--output"]),
+    (&["rustc"], &["--emit", "--out-dir", "-o"]),
     (&["eslint", "prettier"], &["-o", "--output-file", "--cache-location", "--cache-file"]),
     (&["jest", "vitest", "mocha", "ava", "c8", "nyc"], &[
         "--outputFile", "--coverageDirectory", "--coverage.reportsDirectory", "--cacheDirectory", "--reporter-option", "--reporter-options", "--report-dir", "--reports-dir",

@@ -334,7 +334,7 @@ impl<'a> Collected<'a> {
         };
         match answer {
             Ok(Answer::Said(said)) => Some(String::from_utf8_lossy(&said).into_owned()),
-            Ok(Answer::Refused) => Some(String::new()),
+            Ok(Answer::Refused(_)) => Some(String::new()),
             Err(why) => {
                 self.is_unknown(root, &why);
                 None
