@@ -1,7 +1,7 @@
 //! What a script's first line has the kernel run (execve(2)): a program that leads into a place leads there as much as the script itself.
 
 use crate::leads::Places;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -25,9 +25,10 @@ fn within(file: &Path, places: &Places<'_>, most: usize) -> bool {
 
 /// What comes after `#!`. A file that cannot be read is no script: its interpreter could not read it either.
 fn first_line(file: &Path) -> Option<String> {
+    // To open a pipe would be to wait for its writer.
+    file.metadata().ok().filter(Metadata::is_file)?;
     let mut begin = Vec::new();
-    let is_file = file.metadata().is_ok_and(|found| found.is_file());
-    File::open(file).ok().filter(|_| is_file)?.take(FIRST_LINE_BYTES).read_to_end(&mut begin).ok()?;
+    File::open(file).ok()?.take(FIRST_LINE_BYTES).read_to_end(&mut begin).ok()?;
     let line = begin.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     Some(String::from_utf8_lossy(line).into_owned())
 }
@@ -36,3 +37,19 @@ fn first_line(file: &Path) -> Option<String> {
 const FIRST_LINE_BYTES: u64 = 256;
 /// The kernel gives up sooner.
 const MOST_SCRIPTS: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_the_place_of_an_interpreter_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let (pipe, script) = (root.path().join("pipe"), root.path().join("script"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::fs::write(&script, format!("#!{}\n", pipe.display())).unwrap();
+        let elsewhere = [root.path().join("elsewhere")];
+        assert!(!leads_into(&script, &Places::of(&elsewhere)));
+        assert!(leads_into(&script, &Places::of(&[&pipe])), "the control");
+    }
+}

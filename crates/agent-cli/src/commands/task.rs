@@ -90,10 +90,13 @@ fn gives_something() -> io::Result<bool> {
         return Ok(true);
     }
     let mut inputs = [PollFd::new(&stdin, PollFlags::IN)];
-    match poll(&mut inputs, Some(&Timespec { tv_sec: 1, tv_nsec: 0 })) {
-        Ok(ready) => Ok(ready > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
+    loop {
+        match poll(&mut inputs, Some(&Timespec { tv_sec: 1, tv_nsec: 0 })) {
+            Ok(ready) => return Ok(ready > 0),
+            // A resized terminal or an ended child is no silence.
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Turn {
     commands: Vec<String>,
     /// Those that are.
     commands_kept: usize,
-    /// How often somebody else changed what the agent had changed.
+    /// How often someone else changed what the agent had changed.
     between: usize,
     /// Where the key is with which records are sealed.
     key: Option<PathBuf>,
@@ -72,7 +72,7 @@ enum Seen {
     Before(u64),
     /// As the agent left it.
     Left(u64),
-    /// Somebody else changed it after the agent had. How it was before the turn stays in the record.
+    /// Someone else changed it after the agent had. How it was before the turn stays in the record.
     Mixed(u64),
 }
 
@@ -102,7 +102,7 @@ impl Turn {
 
     /// Keeps how a path is: a call is about to change it.
     ///
-    /// What the agent left is not kept again. What somebody else wrote meanwhile is, beside how the path was before the turn.
+    /// What the agent left is not kept again. What someone else wrote meanwhile is, beside how the path was before the turn.
     pub(crate) fn before(&mut self, repository: &Repository, path: &str, now: &Image) -> io::Result<()> {
         let digest = now.digest();
         match self.paths.get(path) {
@@ -133,7 +133,7 @@ impl Turn {
         kept.map(drop)
     }
 
-    /// Keeps what somebody else made of a path that the agent had changed.
+    /// Keeps what someone else made of a path that the agent had changed.
     fn between(&mut self, repository: &Repository, path: &str, now: &Image) -> io::Result<()> {
         let mut entries = Vec::new();
         stream::between(&mut entries, self.between, path, now);
@@ -339,7 +339,7 @@ pub(crate) fn kept_at(name: &str, path: &str) -> String {
     stream::kept_at(name, path)
 }
 
-/// Where git finds what somebody else made of a file within a turn.
+/// Where git finds what someone else made of a file within a turn.
 pub(crate) fn between_at(name: &str, path: &str) -> String {
     stream::between_at(name, path)
 }
@@ -368,7 +368,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 /// The folder of the agent among git's own files.
 pub(crate) const FOLDER: &str = "agent";
-/// Kept free behind a record: enough to note some ten files of which a full disk takes nothing more.
+/// Kept free behind a record: enough to note some ten files that a full disk takes no more.
 const RESERVE_BYTES: u64 = 4096;
 /// A longer record is not read: what is remembered of a turn is bounded.
 const RECORD_LIMIT_BYTES: u64 = 1024 * 1024 * 1024;

@@ -9,7 +9,7 @@
 //! before-mode/src%2Fa%2Ers     who might read and write it, where that is not the usual
 //! unkept/src%2Fc%2Ers          it changed, and why it is not known how it was
 //! after/…, after-absent/…      how the agent left it
-//! between/0%2Fsrc%2Fd%2Ers     what somebody else made of it between two of the agent's changes
+//! between/0%2Fsrc%2Fd%2Ers     what someone else made of it between two of the agent's changes
 //! commands/0                   a command of the turn, whose changes are not known
 //! seal/0a1b…                   what shows that the agent wrote all of this; the file is empty, so that none is left over
 //! ```
@@ -52,7 +52,7 @@ pub(super) enum Place {
     Mode(String),
     /// A file that changed, of which nothing was kept.
     Unkept(String),
-    /// A file that somebody else changed between two of the agent's changes.
+    /// A file that someone else changed between two of the agent's changes.
     Between(String),
     /// A command.
     Command,
@@ -184,7 +184,7 @@ pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
     store(out, "100644", &format!("unkept/{}", escape(path)), why.as_bytes());
 }
 
-/// Stores what somebody else made of a path between two of the agent's changes, the how-manieth time.
+/// Stores what someone else made of a path between two of the agent's changes. The number counts these within the turn.
 pub(super) fn between(out: &mut Vec<u8>, number: usize, path: &str, image: &Image) {
     let name = format!("between/{}", escape(&format!("{number}/{path}")));
     match image {
