@@ -1,11 +1,14 @@
 //! The line editor at the prompt: what keys lead to, what the rows at the bottom show, and the person's own editor.
 
 use super::Screen;
+use super::choosing::Choosing;
 use super::question::{self, Entry};
 use crate::config::file::{Call, EditMode, PromptConfig};
+use crate::screen::choose;
 use crate::screen::edit::completion::Completions;
 use crate::screen::edit::editor::{Editor, Input, Wish};
 use crate::screen::edit::history::History;
+use crate::screen::edit::layout::cut;
 use crate::screen::job_control::{Change, Changes};
 use crate::screen::keys::GiveUp;
 use crate::screen::terminal::{self, Notification, Raw, Region, clean, inline};
@@ -18,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use unicode_width::UnicodeWidthStr as _;
 
 /// What there is besides the screen where lines are edited.
 pub(super) struct Desk {
@@ -40,6 +42,8 @@ pub(super) struct Desk {
     call: Call,
     /// The person's own editor, while it runs.
     pub(super) writing: Option<Writing>,
+    /// The list from which something is chosen, while it is open.
+    pub(super) choosing: Option<Choosing>,
 }
 
 /// How the name of the file ends that the person's own editor has, and what comes of it.
@@ -80,6 +84,7 @@ impl Desk {
             last_key: None,
             call: wanted.notify,
             writing: None,
+            choosing: None,
         })
     }
 }
@@ -110,6 +115,9 @@ impl Screen {
         self.desk.iter_mut().for_each(|desk| desk.last_key = Some(Instant::now()));
         if is_taken {
             return false;
+        }
+        if let Some(leaves) = self.chosen(input) {
+            return leaves;
         }
         let Some(desk) = self.desk.as_mut() else { return false };
         match desk.editor.input(input) {
@@ -148,6 +156,7 @@ impl Screen {
         let is_ready = self.ready().is_none();
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
+            desk.choosing = None;
             desk.editor.begin_answer();
             let entry = self.question.as_ref().map_or(Entry::Line, |open| open.entry);
             desk.editor.set_label(question::label(entry, is_ready, desk.label));
@@ -161,7 +170,10 @@ impl Screen {
             desk.call("done");
         }
         let (columns, height) = terminal::size();
-        let room = (height - 1).clamp(1, MOST_ROWS);
+        let room = (height - 1).clamp(1, choose::MOST_ROWS);
+        if let Some(open) = &desk.choosing {
+            return terminal::show(open.chooser.region(columns, room));
+        }
         let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(2).max(1));
         let state = since.map(|since| {
             let what = match (is_stopping, is_asked) {
@@ -181,7 +193,7 @@ impl Screen {
         });
         let below = [hint, state].into_iter().flatten().map(|row| cut(&row, columns));
         let below = below.take(room - rows.rows.len().min(room)).collect();
-        terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below });
+        terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below, marked: None });
     }
 
     /// The terminal was resized, or is to be given back and taken again.
@@ -272,18 +284,6 @@ fn history_file(directory: &Path) -> Option<PathBuf> {
     Some(crate::config::file::state_home()?.join("history").join(format!("{project}.history")))
 }
 
-fn cut(row: &str, columns: usize) -> String {
-    let mut out = String::new();
-    for c in row.chars() {
-        out.push(c);
-        if out.width() > columns {
-            out.pop();
-            break;
-        }
-    }
-    out
-}
-
 /// Whether a line can only be meant as a command. A path is none.
 pub(super) fn is_command(line: &str) -> bool {
     line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
@@ -308,6 +308,5 @@ pub(super) const EDITING_HELP: &[&str] = &[
 ];
 /// What Tab completes.
 const COMMANDS: &[&str] = &["/compact", "/exit", "/help", "/more", "/quit"];
-const MOST_ROWS: usize = 12;
 /// After less the person is still there.
 const LONG_WORK: Duration = Duration::from_secs(10);

@@ -3,6 +3,7 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+mod choosing;
 mod desk;
 mod question;
 
@@ -315,6 +316,9 @@ impl Screen {
             return false;
         }
         self.desk.iter().for_each(|desk| desk.give_up.paste());
+        if self.close_list() {
+            return false;
+        }
         let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
         self.last_interrupt = Some(Instant::now());
         if self.is_stopping() || (self.is_idle() && again) {

@@ -25,6 +25,8 @@ pub(crate) struct Region {
     pub(crate) cursor: (usize, usize),
     /// Rows below, in the background.
     pub(crate) below: Vec<String>,
+    /// Which of them stands out.
+    pub(crate) marked: Option<usize>,
 }
 
 impl Region {
@@ -184,7 +186,8 @@ impl Live {
         // A letter that is wider than it should be must not begin a row.
         out.push_str("\x1b[?7l");
         let rows = self.region.rows.iter().map(|row| escaped(row));
-        let below = self.region.below.iter().map(|row| match self.is_coloured {
+        let below = self.region.below.iter().enumerate().map(|(at, row)| match self.is_coloured {
+            true if self.region.marked == Some(at) => format!("\x1b[1m{}\x1b[0m", escaped(row)),
             true => format!("\x1b[2m{}\x1b[0m", escaped(row)),
             false => escaped(row),
         });
@@ -218,6 +221,22 @@ pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
 /// Shows a region from now on.
 pub(super) fn begin(is_coloured: bool) {
     *lock() = Some(Live { is_coloured, ..Live::default() });
+}
+
+/// Rows at the bottom, as long as this is kept: for a list outside of a session.
+pub(crate) struct Shown(());
+
+impl Shown {
+    pub(crate) fn begin(is_coloured: bool) -> Self {
+        begin(is_coloured);
+        Self(())
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        end();
+    }
 }
 
 /// Shows this at the bottom.

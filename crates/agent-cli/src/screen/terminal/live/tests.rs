@@ -75,7 +75,7 @@ fn shown(terminal: &mut vt100::Parser, columns: usize) -> Vec<String> {
 
 fn region(rows: &[&str], below: &[&str], cursor: (usize, usize)) -> Region {
     let owned = |rows: &[&str]| rows.iter().map(|&row| row.to_owned()).collect();
-    Region { rows: owned(rows), cursor, below: owned(below) }
+    Region { rows: owned(rows), cursor, below: owned(below), marked: None }
 }
 
 fn any_text() -> impl Strategy<Value = String> {
