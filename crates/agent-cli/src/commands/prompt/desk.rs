@@ -19,6 +19,7 @@ use std::io::{self, Write as _};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use termina::event::{KeyCode, KeyEventKind, Modifiers};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -119,17 +120,21 @@ impl Screen {
         if let Some(leaves) = self.chosen(input) {
             return leaves;
         }
+        let meanwhile = self.is_working() && self.question.is_none();
+        let Some(desk) = self.desk.as_mut() else { return false };
+        if is_up(input) && meanwhile && desk.editor.is_blank() && self.take_back() {
+            return false;
+        }
         let Some(desk) = self.desk.as_mut() else { return false };
         match desk.editor.input(input) {
             Wish::None => {}
-            Wish::Send { text, .. } if text.trim().is_empty() && self.question.is_none() => {}
-            Wish::Send { text, shown } => {
-                if self.question.is_none() {
-                    desk.editor.remember(clean(text.trim()).as_ref());
+            Wish::SendLater if meanwhile => {
+                if let Wish::Send { text, shown } = desk.editor.send() {
+                    return self.sent(&text, shown, true);
                 }
-                self.view.said(&shown);
-                return self.line(text.trim());
             }
+            Wish::SendLater => desk.editor.begin_row(),
+            Wish::Send { text, shown } => return self.sent(&text, shown, false),
             Wish::Leave if self.is_idle() || self.question.is_some() => {
                 self.end_input();
                 return true;
@@ -145,6 +150,34 @@ impl Screen {
         false
     }
 
+    /// What stands in the line when the person leaves is found again with Up.
+    pub(super) fn keep_draft(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            let text = desk.editor.draft().text();
+            if !text.trim().is_empty() {
+                desk.editor.remember(clean(text.trim()).as_ref());
+            }
+        }
+    }
+
+    /// A line was ended. Returns whether to leave.
+    fn sent(&mut self, text: &str, shown: String, is_for_later: bool) -> bool {
+        let text = text.trim();
+        let is_answer = self.question.is_some();
+        if text.is_empty() && !is_answer {
+            return false;
+        }
+        if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
+            desk.editor.remember(clean(text).as_ref());
+        }
+        if self.is_working() && !is_answer && !is_command(text) {
+            self.send_meanwhile(text, shown, is_for_later);
+            return false;
+        }
+        self.view.said(&shown);
+        self.line(text)
+    }
+
     /// Whether there is something to stop.
     fn is_working(&self) -> bool {
         !self.is_idle()
@@ -154,6 +187,7 @@ impl Screen {
     pub(super) fn refresh(&mut self) {
         let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping(), self.question.is_some());
         let is_ready = self.ready().is_none();
+        let waiting = self.waiting.rows(!is_asked);
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
             desk.choosing = None;
@@ -174,7 +208,8 @@ impl Screen {
         if let Some(open) = &desk.choosing {
             return terminal::show(open.chooser.region(columns, room));
         }
-        let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(2).max(1));
+        let others = 2 + waiting.len().min(1);
+        let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(others).max(1));
         let state = since.map(|since| {
             let what = match (is_stopping, is_asked) {
                 (true, _) => "stopping",
@@ -191,8 +226,9 @@ impl Screen {
             let seconds = since.elapsed().as_secs();
             format!("{what} {seconds} s · Esc stops · {tokens} tokens · {cost} · {} · {}", desk.model, desk.mode)
         });
-        let below = [hint, state].into_iter().flatten().map(|row| cut(&row, columns));
-        let below = below.take(room - rows.rows.len().min(room)).collect();
+        let room = room.saturating_sub(rows.rows.len());
+        let waiting = waiting.iter().take(room.saturating_sub(hint.iter().chain(&state).count()).max(1));
+        let below = hint.iter().chain(waiting).chain(&state).take(room).map(|row| cut(row, columns)).collect();
         terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below, marked: None });
     }
 
@@ -263,6 +299,18 @@ pub(super) async fn end_of_writing(writing: Option<&mut Writing>) -> io::Result<
     }
 }
 
+/// Up, in any of its names.
+fn is_up(input: &Input) -> bool {
+    match input {
+        Input::Key(key) if key.kind != KeyEventKind::Release => match key.code {
+            KeyCode::Up => key.modifiers.is_empty(),
+            KeyCode::Char('p') => key.modifiers == Modifiers::CONTROL,
+            _ => false,
+        },
+        Input::Key(_) | Input::Paste(_) | Input::PasteWaits { .. } => false,
+    }
+}
+
 fn own_editor() -> Option<String> {
     let of = |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
     of("VISUAL").or_else(|| of("EDITOR"))
@@ -290,7 +338,7 @@ pub(super) fn is_command(line: &str) -> bool {
 }
 
 pub(super) const HELP: &[&str] = &[
-    "what you type while the agent works is sent with the next results",
+    "what you send while the agent works goes out with the next results",
     "each line is a message; pasted lines are sent as one message",
     "/compact  summarises the conversation to free up context",
     "/more     raises every limit by its initial amount and continues",
@@ -300,7 +348,8 @@ pub(super) const HELP: &[&str] = &[
 pub(super) const EDITING_HELP: &[&str] = &[
     "Esc       stops the turn",
     "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
-    "Up, Down  messages before; Ctrl-R searches them",
+    "Alt-Enter while the agent works: sends the message at the end of the turn",
+    "Up, Down  messages before; Ctrl-R searches them; Up takes back a message that waits",
     "Tab       completes /commands and paths that begin with @",
     "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",

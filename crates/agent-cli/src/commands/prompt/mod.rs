@@ -6,6 +6,7 @@
 mod choosing;
 mod desk;
 mod question;
+mod waiting;
 
 use crate::commands::run::going_on;
 use crate::config::options::{Options, OutputFormat, Seat, Verification};
@@ -40,6 +41,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use waiting::Waiting;
 
 /// Runs a session at the prompt, with a first message if there is one, and returns the exit code.
 pub(crate) async fn run(options: Options, verification: &Verification, first: Option<&str>) -> Result<u8, Failure> {
@@ -82,6 +84,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
         handle.input(first.trim());
     }
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
+    screen.keep_draft();
     // The terminal is given back before the last words, which stay.
     screen.desk = None;
     handle.detach();
@@ -95,7 +98,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     let Some(ended) = ended else { return Ok(left) };
     let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
     let session = agent.session();
-    screen.view.last_hooks(&mut notices);
+    screen.view.last_words(&mut notices);
     screen.view.end_line();
     screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
@@ -139,6 +142,8 @@ struct Screen {
     directory: PathBuf,
     /// The line editor, where the terminal is capable of one.
     desk: Option<Desk>,
+    /// Messages that were sent from it while the agent works.
+    waiting: Waiting,
 }
 
 impl Screen {
@@ -166,6 +171,7 @@ impl Screen {
             had_unusable_line: false,
             directory: PathBuf::new(),
             desk: None,
+            waiting: Waiting::default(),
         }
     }
 
@@ -242,6 +248,7 @@ impl Screen {
             Notice::TurnBegan => self.repository.turn_started(),
             Notice::Doing { doing, taken } => {
                 (self.doing, self.taken) = (*doing, *taken);
+                self.say_what_is_gone();
                 self.prompt_if_idle();
             }
             Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
@@ -265,11 +272,8 @@ impl Screen {
                 self.asked_by_hook.clear();
                 self.view.end_line();
             }
-            Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
-                for text in texts {
-                    self.view.tell(&format!("not sent: {text}"));
-                }
-            }
+            Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => self.came_back(texts),
+            Notice::Waiting { queued, after_turn } => self.waits(queued, after_turn),
             _ => {}
         }
     }
@@ -312,13 +316,10 @@ impl Screen {
     /// Returns whether to leave.
     fn interrupt(&mut self) -> bool {
         // The person's own editor has the terminal, and what its keys mean.
-        if self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
+        if self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
             return false;
         }
         self.desk.iter().for_each(|desk| desk.give_up.paste());
-        if self.close_list() {
-            return false;
-        }
         let again = self.last_interrupt.is_some_and(|at| at.elapsed() < DOUBLE_PRESS);
         self.last_interrupt = Some(Instant::now());
         if self.is_stopping() || (self.is_idle() && again) {
@@ -391,6 +392,7 @@ impl Screen {
         let what = match rejected.event() {
             "BudgetRaised" => "limits not raised",
             "CompactionRequested" => "not summarised",
+            "UserInput" | "InputAfterTurn" | "InputWithdrawn" => return self.message_refused(rejected),
             _ => return,
         };
         if let Rejected::Session(rejected) = rejected {
