@@ -49,7 +49,8 @@ impl Waiting {
         let (mut kept, mut gone) = (Vec::new(), Vec::new());
         for sent in std::mem::take(&mut self.unsaid).into_iter().rev() {
             let place = waiting.iter().position(|text| *text == sent.text);
-            if place.map(|at| waiting.swap_remove(at)).is_some() || sent.number > taken {
+            // One that the session has not seen is not among those that wait.
+            if sent.number > taken || place.map(|at| waiting.swap_remove(at)).is_some() {
                 kept.push(sent);
             } else {
                 gone.push(sent.shown);
@@ -201,6 +202,9 @@ mod tests {
         sent(&mut waiting, 7, "one");
         waiting.changed(&texts(&["one", "two"]), &texts(&["one"]));
         assert_eq!(waiting.gone(7), texts(&[]));
+        sent(&mut waiting, 8, "two");
+        assert_eq!(waiting.gone(7), texts(&[]), "what looks the same and is newer was not seen yet");
+        assert_eq!(waiting.unsaid.pop().map(|sent| sent.number), Some(8));
         waiting.changed(&[], &texts(&["one"]));
         assert_eq!(waiting.gone(7), texts(&["> one", "> two"]));
         assert_eq!(waiting.last(), Some("one"));
