@@ -24,6 +24,11 @@ fn at_work(scratch: &Scratch, model: &Model) -> Option<Running> {
     Some(running)
 }
 
+/// What the window's title was set to, one after the other.
+fn titles(out: &str) -> Vec<&str> {
+    out.split("\x1b]2;").skip(1).filter_map(|rest| rest.split_once("\x1b\\")).map(|(title, _)| title).collect()
+}
+
 /// What the user said in the last message of a request.
 fn last_said(model: &Model, request: usize) -> String {
     model.requests()[request].body["messages"].as_array().unwrap().last().unwrap().to_string()
@@ -79,7 +84,7 @@ fn a_stop_gives_waiting_messages_back() {
     running.wait_for_screen(|screen| screen.contains("\n> half\n"));
     running.write("\x1b");
     running.wait_for("not sent, and in the line again: 2 messages");
-    running.wait_for_screen(|screen| screen.trim_end().ends_with("\n> one\n  two\n  half"));
+    running.wait_for_screen(|screen| screen.contains("stopped\n> one\n  two\n  half\n"));
     running.write("\r");
     at_rest_after(&running, "Well.");
     running.write("\x04");
@@ -98,7 +103,7 @@ fn a_message_that_failed_is_in_the_line_again() {
     running.wait_for("> ");
     running.write("first\r");
     running.wait_for("too odd");
-    running.wait_for_screen(|screen| screen.trim_end().ends_with("\n> first"));
+    running.wait_for_screen(|screen| screen.contains("too odd\n> first\n"));
     running.write(" again\r");
     at_rest_after(&running, "Well.");
     running.write("\x04");
@@ -146,4 +151,74 @@ fn a_new_row_at_rest_and_while_it_works() {
     running.end().assert_code(0);
     assert!(last_said(&model, 0).contains(r"a\nb"));
     assert!(last_said(&model, 1).contains(r"c\nd"));
+}
+
+/// State, spinner and numbers below the line, at rest and at work; and the state in the title of the window.
+#[test]
+fn the_row_below_the_line_and_the_title_tell_what_goes_on() {
+    let scratch = Scratch::repository();
+    scratch.configure("[models.scripted-model]\ncontext_window_tokens = 1000\ninput_usd = 1.0\noutput_usd = 1.0\n");
+    let branch =
+        || Step::call("bash", json!({"command": "git checkout -q -b topic; until [ -e go ]; do sleep 0.02; done"}));
+    let ask = Step::call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    let model = Model::script([branch(), ask, Step::text("Well.")]);
+    let flags = "--permission-mode default --allow bash --sandbox off";
+    let Some(mut running) = on_terminal(&scratch, &model, flags) else { return };
+    running.wait_for_screen(|screen| screen.contains("\n>\nscripted-model · default · main\n"));
+    running.write("begin\r");
+    running.wait_for("• bash git checkout");
+    let spins = |screen: &str| screen.contains("\n⠙ working ");
+    running.wait_for_screen(spins);
+    running.wait_for_screen(|screen| !spins(screen));
+    running.wait_for_screen(|screen| screen.contains(" s · Esc stops · 0.0002 USD · 12 % context · default\n"));
+    go_on(&scratch);
+    running.wait_for_screen(|screen| screen.contains("\n  answer:") && screen.contains("\n? waiting for your answer "));
+    running.write("y");
+    at_rest_after(&running, "Well.");
+    running.wait_for_screen(|screen| {
+        screen.contains("\n>\n300 in, 60 out · 0.0004 USD · 12 % context · scripted-model · default · topic\n")
+    });
+    running.write("\x04");
+    let ended = running.end();
+    let titles = titles(&ended.assert_code(0).out);
+    // Before the session has said that it rests it may be at work.
+    let expected =
+        ["agent · work", "agent works · work", "agent asks · work", "agent works · work", "agent · work", ""];
+    assert!(titles.ends_with(&expected), "{titles:?}");
+    assert_eq!(ended.out.matches("\x1b[22;2t").count(), 1, "the title that was there is kept once");
+    assert!(ended.out.contains("\x1b]2;\x1b\\\x1b[23;2t"), "and comes back");
+}
+
+/// However slowly an answer comes, the rows below it cost no more than it does.
+#[test]
+fn an_answer_that_streams_costs_at_most_twice_its_bytes() {
+    let scratch = Scratch::new();
+    let answer: String =
+        (0..4_000).map(|number| format!("word{number}{}", if number % 12 == 11 { "\n" } else { " " })).collect();
+    let length = answer.len();
+    let slow = Step::answer(agent_testkit::Reply::new().text(answer).pieces_of(40));
+    let model = Model::script([slow]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    model.wait_for_requests(1);
+    running.write("half a message");
+    at_rest_after(&running, "word3999");
+    running.write("\x15\x04");
+    let out = running.end().out;
+    assert!(out.len() < 2 * length + 6_000, "{} bytes for {length}", out.len());
+}
+
+#[test]
+fn a_person_who_is_not_called_keeps_the_title() {
+    let scratch = Scratch::new();
+    scratch.configure("[prompt]\nnotify = \"off\"\n");
+    let model = Model::script([Step::text("Well.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    at_rest_after(&running, "Well.");
+    running.write("\x04");
+    let ended = running.end();
+    assert!(titles(&ended.assert_code(0).out).is_empty() && !ended.out.contains("\x1b[23;2t"), "{ended:?}");
 }

@@ -3,6 +3,7 @@
 use super::Screen;
 use super::choosing::Choosing;
 use super::question::{self, Entry};
+use super::status::{Doing, Status};
 use crate::config::file::{Call, EditMode, PromptConfig};
 use crate::screen::choose;
 use crate::screen::edit::completion::Completions;
@@ -11,12 +12,10 @@ use crate::screen::edit::history::History;
 use crate::screen::edit::layout::cut;
 use crate::screen::job_control::{Change, Changes};
 use crate::screen::keys::GiveUp;
-use crate::screen::terminal::{self, Notification, Raw, Region, clean, inline};
+use crate::screen::terminal::{self, Notification, Raw, Region, clean};
 use crate::session::setup::store;
-use agent_core::budget::Usd;
-use agent_core::permission::{ApprovalQuestion, PermissionMode};
+use agent_core::permission::ApprovalQuestion;
 use std::io::{self, Write as _};
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use termina::event::{KeyCode, KeyEventKind, Modifiers};
@@ -32,11 +31,10 @@ pub(super) struct Desk {
     pub(super) give_up: GiveUp,
     /// What stands before the line while a question waits.
     pub(super) label: &'static str,
-    /// The model and the mode, for the state of the work.
-    model: String,
-    mode: &'static str,
-    /// When the work began that goes on.
-    since: Option<Instant>,
+    /// The row below the line.
+    pub(super) status: Status,
+    /// The name of the project, for the title of the window.
+    project: String,
     /// When a key was last pressed.
     pub(super) last_key: Option<Instant>,
     /// How the person is called.
@@ -56,8 +54,7 @@ impl Desk {
         is_plain: bool,
         is_coloured: bool,
         directory: &Path,
-        model: &str,
-        mode: PermissionMode,
+        status: Status,
         wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
@@ -66,22 +63,15 @@ impl Desk {
         if wanted.edit_mode == EditMode::Vi {
             editor.use_vi();
         }
-        let mode = match mode {
-            PermissionMode::Default => "default",
-            PermissionMode::AcceptEdits => "accept-edits",
-            PermissionMode::Plan => "plan",
-            PermissionMode::Bypass => "bypass",
-        };
-        let model = inline(model);
+        let project = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Some(Self {
             editor,
             raw,
             changes: Changes::listen(),
             give_up: GiveUp::default(),
             label: "> ",
-            model,
-            mode,
-            since: None,
+            status,
+            project,
             last_key: None,
             call: wanted.notify,
             writing: None,
@@ -100,6 +90,18 @@ impl Desk {
             Call::Osc777 => Some(Notification::Osc777),
         };
         terminal::call(notification, why);
+    }
+
+    /// Says in the title of the window what the agent does, for a person who looks at another one.
+    fn show_title(&mut self, doing: Doing) {
+        let what = match doing {
+            Doing::Rests => "agent",
+            Doing::Works | Doing::Stops => "agent works",
+            Doing::Asks => "agent asks",
+        };
+        if self.call != Call::Off {
+            self.raw.set_title(&format!("{what} · {}", self.project));
+        }
     }
 
     /// Opens a text in the person's editor.
@@ -185,7 +187,13 @@ impl Screen {
 
     /// Draws the rows at the bottom as they are now.
     pub(super) fn refresh(&mut self) {
-        let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping(), self.question.is_some());
+        let is_asked = self.question.is_some();
+        let doing = match (self.is_working(), self.is_stopping()) {
+            (false, _) => Doing::Rests,
+            (true, true) => Doing::Stops,
+            (true, false) if is_asked => Doing::Asks,
+            (true, false) => Doing::Works,
+        };
         let is_ready = self.ready().is_none();
         let waiting = self.waiting.rows(!is_asked);
         let Some(desk) = self.desk.as_mut() else { return };
@@ -198,11 +206,11 @@ impl Screen {
             desk.editor.end_answer();
             desk.editor.set_label("> ");
         }
-        let since = if is_working { Some(*desk.since.get_or_insert_with(Instant::now)) } else { None };
-        let worked = mem::replace(&mut desk.since, since).filter(|_| since.is_none());
-        if worked.is_some_and(|since| since.elapsed() >= LONG_WORK) {
+        let worked = desk.status.does(doing);
+        if worked.is_some_and(|worked| worked >= LONG_WORK) {
             desk.call("done");
         }
+        desk.show_title(doing);
         let (columns, height) = terminal::size();
         let room = (height - 1).clamp(1, choose::MOST_ROWS);
         if let Some(open) = &desk.choosing {
@@ -210,26 +218,35 @@ impl Screen {
         }
         let others = 2 + waiting.len().min(1);
         let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(others).max(1));
-        let state = since.map(|since| {
-            let what = match (is_stopping, is_asked) {
-                (true, _) => "stopping",
-                (false, true) => "waiting for your answer",
-                (false, false) => "working",
-            };
-            let used = self.used;
-            let tokens = used.usage.context_tokens() + used.usage.output_tokens;
-            let cost = if used.unpriced_calls > 0 {
-                String::from("cost unknown")
-            } else {
-                format!("{} USD", Usd(used.cost_nano_usd))
-            };
-            let seconds = since.elapsed().as_secs();
-            format!("{what} {seconds} s · Esc stops · {tokens} tokens · {cost} · {} · {}", desk.model, desk.mode)
-        });
+        let state = Some(desk.status.row(doing, &self.used, columns)).filter(|row| !row.is_empty());
         let room = room.saturating_sub(rows.rows.len());
         let waiting = waiting.iter().take(room.saturating_sub(hint.iter().chain(&state).count()).max(1));
         let below = hint.iter().chain(waiting).chain(&state).take(room).map(|row| cut(row, columns)).collect();
         terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below, marked: None });
+    }
+
+    /// Which branch is checked out may have changed.
+    pub(super) fn look_at_branch(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.status.set_branch(self.repository.branch());
+        }
+    }
+
+    pub(super) fn prompt_if_idle(&mut self) {
+        if self.is_idle() {
+            self.prompt("> ");
+        }
+    }
+
+    pub(super) fn prompt(&mut self, text: &'static str) {
+        if let Some(desk) = &mut self.desk {
+            desk.label = text;
+            self.view.end_line();
+        } else if self.is_typed {
+            self.view.prompt(text);
+        } else {
+            self.view.end_line();
+        }
     }
 
     /// The terminal was resized, or is to be given back and taken again.

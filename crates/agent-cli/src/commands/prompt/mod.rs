@@ -6,6 +6,7 @@
 mod choosing;
 mod desk;
 mod question;
+mod status;
 mod waiting;
 
 use crate::commands::run::going_on;
@@ -34,6 +35,7 @@ use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
 use question::{Open, next_line, put_next, until};
+use status::Status;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::mem;
@@ -41,6 +43,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 use waiting::Waiting;
 
 /// Runs a session at the prompt, with a first message if there is one, and returns the exit code.
@@ -56,7 +59,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
         opened(settings, &options, chosen, Some(approver), verification.commitments()).await
     };
     let (opened, settings) = unless_signalled(&mut signals, begin).await?;
-    let Opened { runner, handle, mut notices, id, model, before, repository, unfinished, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     screen.directory.clone_from(&settings.directory);
@@ -67,11 +70,11 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     if let Some(left) = &unfinished {
         screen.view.tell(&going_on(left));
     }
-    let mode = settings.permissions.mode;
-    screen.desk =
-        Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode, settings.user.prompt);
+    let status = Status::new(&model, window_tokens, settings.permissions.mode);
+    screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, status, settings.user.prompt);
     if screen.desk.is_some() {
         screen.view.show_all_it_can();
+        screen.look_at_branch();
     }
     let lines = match &screen.desk {
         Some(desk) => keys::read(desk.give_up.clone()),
@@ -185,16 +188,18 @@ impl Screen {
     ) -> u8 {
         let mut next_question = None;
         let mut changes = self.desk.as_mut().map(|desk| mem::take(&mut desk.changes)).unwrap_or_default();
-        let mut seconds = tokio::time::interval(Duration::from_secs(1));
+        let mut frames = tokio::time::interval(status::FRAME);
+        frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             self.refresh();
+            let moves = self.desk.is_some() && !self.is_idle();
             let is_edited = self.desk.is_some();
             let ready = self.ready();
             let writing = self.desk.as_mut().and_then(|desk| desk.writing.as_mut());
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
                 change = changes.next() => self.changed(change).await,
-                _ = seconds.tick(), if is_edited => {}
+                _ = frames.tick(), if moves => {}
                 () = until(ready), if is_edited => {}
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
@@ -244,6 +249,7 @@ impl Screen {
 
     fn notice(&mut self, notice: &Notice) {
         self.view.notice(notice);
+        self.desk.iter_mut().for_each(|desk| desk.status.notice(notice));
         match notice {
             Notice::TurnBegan => self.repository.turn_started(),
             Notice::Doing { doing, taken } => {
@@ -262,6 +268,7 @@ impl Screen {
             }
             Notice::Prompt { outcome, is_new, .. } => {
                 self.repository.turn_ended();
+                self.look_at_branch();
                 if self.is_stopping() {
                     self.view.tell("stopped");
                 }
@@ -426,23 +433,6 @@ impl Screen {
     /// Whether a stop was asked for and is not complete.
     fn is_stopping(&self) -> bool {
         self.doing == Doing::Stopping || self.taken < self.stop
-    }
-
-    fn prompt_if_idle(&mut self) {
-        if self.is_idle() {
-            self.prompt("> ");
-        }
-    }
-
-    fn prompt(&mut self, text: &'static str) {
-        if let Some(desk) = &mut self.desk {
-            desk.label = text;
-            self.view.end_line();
-        } else if self.is_typed {
-            self.view.prompt(text);
-        } else {
-            self.view.end_line();
-        }
     }
 }
 

@@ -7,6 +7,9 @@
 //! 3. A drawing that the terminal has not been sent yet is left out when the next one of its kind follows.
 //! 4. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than its
 //!    own bytes. What is no ASCII may be wider than it seems, so the rows are drawn anew after it.
+//! 5. Where only a clock or a spinner has moved, only that is written.
+
+mod patch;
 
 use super::queue::{self, Kind};
 use super::{escaped, is_on_terminal};
@@ -245,6 +248,11 @@ pub(crate) fn show(region: Region) {
     let Some(live) = live.as_mut().filter(|live| live.kept.is_none()) else { return };
     let size = size();
     if live.is_drawn && live.region == region && live.size == size {
+        return;
+    }
+    if let Some(patch) = live.patch(&region, size) {
+        live.region = region;
+        let _ = queue::write(Kind::Aside, &patch);
         return;
     }
     let before = live.erase(size);
