@@ -140,6 +140,13 @@ impl RepositoryHooks {
         memory.turn.end(repository);
     }
 
+    /// The branch that is checked out, or the first letters of the commit where none is: for people to see. Runs nothing. Nothing where there
+    /// is no repository, or not the one that was there at first.
+    #[must_use]
+    pub fn branch(&self) -> Option<String> {
+        self.repository().ok()?.branch()
+    }
+
     /// Keeps how files are that calls were to change.
     fn settle(&self, turn: &mut Turn, repository: &Repository) -> io::Result<Option<String>> {
         turn.settle(repository, |path| match self.config.is_hidden(&repository.top, path) {

@@ -14,6 +14,8 @@ use std::time::SystemTime;
 const DOT_GIT: &str = ".git";
 /// Symbolic references that refer to one another, at most.
 const REFERENCE_DEPTH: usize = 5;
+/// Letters by which a commit is known.
+const SHORT_ID: usize = 10;
 /// Larger files are not references.
 const REFERENCE_LIMIT_BYTES: u64 = 64 * 1024;
 /// Longest list of packed references that is read: some hundred thousand of them.
@@ -135,6 +137,18 @@ impl Repository {
     /// What is under way and makes committing wrong now, if anything.
     pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
         OPERATIONS.iter().find(|(file, _)| self.git_dir.join(file).symlink_metadata().is_ok()).map(|(_, name)| *name)
+    }
+
+    /// The branch at `HEAD`, or the first letters of the commit that is there instead.
+    pub(crate) fn branch(&self) -> Option<String> {
+        let head = self.own.read("HEAD", REFERENCE_LIMIT_BYTES).ok().flatten()?;
+        if let Some(target) = symbolic_target(&head) {
+            let branch = target.strip_prefix("refs/heads/").unwrap_or(&target);
+            // Where references are in tables, only git knows.
+            return (branch != ".invalid").then(|| branch.to_owned());
+        }
+        let commit = str::from_utf8(&head).ok()?.trim();
+        is_object_id(commit).then(|| commit.chars().take(SHORT_ID).collect())
     }
 
     /// Whether `HEAD` is a commit and not a branch.

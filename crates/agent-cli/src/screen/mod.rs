@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod approver;
 pub(crate) mod change;
+pub(crate) mod choose;
 pub(crate) mod confirm;
 pub(crate) mod counted;
 pub(crate) mod edit;

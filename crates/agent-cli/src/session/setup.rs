@@ -42,6 +42,8 @@ pub(crate) struct Opened {
     pub(crate) notices: Notices,
     pub(crate) id: String,
     pub(crate) model: String,
+    /// Tokens that it reads at once, where that is configured.
+    pub(crate) window_tokens: Option<u64>,
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
@@ -89,6 +91,7 @@ pub(crate) fn open(
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
+    let window_tokens = config.models.first().and_then(|model| model.context_window_tokens);
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory);
     users.is_of(&id);
     let left = resumed.as_mut().and_then(|old| old.left.take());
@@ -113,7 +116,19 @@ pub(crate) fn open(
         }
         None => Before::default(),
     };
-    Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, was_unfinished, repository })
+    Ok(Opened {
+        runner,
+        handle,
+        notices,
+        id,
+        model,
+        window_tokens,
+        tool_names,
+        before,
+        unfinished,
+        was_unfinished,
+        repository,
+    })
 }
 
 /// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a missing key,

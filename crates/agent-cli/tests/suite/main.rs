@@ -28,6 +28,7 @@ mod permissions;
 mod prompt;
 mod providers;
 mod pty;
+mod pty_queue;
 mod sandbox;
 mod schema;
 mod second_mounts;

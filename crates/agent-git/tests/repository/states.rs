@@ -56,6 +56,24 @@ fn where_nothing_can_be_committed_a_note_says_why() {
     }
 }
 
+#[test]
+fn the_branch_is_read_and_no_process_runs() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    repo.git(&["checkout", "--quiet", "-b", "some/topic"]);
+    assert_eq!(agent.hooks.branch().as_deref(), Some("some/topic"));
+    let commit = repo.git(&["rev-parse", "HEAD"]);
+    repo.git(&["checkout", "--quiet", "--detach"]);
+    assert_eq!(agent.hooks.branch().as_deref(), commit.get(..10));
+    fs::write(repo.project.join(".git/HEAD"), "ref: refs/heads/.invalid\n").unwrap();
+    assert_eq!(agent.hooks.branch(), None, "git keeps it in tables");
+    // Another repository in its place is not looked into.
+    fs::rename(repo.project.join(".git"), repo.project.join("elsewhere")).unwrap();
+    repo.git(&["init", "--quiet"]);
+    assert_eq!(agent.hooks.branch(), None);
+    assert_eq!(agent.processes(), 0);
+}
+
 /// What an archive or a model can put there must not lead the agent to the user's other repositories.
 #[test]
 fn a_planted_link_to_another_repository_is_not_followed() {

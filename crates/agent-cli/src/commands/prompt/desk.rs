@@ -1,24 +1,26 @@
 //! The line editor at the prompt: what keys lead to, what the rows at the bottom show, and the person's own editor.
 
 use super::Screen;
+use super::choosing::Choosing;
 use super::question::{self, Entry};
+use super::status::{Doing, Status};
 use crate::config::file::{Call, EditMode, PromptConfig};
+use crate::screen::choose;
 use crate::screen::edit::completion::Completions;
 use crate::screen::edit::editor::{Editor, Input, Wish};
 use crate::screen::edit::history::History;
+use crate::screen::edit::layout::cut;
 use crate::screen::job_control::{Change, Changes};
 use crate::screen::keys::GiveUp;
-use crate::screen::terminal::{self, Notification, Raw, Region, clean, inline};
+use crate::screen::terminal::{self, Notification, Raw, Region, clean};
 use crate::session::setup::store;
-use agent_core::budget::Usd;
-use agent_core::permission::{ApprovalQuestion, PermissionMode};
+use agent_core::permission::ApprovalQuestion;
 use std::io::{self, Write as _};
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use termina::event::{KeyCode, KeyEventKind, Modifiers};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use unicode_width::UnicodeWidthStr as _;
 
 /// What there is besides the screen where lines are edited.
 pub(super) struct Desk {
@@ -29,17 +31,18 @@ pub(super) struct Desk {
     pub(super) give_up: GiveUp,
     /// What stands before the line while a question waits.
     pub(super) label: &'static str,
-    /// The model and the mode, for the state of the work.
-    model: String,
-    mode: &'static str,
-    /// When the work began that goes on.
-    since: Option<Instant>,
+    /// The row below the line.
+    pub(super) status: Status,
+    /// The name of the project, for the title of the window.
+    project: String,
     /// When a key was last pressed.
     pub(super) last_key: Option<Instant>,
     /// How the person is called.
     call: Call,
     /// The person's own editor, while it runs.
     pub(super) writing: Option<Writing>,
+    /// The list from which something is chosen, while it is open.
+    pub(super) choosing: Option<Choosing>,
 }
 
 /// How the name of the file ends that the person's own editor has, and what comes of it.
@@ -51,8 +54,7 @@ impl Desk {
         is_plain: bool,
         is_coloured: bool,
         directory: &Path,
-        model: &str,
-        mode: PermissionMode,
+        status: Status,
         wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
@@ -61,25 +63,19 @@ impl Desk {
         if wanted.edit_mode == EditMode::Vi {
             editor.use_vi();
         }
-        let mode = match mode {
-            PermissionMode::Default => "default",
-            PermissionMode::AcceptEdits => "accept-edits",
-            PermissionMode::Plan => "plan",
-            PermissionMode::Bypass => "bypass",
-        };
-        let model = inline(model);
+        let project = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Some(Self {
             editor,
             raw,
             changes: Changes::listen(),
             give_up: GiveUp::default(),
             label: "> ",
-            model,
-            mode,
-            since: None,
+            status,
+            project,
             last_key: None,
             call: wanted.notify,
             writing: None,
+            choosing: None,
         })
     }
 }
@@ -94,6 +90,18 @@ impl Desk {
             Call::Osc777 => Some(Notification::Osc777),
         };
         terminal::call(notification, why);
+    }
+
+    /// Says in the title of the window what the agent does, for a person who looks at another one.
+    fn show_title(&mut self, doing: Doing) {
+        let what = match doing {
+            Doing::Rests => "agent",
+            Doing::Works | Doing::Stops => "agent works",
+            Doing::Asks => "agent asks",
+        };
+        if self.call != Call::Off {
+            self.raw.set_title(&format!("{what} · {}", self.project));
+        }
     }
 
     /// Opens a text in the person's editor.
@@ -111,17 +119,24 @@ impl Screen {
         if is_taken {
             return false;
         }
+        if let Some(leaves) = self.chosen(input) {
+            return leaves;
+        }
+        let meanwhile = self.is_working() && self.question.is_none();
+        let Some(desk) = self.desk.as_mut() else { return false };
+        if is_up(input) && meanwhile && desk.editor.is_blank() && self.take_back() {
+            return false;
+        }
         let Some(desk) = self.desk.as_mut() else { return false };
         match desk.editor.input(input) {
             Wish::None => {}
-            Wish::Send { text, .. } if text.trim().is_empty() && self.question.is_none() => {}
-            Wish::Send { text, shown } => {
-                if self.question.is_none() {
-                    desk.editor.remember(clean(text.trim()).as_ref());
+            Wish::SendLater if meanwhile => {
+                if let Wish::Send { text, shown } = desk.editor.send() {
+                    return self.sent(&text, shown, true);
                 }
-                self.view.said(&shown);
-                return self.line(text.trim());
             }
+            Wish::SendLater => desk.editor.begin_row(),
+            Wish::Send { text, shown } => return self.sent(&text, shown, false),
             Wish::Leave if self.is_idle() || self.question.is_some() => {
                 self.end_input();
                 return true;
@@ -137,6 +152,34 @@ impl Screen {
         false
     }
 
+    /// What stands in the line when the person leaves is found again with Up.
+    pub(super) fn keep_draft(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            let text = desk.editor.draft().text();
+            if !text.trim().is_empty() {
+                desk.editor.remember(clean(text.trim()).as_ref());
+            }
+        }
+    }
+
+    /// A line was ended. Returns whether to leave.
+    fn sent(&mut self, text: &str, shown: String, is_for_later: bool) -> bool {
+        let text = text.trim();
+        let is_answer = self.question.is_some();
+        if text.is_empty() && !is_answer {
+            return false;
+        }
+        if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
+            desk.editor.remember(clean(text).as_ref());
+        }
+        if self.is_working() && !is_answer && !is_command(text) {
+            self.send_meanwhile(text, shown, is_for_later);
+            return false;
+        }
+        self.view.said(&shown);
+        self.line(text)
+    }
+
     /// Whether there is something to stop.
     fn is_working(&self) -> bool {
         !self.is_idle()
@@ -144,10 +187,18 @@ impl Screen {
 
     /// Draws the rows at the bottom as they are now.
     pub(super) fn refresh(&mut self) {
-        let (is_working, is_stopping, is_asked) = (self.is_working(), self.is_stopping(), self.question.is_some());
+        let is_asked = self.question.is_some();
+        let doing = match (self.is_working(), self.is_stopping()) {
+            (false, _) => Doing::Rests,
+            (true, true) => Doing::Stops,
+            (true, false) if is_asked => Doing::Asks,
+            (true, false) => Doing::Works,
+        };
         let is_ready = self.ready().is_none();
+        let waiting = self.waiting.rows(!is_asked);
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
+            desk.choosing = None;
             desk.editor.begin_answer();
             let entry = self.question.as_ref().map_or(Entry::Line, |open| open.entry);
             desk.editor.set_label(question::label(entry, is_ready, desk.label));
@@ -155,33 +206,47 @@ impl Screen {
             desk.editor.end_answer();
             desk.editor.set_label("> ");
         }
-        let since = if is_working { Some(*desk.since.get_or_insert_with(Instant::now)) } else { None };
-        let worked = mem::replace(&mut desk.since, since).filter(|_| since.is_none());
-        if worked.is_some_and(|since| since.elapsed() >= LONG_WORK) {
+        let worked = desk.status.does(doing);
+        if worked.is_some_and(|worked| worked >= LONG_WORK) {
             desk.call("done");
         }
+        desk.show_title(doing);
         let (columns, height) = terminal::size();
-        let room = (height - 1).clamp(1, MOST_ROWS);
-        let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(2).max(1));
-        let state = since.map(|since| {
-            let what = match (is_stopping, is_asked) {
-                (true, _) => "stopping",
-                (false, true) => "waiting for your answer",
-                (false, false) => "working",
-            };
-            let used = self.used;
-            let tokens = used.usage.context_tokens() + used.usage.output_tokens;
-            let cost = if used.unpriced_calls > 0 {
-                String::from("cost unknown")
-            } else {
-                format!("{} USD", Usd(used.cost_nano_usd))
-            };
-            let seconds = since.elapsed().as_secs();
-            format!("{what} {seconds} s · Esc stops · {tokens} tokens · {cost} · {} · {}", desk.model, desk.mode)
-        });
-        let below = [hint, state].into_iter().flatten().map(|row| cut(&row, columns));
-        let below = below.take(room - rows.rows.len().min(room)).collect();
-        terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below });
+        let room = (height - 1).clamp(1, choose::MOST_ROWS);
+        if let Some(open) = &desk.choosing {
+            return terminal::show(open.chooser.region(columns, room));
+        }
+        let others = 2 + waiting.len().min(1);
+        let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(others).max(1));
+        let state = Some(desk.status.row(doing, &self.used, columns)).filter(|row| !row.is_empty());
+        let room = room.saturating_sub(rows.rows.len());
+        let waiting = waiting.iter().take(room.saturating_sub(hint.iter().chain(&state).count()).max(1));
+        let below = hint.iter().chain(waiting).chain(&state).take(room).map(|row| cut(row, columns)).collect();
+        terminal::show(Region { rows: rows.rows, cursor: rows.cursor, below, marked: None });
+    }
+
+    /// Which branch is checked out may have changed.
+    pub(super) fn look_at_branch(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.status.set_branch(self.repository.branch());
+        }
+    }
+
+    pub(super) fn prompt_if_idle(&mut self) {
+        if self.is_idle() {
+            self.prompt("> ");
+        }
+    }
+
+    pub(super) fn prompt(&mut self, text: &'static str) {
+        if let Some(desk) = &mut self.desk {
+            desk.label = text;
+            self.view.end_line();
+        } else if self.is_typed {
+            self.view.prompt(text);
+        } else {
+            self.view.end_line();
+        }
     }
 
     /// The terminal was resized, or is to be given back and taken again.
@@ -251,6 +316,18 @@ pub(super) async fn end_of_writing(writing: Option<&mut Writing>) -> io::Result<
     }
 }
 
+/// Up, in any of its names.
+fn is_up(input: &Input) -> bool {
+    match input {
+        Input::Key(key) if key.kind != KeyEventKind::Release => match key.code {
+            KeyCode::Up => key.modifiers.is_empty(),
+            KeyCode::Char('p') => key.modifiers == Modifiers::CONTROL,
+            _ => false,
+        },
+        Input::Key(_) | Input::Paste(_) | Input::PasteWaits { .. } => false,
+    }
+}
+
 fn own_editor() -> Option<String> {
     let of = |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
     of("VISUAL").or_else(|| of("EDITOR"))
@@ -272,25 +349,13 @@ fn history_file(directory: &Path) -> Option<PathBuf> {
     Some(crate::config::file::state_home()?.join("history").join(format!("{project}.history")))
 }
 
-fn cut(row: &str, columns: usize) -> String {
-    let mut out = String::new();
-    for c in row.chars() {
-        out.push(c);
-        if out.width() > columns {
-            out.pop();
-            break;
-        }
-    }
-    out
-}
-
 /// Whether a line can only be meant as a command. A path is none.
 pub(super) fn is_command(line: &str) -> bool {
     line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
 }
 
 pub(super) const HELP: &[&str] = &[
-    "what you type while the agent works is sent with the next results",
+    "what you send while the agent works goes out with the next results",
     "each line is a message; pasted lines are sent as one message",
     "/compact  summarises the conversation to free up context",
     "/more     raises every limit by its initial amount and continues",
@@ -300,7 +365,8 @@ pub(super) const HELP: &[&str] = &[
 pub(super) const EDITING_HELP: &[&str] = &[
     "Esc       stops the turn",
     "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
-    "Up, Down  messages before; Ctrl-R searches them",
+    "Alt-Enter while the agent works: sends the message at the end of the turn",
+    "Up, Down  messages before; Ctrl-R searches them; Up takes back a message that waits",
     "Tab       completes /commands and paths that begin with @",
     "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
@@ -308,6 +374,5 @@ pub(super) const EDITING_HELP: &[&str] = &[
 ];
 /// What Tab completes.
 const COMMANDS: &[&str] = &["/compact", "/exit", "/help", "/more", "/quit"];
-const MOST_ROWS: usize = 12;
 /// After less the person is still there.
 const LONG_WORK: Duration = Duration::from_secs(10);

@@ -3,8 +3,11 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+mod choosing;
 mod desk;
 mod question;
+mod status;
+mod waiting;
 
 use crate::commands::run::going_on;
 use crate::config::options::{Options, OutputFormat, Seat, Verification};
@@ -32,6 +35,7 @@ use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
 use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
 use question::{Open, next_line, put_next, until};
+use status::Status;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::mem;
@@ -39,6 +43,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+use waiting::Waiting;
 
 /// Runs a session at the prompt, with a first message if there is one, and returns the exit code.
 pub(crate) async fn run(options: Options, verification: &Verification, first: Option<&str>) -> Result<u8, Failure> {
@@ -53,7 +59,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
         opened(settings, &options, chosen, Some(approver), verification.commitments()).await
     };
     let (opened, settings) = unless_signalled(&mut signals, begin).await?;
-    let Opened { runner, handle, mut notices, id, model, before, repository, unfinished, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
     let level = Level::of(options.quiet, options.verbose);
     let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
     screen.directory.clone_from(&settings.directory);
@@ -64,11 +70,11 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     if let Some(left) = &unfinished {
         screen.view.tell(&going_on(left));
     }
-    let mode = settings.permissions.mode;
-    screen.desk =
-        Desk::take(options.plain, screen.style.is_on(), &settings.directory, &model, mode, settings.user.prompt);
+    let status = Status::new(&model, window_tokens, settings.permissions.mode);
+    screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, status, settings.user.prompt);
     if screen.desk.is_some() {
         screen.view.show_all_it_can();
+        screen.look_at_branch();
     }
     let lines = match &screen.desk {
         Some(desk) => keys::read(desk.give_up.clone()),
@@ -81,6 +87,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
         handle.input(first.trim());
     }
     let left = screen.run(&mut notices, &mut signals, lines, questions).await;
+    screen.keep_draft();
     // The terminal is given back before the last words, which stay.
     screen.desk = None;
     handle.detach();
@@ -94,7 +101,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     let Some(ended) = ended else { return Ok(left) };
     let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
     let session = agent.session();
-    screen.view.last_hooks(&mut notices);
+    screen.view.last_words(&mut notices);
     screen.view.end_line();
     screen.view.spent(session.ledger(), session.has_open_cost());
     if !id.is_empty() {
@@ -138,6 +145,8 @@ struct Screen {
     directory: PathBuf,
     /// The line editor, where the terminal is capable of one.
     desk: Option<Desk>,
+    /// Messages that were sent from it while the agent works.
+    waiting: Waiting,
 }
 
 impl Screen {
@@ -165,6 +174,7 @@ impl Screen {
             had_unusable_line: false,
             directory: PathBuf::new(),
             desk: None,
+            waiting: Waiting::default(),
         }
     }
 
@@ -178,16 +188,18 @@ impl Screen {
     ) -> u8 {
         let mut next_question = None;
         let mut changes = self.desk.as_mut().map(|desk| mem::take(&mut desk.changes)).unwrap_or_default();
-        let mut seconds = tokio::time::interval(Duration::from_secs(1));
+        let mut frames = tokio::time::interval(status::FRAME);
+        frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             self.refresh();
+            let moves = self.desk.is_some() && !self.is_idle();
             let is_edited = self.desk.is_some();
             let ready = self.ready();
             let writing = self.desk.as_mut().and_then(|desk| desk.writing.as_mut());
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
                 change = changes.next() => self.changed(change).await,
-                _ = seconds.tick(), if is_edited => {}
+                _ = frames.tick(), if moves => {}
                 () = until(ready), if is_edited => {}
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
@@ -237,10 +249,12 @@ impl Screen {
 
     fn notice(&mut self, notice: &Notice) {
         self.view.notice(notice);
+        self.desk.iter_mut().for_each(|desk| desk.status.notice(notice));
         match notice {
             Notice::TurnBegan => self.repository.turn_started(),
             Notice::Doing { doing, taken } => {
                 (self.doing, self.taken) = (*doing, *taken);
+                self.say_what_is_gone();
                 self.prompt_if_idle();
             }
             Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
@@ -254,6 +268,7 @@ impl Screen {
             }
             Notice::Prompt { outcome, is_new, .. } => {
                 self.repository.turn_ended();
+                self.look_at_branch();
                 if self.is_stopping() {
                     self.view.tell("stopped");
                 }
@@ -264,11 +279,8 @@ impl Screen {
                 self.asked_by_hook.clear();
                 self.view.end_line();
             }
-            Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => {
-                for text in texts {
-                    self.view.tell(&format!("not sent: {text}"));
-                }
-            }
+            Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => self.came_back(texts),
+            Notice::Waiting { queued, after_turn } => self.waits(queued, after_turn),
             _ => {}
         }
     }
@@ -311,7 +323,7 @@ impl Screen {
     /// Returns whether to leave.
     fn interrupt(&mut self) -> bool {
         // The person's own editor has the terminal, and what its keys mean.
-        if self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
+        if self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
             return false;
         }
         self.desk.iter().for_each(|desk| desk.give_up.paste());
@@ -387,6 +399,7 @@ impl Screen {
         let what = match rejected.event() {
             "BudgetRaised" => "limits not raised",
             "CompactionRequested" => "not summarised",
+            "UserInput" | "InputAfterTurn" | "InputWithdrawn" => return self.message_refused(rejected),
             _ => return,
         };
         if let Rejected::Session(rejected) = rejected {
@@ -420,23 +433,6 @@ impl Screen {
     /// Whether a stop was asked for and is not complete.
     fn is_stopping(&self) -> bool {
         self.doing == Doing::Stopping || self.taken < self.stop
-    }
-
-    fn prompt_if_idle(&mut self) {
-        if self.is_idle() {
-            self.prompt("> ");
-        }
-    }
-
-    fn prompt(&mut self, text: &'static str) {
-        if let Some(desk) = &mut self.desk {
-            desk.label = text;
-            self.view.end_line();
-        } else if self.is_typed {
-            self.view.prompt(text);
-        } else {
-            self.view.end_line();
-        }
     }
 }
 

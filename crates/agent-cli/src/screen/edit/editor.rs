@@ -28,6 +28,8 @@ pub(crate) enum Wish {
     None,
     /// To send this.
     Send { text: String, shown: String },
+    /// To send it once the work that goes on has ended; at rest it begins a new row.
+    SendLater,
     /// To leave: Ctrl-D on an empty line.
     Leave,
     /// To stop what goes on: Esc.
@@ -97,6 +99,11 @@ impl Editor {
         &self.line
     }
 
+    /// What is being written, also while a question waits for its answer.
+    pub(crate) fn draft(&self) -> &Line {
+        self.interrupted.as_ref().unwrap_or(&self.line)
+    }
+
     pub(crate) fn set_label(&mut self, label: &str) {
         label.clone_into(&mut self.label);
     }
@@ -121,6 +128,19 @@ impl Editor {
         (self.search, self.found, self.waiting_paste_bytes) = (None, None, None);
         self.line.set("");
         self.at = self.history.entries().len();
+    }
+
+    /// Whether nothing stands in the line, and nothing is looked for.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.line.is_empty() && self.search.is_none() && self.interrupted.is_none()
+    }
+
+    /// Messages that came back stand in the line again, a row each, before what was typed since.
+    pub(crate) fn give_back(&mut self, texts: &[String]) {
+        self.leave_search();
+        self.found = None;
+        self.at = self.history.entries().len();
+        self.interrupted.as_mut().unwrap_or(&mut self.line).give_back(texts);
     }
 
     /// What an external editor made of the text.
@@ -191,7 +211,8 @@ impl Editor {
         let is = |modifier| key.modifiers.contains(modifier);
         let (control, alt) = (is(Modifiers::CONTROL), is(Modifiers::ALT));
         match key.code {
-            KeyCode::Enter if alt || control || is(Modifiers::SHIFT) => self.line.insert("\n"),
+            KeyCode::Enter if alt && self.interrupted.is_none() => return Wish::SendLater,
+            KeyCode::Enter if alt || control || is(Modifiers::SHIFT) => self.begin_row(),
             KeyCode::Enter => return self.enter(),
             KeyCode::Escape => return Wish::Stop,
             KeyCode::Char(c) if control && !alt => return self.control(c),
@@ -255,9 +276,19 @@ impl Editor {
     fn enter(&mut self) -> Wish {
         if self.interrupted.is_none() && self.line.last_before() == "\\" {
             self.line.delete(Move::Left);
-            self.line.insert("\n");
+            self.begin_row();
             return Wish::None;
         }
+        self.send()
+    }
+
+    /// Begins a new row of the message.
+    pub(crate) fn begin_row(&mut self) {
+        self.line.insert("\n");
+    }
+
+    /// The line as it is, which is empty then.
+    pub(crate) fn send(&mut self) -> Wish {
         self.at = self.history.entries().len();
         let shown = self.shown();
         Wish::Send { text: self.line.take(), shown: format!("{}{shown}", self.label) }

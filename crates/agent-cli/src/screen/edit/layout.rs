@@ -95,5 +95,23 @@ impl Rows {
     }
 }
 
+/// A row cut to a width, with a mark where something is left out.
+pub(crate) fn cut(row: &str, columns: usize) -> String {
+    if row.width() <= columns {
+        return row.to_owned();
+    }
+    let mut out = String::new();
+    let mut width = 0;
+    for letter in row.graphemes(true) {
+        width += letter.width();
+        if width >= columns {
+            break;
+        }
+        out.push_str(letter);
+    }
+    out.push('…');
+    out
+}
+
 /// Room for the widest letter must be left.
 const MOST_CELL: usize = 4;

@@ -143,6 +143,19 @@ impl Line {
         }
     }
 
+    /// Inserts these texts before all that is there, each on a row of its own; the cursor goes to the end.
+    pub(crate) fn give_back(&mut self, texts: &[String]) {
+        let rest = !self.is_empty();
+        self.cursor = 0;
+        for (at, text) in texts.iter().enumerate() {
+            self.paste(text);
+            if rest || at + 1 < texts.len() {
+                self.insert("\n");
+            }
+        }
+        self.cursor = self.cells.len();
+    }
+
     /// Puts a text at the cursor. With its neighbours it may make other letters: an accent joins the letter before it.
     fn put(&mut self, text: &str) {
         let is_letter = |cell: &&Cell| !cell.is_paste && !cell.is_break();

@@ -54,9 +54,13 @@ fn play(editor: &mut Editor, script: &str) -> Vec<String> {
             rest = &rest[c.len_utf8()..];
             key(KeyCode::Char(c), Modifiers::NONE)
         };
-        if let Wish::Send { text, .. } = editor.input(&input) {
-            editor.remember(&text);
-            sent.push(text);
+        match editor.input(&input) {
+            Wish::Send { text, .. } => {
+                editor.remember(&text);
+                sent.push(text);
+            }
+            Wish::SendLater => editor.begin_row(),
+            _ => {}
         }
     }
     sent
@@ -86,6 +90,29 @@ fn what_is_shown_is_what_is_sent() {
         let shown: Vec<&str> = expected.split('\n').collect();
         assert_eq!(rows.rows.iter().map(|row| &row[2..]).collect::<Vec<_>>(), shown, "{script}");
     }
+}
+
+#[test]
+fn messages_that_came_back_stand_before_what_was_typed_since() {
+    let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let mut editor = editor(&["entry"]);
+    assert!(editor.is_blank());
+    editor.give_back(&texts(&["one", "two"]));
+    assert_eq!((editor.line().text().as_str(), editor.is_blank()), ("one\ntwo", false));
+    editor.clear();
+    play(&mut editor, "half");
+    editor.begin_answer();
+    assert!(!editor.is_blank(), "an answer is no message");
+    play(&mut editor, "because");
+    let long = "a\n".repeat(9);
+    editor.give_back(&texts(&[&long]));
+    assert_eq!(editor.line().text(), "because", "the answer is as it was");
+    editor.end_answer();
+    assert_eq!(editor.draft().text(), format!("{long}\nhalf"));
+    assert_eq!(editor.rows(80, 9).0.rows, ["> [Pasted 9 lines]", "  half"]);
+    assert_eq!(play(&mut editor, "^rent"), [] as [&str; 0]);
+    editor.give_back(&texts(&["x"]));
+    assert_eq!(editor.line().text(), "x\nentry", "a search has ended");
 }
 
 #[test]

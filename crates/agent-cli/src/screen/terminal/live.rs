@@ -7,6 +7,9 @@
 //! 3. A drawing that the terminal has not been sent yet is left out when the next one of its kind follows.
 //! 4. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than its
 //!    own bytes. What is no ASCII may be wider than it seems, so the rows are drawn anew after it.
+//! 5. Where only a clock or a spinner has moved, only that is written.
+
+mod patch;
 
 use super::queue::{self, Kind};
 use super::{escaped, is_on_terminal};
@@ -25,6 +28,8 @@ pub(crate) struct Region {
     pub(crate) cursor: (usize, usize),
     /// Rows below, in the background.
     pub(crate) below: Vec<String>,
+    /// Which of them stands out.
+    pub(crate) marked: Option<usize>,
 }
 
 impl Region {
@@ -184,7 +189,8 @@ impl Live {
         // A letter that is wider than it should be must not begin a row.
         out.push_str("\x1b[?7l");
         let rows = self.region.rows.iter().map(|row| escaped(row));
-        let below = self.region.below.iter().map(|row| match self.is_coloured {
+        let below = self.region.below.iter().enumerate().map(|(at, row)| match self.is_coloured {
+            true if self.region.marked == Some(at) => format!("\x1b[1m{}\x1b[0m", escaped(row)),
             true => format!("\x1b[2m{}\x1b[0m", escaped(row)),
             false => escaped(row),
         });
@@ -220,12 +226,33 @@ pub(super) fn begin(is_coloured: bool) {
     *lock() = Some(Live { is_coloured, ..Live::default() });
 }
 
+/// Rows at the bottom, as long as this is kept: for a list outside of a session.
+pub(crate) struct Shown(());
+
+impl Shown {
+    pub(crate) fn begin(is_coloured: bool) -> Self {
+        begin(is_coloured);
+        Self(())
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        end();
+    }
+}
+
 /// Shows this at the bottom.
 pub(crate) fn show(region: Region) {
     let mut live = lock();
     let Some(live) = live.as_mut().filter(|live| live.kept.is_none()) else { return };
     let size = size();
     if live.is_drawn && live.region == region && live.size == size {
+        return;
+    }
+    if let Some(patch) = live.patch(&region, size) {
+        live.region = region;
+        let _ = queue::write(Kind::Aside, &patch);
         return;
     }
     let before = live.erase(size);

@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 
-pub(crate) use live::{Region, show, size};
+pub(crate) use live::{Region, Shown, show, size};
 pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, told, unread_bytes, written};
 pub(crate) use raw::{KeyByKey, Raw, can_be_continued, hold_keys, run_editor, stop};
 

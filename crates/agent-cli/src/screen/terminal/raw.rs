@@ -5,6 +5,7 @@
 
 use super::live;
 use super::queue::{self, Kind};
+use super::{clean, inline};
 use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, kill_process};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
@@ -17,6 +18,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The terminal in this state, as long as it is kept.
 pub(crate) struct Raw {
     before: Termios,
+    /// What stands in the title of the window, where something was put there.
+    title: Option<String>,
 }
 
 impl Raw {
@@ -26,7 +29,7 @@ impl Raw {
         if !is_capable || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return None;
         }
-        let raw = Self { before: tcgetattr(io::stdin()).ok()? };
+        let raw = Self { before: tcgetattr(io::stdin()).ok()?, title: None };
         raw.set().ok()?;
         live::begin(is_coloured);
         let _ = queue::write(Kind::Aside, MARK_PASTES);
@@ -45,7 +48,22 @@ impl Raw {
         tcsetattr(io::stdin(), OptionalActions::Now, &raw)
     }
 
+    /// Puts this into the title of the window. The title that was there comes back in the end, where the terminal keeps it; elsewhere none
+    /// is left.
+    pub(crate) fn set_title(&mut self, title: &str) {
+        let title = inline(&clean(title));
+        if self.title.as_ref() == Some(&title) {
+            return;
+        }
+        let keep = if self.title.is_none() { KEEP_TITLE } else { "" };
+        let _ = queue::write(Kind::Aside, &format!("{keep}\x1b]2;{title}\x1b\\"));
+        self.title = Some(title);
+    }
+
     fn unset(&self) {
+        if self.title.is_some() {
+            let _ = queue::write(Kind::Aside, GIVE_TITLE_BACK);
+        }
         let _ = queue::write(Kind::Aside, UNMARK_PASTES);
         // Of a terminal that is gone nothing has to be put right.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
@@ -64,6 +82,9 @@ impl Raw {
         }
         let _ = self.set();
         let _ = queue::write(Kind::Aside, MARK_PASTES);
+        if let Some(title) = &self.title {
+            let _ = queue::write(Kind::Aside, &format!("{KEEP_TITLE}\x1b]2;{title}\x1b\\"));
+        }
         live::bring_back();
     }
 }
@@ -154,4 +175,7 @@ pub(crate) fn hold_keys() -> MutexGuard<'static, ()> {
 static KEYS: Mutex<()> = Mutex::new(());
 const MARK_PASTES: &str = "\x1b[?2004h";
 const UNMARK_PASTES: &str = "\x1b[?2004l";
+/// Keeps the title on the terminal's stack; empties it, and takes it from there.
+const KEEP_TITLE: &str = "\x1b[22;2t";
+const GIVE_TITLE_BACK: &str = "\x1b]2;\x1b\\\x1b[23;2t";
 const MOST_PARENTS: u32 = 64;

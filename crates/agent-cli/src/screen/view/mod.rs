@@ -212,11 +212,13 @@ impl View {
         }
     }
 
-    /// What the hooks at the session's end came to, once it is left.
-    pub(crate) fn last_hooks(&mut self, notices: &mut Notices) {
+    /// What the hooks at the session's end came to, and what came back, once it is left.
+    pub(crate) fn last_words(&mut self, notices: &mut Notices) {
         while let Ok(notice) = notices.try_recv() {
-            if let Notice::HookRan(run) = notice {
-                self.hook_ran(&run);
+            match notice {
+                Notice::HookRan(run) => self.hook_ran(&run),
+                Notice::InputReturned(texts) => texts.iter().for_each(|text| self.tell(&format!("not sent: {text}"))),
+                _ => {}
             }
         }
     }

@@ -43,6 +43,12 @@ impl Screen {
     }
 
     fn show(&mut self, region: Region, is_late: bool) {
+        if let Some(patch) = self.live.patch(&region, self.size) {
+            self.live.region = region;
+            let waiting = std::mem::take(&mut self.waiting).0;
+            self.send(&waiting);
+            return self.send(&patch);
+        }
         let before = self.live.erase(self.size);
         self.live.region = region;
         let after = self.live.draw(self.size);
@@ -75,7 +81,7 @@ fn shown(terminal: &mut vt100::Parser, columns: usize) -> Vec<String> {
 
 fn region(rows: &[&str], below: &[&str], cursor: (usize, usize)) -> Region {
     let owned = |rows: &[&str]| rows.iter().map(|&row| row.to_owned()).collect();
-    Region { rows: owned(rows), cursor, below: owned(below) }
+    Region { rows: owned(rows), cursor, below: owned(below), marked: None }
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -96,15 +102,18 @@ proptest! {
     /// been written alone, and the rows below it.
     #[test]
     fn the_text_stands_above_the_rows(
-        steps in prop::collection::vec((any_text(), 0..6_u8, any::<bool>()), 1..60),
+        steps in prop::collection::vec((any_text(), 0..9_u8, any::<bool>()), 1..60),
         columns in 10_usize..30,
         rows in 5_usize..12,
     ) {
-        let (input, state) = (["> one", "  two"], "working");
+        let (input, state) = (["> one", "  two"], "a work 9");
         let regions = [
             region(&["> one"], &[state], (0, 5)),
             region(&input, &[state], (1, 3)),
             region(&input, &[], (0, 2)),
+            region(&["> one"], &["b work 9"], (0, 5)),
+            region(&input, &["a work 8"], (1, 3)),
+            region(&["> one"], &["⠼ word 9"], (0, 5)),
         ];
         let mut screen = Screen::new(columns, rows);
         let mut plain = Screen::new(columns, rows);
@@ -147,4 +156,25 @@ fn text_that_streams_costs_little_more_than_its_own_bytes() {
     }
     screen.all();
     assert!(screen.sent_bytes <= 2 * text.len(), "{} bytes for {}", screen.sent_bytes, text.len());
+}
+
+/// A minute of waiting, four places of the spinner a second.
+#[test]
+fn a_spinner_and_a_clock_cost_a_few_bytes_each_time() {
+    let mut screen = Screen::new(80, 24);
+    let state = |frame: usize| {
+        let spinner = ['⠋', '⠙', '⠹'][frame % 3];
+        format!("{spinner} working {} s · Esc stops · 1500 tokens · model · default", frame / 4)
+    };
+    screen.show(region(&["> and this"], &[&state(0)], (0, 10)), false);
+    let drawn = screen.sent_bytes;
+    for frame in 1..240 {
+        screen.show(region(&["> and this"], &[&state(frame)], (0, 10)), false);
+        let waiting = std::mem::take(&mut screen.waiting).0;
+        screen.send(&waiting);
+        let cursor = screen.terminal.screen().cursor_position();
+        assert_eq!(cursor, (0, 10));
+    }
+    assert_eq!(screen.all(), ["> and this", &state(239)]);
+    assert!(screen.sent_bytes - drawn <= 240 * 40, "{} bytes", screen.sent_bytes - drawn);
 }

@@ -1,0 +1,250 @@
+//! The row below the line: what the agent does and for how long, what it has used, how full the context window is, model, mode and branch.
+//!
+//! Where the terminal is too narrow for all of it, the parts that matter least are left out.
+
+use crate::screen::edit::layout::cut;
+use crate::screen::terminal::inline;
+use agent_core::budget::{Ledger, Usd};
+use agent_core::permission::PermissionMode;
+use agent_core::session::Trigger;
+use agent_runner::Notice;
+use std::time::{Duration, Instant};
+use unicode_width::UnicodeWidthStr as _;
+
+/// What the agent does, as far as the row tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    Rests,
+    Works,
+    Stops,
+    /// It waits for an answer of the person.
+    Asks,
+}
+
+/// What there is to show.
+#[derive(Debug)]
+pub(super) struct Status {
+    model: String,
+    mode: &'static str,
+    /// The branch that is checked out.
+    branch: Option<String>,
+    /// Tokens that the model reads at once, where that is known, and those that its last call took.
+    window_tokens: Option<u64>,
+    context_tokens: Option<u64>,
+    /// When the work began that goes on.
+    since: Option<Instant>,
+    /// When a piece of the answer last came.
+    last_piece: Option<Instant>,
+    frame: usize,
+}
+
+impl Status {
+    pub(super) fn new(model: &str, window_tokens: Option<u64>, mode: PermissionMode) -> Self {
+        Self {
+            model: cut(&inline(model), MOST_COLUMNS),
+            mode: mode_name(mode),
+            branch: None,
+            window_tokens,
+            context_tokens: None,
+            since: None,
+            last_piece: None,
+            frame: 0,
+        }
+    }
+
+    /// Shows this branch from now on.
+    pub(super) fn set_branch(&mut self, branch: Option<String>) {
+        self.branch = branch.map(|branch| cut(&inline(&branch), MOST_COLUMNS));
+    }
+
+    pub(super) fn notice(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Delta(_) => self.last_piece = Some(Instant::now()),
+            Notice::Message { usage: Some(usage), .. } => {
+                self.context_tokens = Some(usage.context_tokens() + usage.output_tokens);
+            }
+            // How much the summary takes is not known before the next call.
+            Notice::Transition(step)
+                if matches!(step.on, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) =>
+            {
+                self.context_tokens = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The agent does this now. Returns for how long it has worked when it comes to rest.
+    pub(super) fn does(&mut self, doing: Doing) -> Option<Duration> {
+        if doing == Doing::Rests {
+            return self.since.take().map(|since| since.elapsed());
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        // An answer that comes is a sign of life by itself.
+        if self.last_piece.is_none_or(|last| last.elapsed() > STILL) {
+            self.frame = usize::try_from(since.elapsed().as_millis() / FRAME.as_millis()).unwrap_or(0);
+        }
+        None
+    }
+
+    /// The row, or nothing where there is nothing to tell.
+    pub(super) fn row(&self, doing: Doing, used: &Ledger, columns: usize) -> String {
+        let time = duration(self.since.map(|since| since.elapsed()).unwrap_or_default());
+        let spinner = SPINNER.get(self.frame % SPINNER.len()).copied().unwrap_or_default();
+        let state = match doing {
+            Doing::Rests => None,
+            Doing::Works => Some(format!("{spinner} working {time}")),
+            Doing::Stops => Some(format!("{spinner} stopping {time}")),
+            Doing::Asks => Some(format!("? waiting for your answer {time}")),
+        };
+        let stop = matches!(doing, Doing::Works | Doing::Asks).then(|| String::from("Esc stops"));
+        let (input, output) = (used.usage.context_tokens(), used.usage.output_tokens);
+        let tokens = (input + output > 0).then(|| format!("{} in, {} out", short(input), short(output)));
+        let cost = match used.unpriced_calls {
+            0 if used.cost_nano_usd == 0 => None,
+            0 => Some(format!("{} USD", Usd(used.cost_nano_usd))),
+            _ => Some(String::from("cost unknown")),
+        };
+        let cost_matters = if used.unpriced_calls > 0 { 7 } else { 3 };
+        let parts = [
+            (0, state),
+            (2, stop),
+            (5, tokens),
+            (cost_matters, cost),
+            (4, self.context()),
+            (6, Some(self.model.clone())),
+            (1, Some(self.mode.to_owned())),
+            (8, self.branch.clone()),
+        ];
+        fitting(parts.into_iter().filter_map(|(rank, part)| Some((rank, part?))).collect(), columns)
+    }
+
+    fn context(&self) -> Option<String> {
+        let used = self.context_tokens?;
+        Some(match self.window_tokens {
+            Some(window) if window > 0 => format!("{} % context", used.saturating_mul(100) / window),
+            _ => format!("{} context", short(used)),
+        })
+    }
+}
+
+/// As many of the parts as there is room for, those with the lowest ranks.
+fn fitting(mut parts: Vec<(u8, String)>, columns: usize) -> String {
+    loop {
+        let row = parts.iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" · ");
+        if row.width() <= columns || parts.len() < 2 {
+            return cut(&row, columns);
+        }
+        let least = parts.iter().enumerate().max_by_key(|(_, (rank, _))| *rank).map(|(at, _)| at);
+        least.into_iter().for_each(|at| drop(parts.remove(at)));
+    }
+}
+
+const fn mode_name(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Default => "default",
+        PermissionMode::AcceptEdits => "accept-edits",
+        PermissionMode::Plan => "plan",
+        PermissionMode::Bypass => "bypass",
+    }
+}
+
+/// A number in three digits or four.
+fn short(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..100_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        100_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// Between two places of the spinner.
+pub(super) const FRAME: Duration = Duration::from_millis(250);
+/// So long after a piece of the answer the spinner stands still.
+const STILL: Duration = Duration::from_secs(1);
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Of the model's name, and of the branch's.
+const MOST_COLUMNS: usize = 28;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_core::llm::Usage;
+
+    fn status() -> Status {
+        let mut status = Status::new("some-model", Some(200_000), PermissionMode::AcceptEdits);
+        status.set_branch(Some(String::from("topic\x1b[2J")));
+        let usage = Some(Usage { input_tokens: 17_900, output_tokens: 100, ..Usage::default() });
+        status.notice(&Notice::Message { blocks: Vec::new(), usage });
+        status
+    }
+
+    fn used() -> Ledger {
+        let usage = Usage { input_tokens: 123_456, output_tokens: 7_890, ..Usage::default() };
+        let mut used = Ledger::default();
+        (used.usage, used.cost_nano_usd) = (usage, 12_300_000);
+        used
+    }
+
+    #[test]
+    fn parts_are_left_out_in_the_order_of_their_importance() {
+        let mut status = status();
+        assert_eq!(status.does(Doing::Works), None);
+        let row = |columns| status.row(Doing::Works, &used(), columns);
+        assert_eq!(
+            row(200),
+            "⠋ working 0 s · Esc stops · 123k in, 7.8k out · 0.0123 USD · 9 % context · some-model · accept-edits · topic\\u{1b}[2J"
+        );
+        assert_eq!(
+            row(100),
+            "⠋ working 0 s · Esc stops · 123k in, 7.8k out · 0.0123 USD · 9 % context · some-model · accept-edits"
+        );
+        assert_eq!(row(60), "⠋ working 0 s · Esc stops · 0.0123 USD · accept-edits");
+        assert_eq!(row(40), "⠋ working 0 s · Esc stops · accept-edits");
+        assert_eq!(row(20), "⠋ working 0 s");
+        assert_eq!(row(5), "⠋ wo…");
+        for columns in 1..150 {
+            assert!(row(columns).width() <= columns, "{columns}");
+        }
+    }
+
+    #[test]
+    fn at_rest_there_is_no_time_and_after_a_summary_no_context() {
+        let mut status = status();
+        assert_eq!(
+            status.row(Doing::Rests, &used(), 80),
+            "123k in, 7.8k out · 0.0123 USD · 9 % context · some-model · accept-edits"
+        );
+        assert_eq!(status.row(Doing::Rests, &Ledger::default(), 80).split(" · ").count(), 4);
+        status.window_tokens = None;
+        assert!(status.row(Doing::Rests, &used(), 80).contains(" · 18.0k context · "));
+        let mut unpriced = used();
+        unpriced.unpriced_calls = 1;
+        assert!(status.row(Doing::Rests, &unpriced, 200).contains(" · cost unknown · "));
+        assert!(!status.row(Doing::Rests, &unpriced, 70).contains("cost unknown"), "it matters little");
+    }
+
+    #[test]
+    fn the_spinner_stands_still_while_an_answer_comes() {
+        let mut status = status();
+        status.since = Instant::now().checked_sub(Duration::from_millis(1_100));
+        assert_eq!(status.does(Doing::Works), None);
+        assert_eq!(status.frame, 4);
+        status.since = Instant::now().checked_sub(Duration::from_secs(62));
+        status.last_piece = Some(Instant::now());
+        assert_eq!(status.does(Doing::Works), None);
+        assert_eq!(status.frame, 4);
+        assert!(status.row(Doing::Stops, &used(), 80).starts_with("⠼ stopping 1 min 2 s · "));
+        assert!(status.row(Doing::Asks, &used(), 80).starts_with("? waiting for your answer 1 min 2 s · Esc stops"));
+        assert!(status.does(Doing::Rests) >= Some(Duration::from_secs(62)));
+        assert_eq!(status.does(Doing::Rests), None);
+    }
+}

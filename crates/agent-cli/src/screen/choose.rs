@@ -1,0 +1,251 @@
+//! A list in the rows at the bottom, from which one entry is chosen: Up and Down move, what is typed leaves the entries that hold its words,
+//! Enter takes one, Esc takes none.
+//!
+//! It reads no terminal and writes to none: keys go in, rows come out. [`ask`] plays it where no session has the terminal.
+
+use crate::screen::edit::editor::Input;
+use crate::screen::edit::layout::{around_cursor, cut, laid_out};
+use crate::screen::edit::line::{Line, Move};
+use crate::screen::keys::{Keys, next};
+use crate::screen::terminal::{self, KeyByKey, Region, clean, inline};
+use std::io;
+use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
+
+/// What there is to choose from, and where the person is in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Chooser {
+    title: String,
+    /// As they are shown: nothing in them acts on a terminal, and each is one line.
+    choices: Vec<String>,
+    words: Line,
+    /// Which of those that are left is marked.
+    at: usize,
+}
+
+/// What a key led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Choice {
+    /// Nothing is chosen yet.
+    Open,
+    /// This entry, as they were given.
+    Taken(usize),
+    /// None: the person goes back.
+    Left,
+}
+
+impl Chooser {
+    /// A list under a title; the entry `at` is marked first.
+    pub(crate) fn new(title: &str, choices: impl IntoIterator<Item = impl AsRef<str>>, at: usize) -> Self {
+        let shown = |choice: &str| inline(clean(choice).trim());
+        let choices: Vec<String> = choices.into_iter().map(|choice| shown(choice.as_ref())).collect();
+        let at = at.min(choices.len().saturating_sub(1));
+        Self { title: inline(title), choices, words: Line::default(), at }
+    }
+
+    pub(crate) fn input(&mut self, input: &Input) -> Choice {
+        match input {
+            Input::Key(key) if key.kind == KeyEventKind::Release => Choice::Open,
+            Input::Key(key) => self.key(*key),
+            Input::Paste(text) => self.narrowed(|words| words.insert(text.lines().next().unwrap_or_default())),
+            Input::PasteWaits { .. } => Choice::Open,
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Choice {
+        let is = |modifier| key.modifiers.contains(modifier);
+        match key.code {
+            KeyCode::Escape => return Choice::Left,
+            KeyCode::Enter => return self.left().get(self.at).map_or(Choice::Open, |at| Choice::Taken(*at)),
+            KeyCode::Char(c) if is(Modifiers::CONTROL) => match c {
+                'c' | 'd' | 'g' => return Choice::Left,
+                'p' => self.go(-1),
+                'n' => self.go(1),
+                'h' => return self.narrowed(|words| words.delete(Move::Left)),
+                'u' => return self.narrowed(|words| words.delete(Move::Start)),
+                'w' => return self.narrowed(|words| words.delete(Move::BlankLeft)),
+                _ => {}
+            },
+            KeyCode::Char(c) if !is(Modifiers::ALT) => {
+                return self.narrowed(|words| words.insert(c.encode_utf8(&mut [0; 4])));
+            }
+            KeyCode::Backspace => return self.narrowed(|words| words.delete(Move::Left)),
+            KeyCode::Up => self.go(-1),
+            KeyCode::Down => self.go(1),
+            KeyCode::PageUp => self.go(-PAGE),
+            KeyCode::PageDown => self.go(PAGE),
+            KeyCode::Home => self.go(isize::MIN),
+            KeyCode::End => self.go(isize::MAX),
+            _ => {}
+        }
+        Choice::Open
+    }
+
+    /// Changes the words. The mark stays with its entry where that is left.
+    fn narrowed(&mut self, change: impl FnOnce(&mut Line)) -> Choice {
+        let before = self.left().get(self.at).copied();
+        change(&mut self.words);
+        let left = self.left();
+        self.at = left.iter().position(|choice| Some(*choice) == before).unwrap_or(0);
+        Choice::Open
+    }
+
+    /// The entries that hold every word that was typed, whatever its case.
+    fn left(&self) -> Vec<usize> {
+        let text = self.words.text().to_lowercase();
+        let holds_all = |choice: &str| text.split_whitespace().all(|word| choice.contains(word));
+        let choices = self.choices.iter().enumerate();
+        choices.filter(|(_, choice)| holds_all(&choice.to_lowercase())).map(|(at, _)| at).collect()
+    }
+
+    fn go(&mut self, by: isize) {
+        let last = self.left().len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(by).min(last);
+    }
+
+    /// The rows that show it: the title and the words, the entries around the mark, and which keys there are.
+    pub(crate) fn region(&self, columns: usize, height: usize) -> Region {
+        let rows = around_cursor(laid_out(&format!("{}: ", self.title), &self.words, columns), 1);
+        let left = self.left();
+        // Where there is little room, the keys are known or tried.
+        let keys = usize::from(height > FEWEST_ROWS_WITH_KEYS);
+        let room = height.saturating_sub(1 + keys);
+        let first = self.at.saturating_sub(room / 2).min(left.len().saturating_sub(room));
+        let shown = left.iter().enumerate().skip(first).take(room);
+        let mut below: Vec<String> = shown
+            .map(|(place, choice)| {
+                let mark = if place == self.at { "> " } else { "  " };
+                let choice = self.choices.get(*choice).map_or("", String::as_str);
+                cut(&format!("{mark}{choice}"), columns)
+            })
+            .collect();
+        let marked = self.at.checked_sub(first).filter(|row| *row < below.len());
+        let how_far = match left.len() {
+            0 => String::from("none has these words"),
+            all => format!("{} of {all}", self.at + 1),
+        };
+        below.extend((keys > 0).then(|| cut(&format!("{how_far} · Enter chooses · Esc goes back"), columns)));
+        Region { rows: rows.rows, cursor: rows.cursor, below, marked }
+    }
+}
+
+/// Has the person choose at the terminal, where no session has it. Nothing where none is chosen.
+///
+/// # Errors
+/// Standard input is no terminal.
+pub(crate) fn ask(mut chooser: Chooser, is_coloured: bool) -> io::Result<Option<usize>> {
+    let _terminal = KeyByKey::take()?;
+    let _rows = terminal::Shown::begin(is_coloured);
+    let mut keys = Keys::default();
+    let mut bytes = [0; 64];
+    loop {
+        let (columns, height) = terminal::size();
+        terminal::show(chooser.region(columns, (height - 1).clamp(1, MOST_ROWS)));
+        let inputs = match next(&mut bytes, keys.patience()) {
+            Some(0) => keys.quiet(),
+            Some(length) => keys.take(bytes.get(..length).unwrap_or_default()),
+            None => return Ok(None),
+        };
+        for input in inputs {
+            match chooser.input(&input) {
+                Choice::Open => {}
+                Choice::Taken(at) => return Ok(Some(at)),
+                Choice::Left => return Ok(None),
+            }
+        }
+    }
+}
+
+/// The list takes no more of the screen.
+pub(crate) const MOST_ROWS: usize = 12;
+const FEWEST_ROWS_WITH_KEYS: usize = 3;
+const PAGE: isize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr as _;
+
+    fn press(chooser: &mut Chooser, code: KeyCode) -> Choice {
+        chooser.input(&Input::Key(KeyEvent::new(code, Modifiers::NONE)))
+    }
+
+    fn typed(chooser: &mut Chooser, text: &str) {
+        text.chars().for_each(|c| assert_eq!(press(chooser, KeyCode::Char(c)), Choice::Open));
+    }
+
+    fn fruit() -> Chooser {
+        Chooser::new("Fruit", ["Red apple", "green pear", "Red cherry", "yellow lemon"], 3)
+    }
+
+    #[test]
+    fn an_entry_is_chosen_by_arrows_and_by_words() {
+        let mut chooser = fruit();
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(3), "the mark begins where it was put");
+        assert_eq!(press(&mut chooser, KeyCode::Up), Choice::Open);
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(2));
+        typed(&mut chooser, "red");
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(2), "the mark stays with its entry");
+        assert_eq!(press(&mut chooser, KeyCode::Up), Choice::Open);
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(0));
+        typed(&mut chooser, " CH");
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(2), "all words count, in any case");
+        typed(&mut chooser, "x");
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Open, "there is nothing to take");
+        assert_eq!(press(&mut chooser, KeyCode::Backspace), Choice::Open);
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(2));
+        assert_eq!(press(&mut chooser, KeyCode::Escape), Choice::Left);
+    }
+
+    #[test]
+    fn the_mark_stops_at_both_ends() {
+        let mut chooser = fruit();
+        for (key, expected) in [
+            (KeyCode::Down, 3),
+            (KeyCode::Home, 0),
+            (KeyCode::Up, 0),
+            (KeyCode::PageDown, 3),
+            (KeyCode::PageUp, 0),
+            (KeyCode::End, 3),
+        ] {
+            assert_eq!(press(&mut chooser, key), Choice::Open);
+            assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(expected), "{key:?}");
+        }
+        let mut empty = Chooser::new("None", Vec::<String>::new(), 4);
+        assert_eq!(press(&mut empty, KeyCode::Down), Choice::Open);
+        assert_eq!(press(&mut empty, KeyCode::Enter), Choice::Open);
+        assert!(empty.region(80, 12).below.concat().contains("none has these words"));
+    }
+
+    #[test]
+    fn the_rows_fit_every_terminal_and_show_the_mark() {
+        let long = |number: usize| format!("{number} 修正してください\x1b[2J\u{202E} {}", "word ".repeat(60));
+        for columns in [1, 2, 5, 40, 80, 140] {
+            for height in [1, 2, 3, 4, 12] {
+                for at in [0, 7, 29] {
+                    let mut chooser = Chooser::new("Go back to which message", (0..30).map(long), at);
+                    typed(&mut chooser, "word");
+                    let region = chooser.region(columns, height);
+                    assert!(region.rows.len() + region.below.len() <= height, "{columns}x{height}: {region:?}");
+                    for row in region.rows.iter().chain(&region.below) {
+                        assert!(row.width() <= columns.max(2), "{columns}x{height}: {row:?}");
+                        assert!(!row.contains(['\x1b', '\u{202E}']), "{row:?}");
+                    }
+                    if height > 1 {
+                        let marked = &region.below[region.marked.unwrap()];
+                        let expected = cut(&format!("> {at} "), columns);
+                        assert!(
+                            marked.starts_with(expected.trim_end_matches(['…', ' '])),
+                            "{columns}x{height}: {marked:?}"
+                        );
+                    }
+                }
+            }
+        }
+        let region = fruit().region(40, 12);
+        assert_eq!(region.rows, ["Fruit: "]);
+        assert_eq!(region.below[3], "> yellow lemon");
+        assert_eq!(region.below[4], "4 of 4 · Enter chooses · Esc goes back");
+        assert_eq!(fruit().region(5, 12).below[1], "  gr…");
+    }
+}
