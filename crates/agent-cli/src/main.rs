@@ -12,7 +12,9 @@ mod walls;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
-use commands::{config_show, demo, diagram, doctor, help_pages, job, prompt, run, sessions, tools, trust, undo};
+use commands::{
+    config_show, demo, diagram, doctor, help_pages, job, listing, prompt, run, sessions, tools, trust, undo,
+};
 use config::file::state_home;
 use config::options::Options;
 use failure::Failure;
@@ -124,6 +126,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options),
+        Some(Command::Commands(arguments)) => listing::run(&arguments),
         Some(Command::Tools) => tools::run(),
         Some(Command::Config(arguments)) => match arguments.command {
             ConfigCommand::Show(arguments) => config_show::run(&arguments),

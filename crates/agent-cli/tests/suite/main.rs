@@ -38,6 +38,7 @@ mod sessions;
 mod shared_index;
 #[path = "../common/signals.rs"]
 mod signals;
+mod slash;
 mod stdio;
 mod support;
 mod surroundings;

@@ -3,6 +3,7 @@
 use super::Screen;
 use super::choosing::Choosing;
 use super::question::{self, Entry};
+use super::registry::{self, Meant};
 use super::status::{Doing, Status};
 use crate::config::file::{Call, EditMode, PromptConfig};
 use crate::screen::choose;
@@ -58,7 +59,10 @@ impl Desk {
         wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
-        let completions = Completions { commands: COMMANDS, directory: directory.to_owned() };
+        let completions = Completions {
+            commands: registry::names().map(|name| format!("/{name}")).collect(),
+            directory: directory.to_owned(),
+        };
         let mut editor = Editor::new(History::load(history_file(directory)), completions);
         if wanted.edit_mode == EditMode::Vi {
             editor.use_vi();
@@ -172,7 +176,7 @@ impl Screen {
         if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
             desk.editor.remember(clean(text).as_ref());
         }
-        if self.is_working() && !is_answer && !is_command(text) {
+        if self.is_working() && !is_answer && matches!(registry::meant(text), Meant::Message) {
             self.send_meanwhile(text, shown, is_for_later);
             return false;
         }
@@ -349,17 +353,9 @@ fn history_file(directory: &Path) -> Option<PathBuf> {
     Some(crate::config::file::state_home()?.join("history").join(format!("{project}.history")))
 }
 
-/// Whether a line can only be meant as a command. A path is none.
-pub(super) fn is_command(line: &str) -> bool {
-    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
-}
-
 pub(super) const HELP: &[&str] = &[
     "what you send while the agent works goes out with the next results",
     "each line is a message; pasted lines are sent as one message",
-    "/compact  summarises the conversation to free up context",
-    "/more     raises every limit by its initial amount and continues",
-    "/quit     quits, as does Ctrl-D; `agent resume` resumes the session",
     "Ctrl-C    stops the turn; twice quits",
 ];
 pub(super) const EDITING_HELP: &[&str] = &[
@@ -372,7 +368,5 @@ pub(super) const EDITING_HELP: &[&str] = &[
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
     "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
 ];
-/// What Tab completes.
-const COMMANDS: &[&str] = &["/compact", "/exit", "/help", "/more", "/quit"];
 /// After less the person is still there.
 const LONG_WORK: Duration = Duration::from_secs(10);

@@ -5,7 +5,9 @@
 
 mod choosing;
 mod desk;
+mod does;
 mod question;
+pub(crate) mod registry;
 mod status;
 mod waiting;
 
@@ -23,7 +25,7 @@ use crate::screen::terminal::{self, PasteMarks, Style, inline, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
 use crate::session::apart::{self, opened, settings, unless_signalled};
-use crate::session::limits::{Raise, next_notice, next_raise, raised};
+use crate::session::limits::{Raise, next_notice};
 use crate::session::setup::Opened;
 use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
@@ -33,7 +35,7 @@ use agent_core::permission::{Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind};
 use agent_git::RepositoryHooks;
 use agent_runner::{End, Handle, Notice};
-use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
+use desk::{Desk, end_of_writing};
 use question::{Open, next_line, put_next, until};
 use status::Status;
 use std::collections::BTreeSet;
@@ -368,30 +370,11 @@ impl Screen {
             self.answer(line, open);
             return false;
         }
-        match line {
-            "" => self.prompt_if_idle(),
-            "/quit" | "/exit" => return true,
-            "/compact" => self.handle.compact(),
-            "/more" => {
-                self.raises = next_raise(&self.limits, self.raises, &self.used);
-                // What the limit cut short goes on, and may end well.
-                self.turns = Turns::default();
-                let raised = raised(&self.limits, self.raises);
-                self.view.watch(raised);
-                self.handle.set_limits(raised);
-            }
-            "/help" => {
-                let editing = if self.desk.is_some() { EDITING_HELP } else { &[] };
-                HELP.iter().chain(editing).for_each(|line| self.view.tell(line));
-                self.prompt_if_idle();
-            }
-            unknown if is_command(unknown) => {
-                self.view.tell(&format!("unknown command {unknown}; /help lists the commands"));
-                self.prompt_if_idle();
-            }
-            text => self.handle.input(text),
+        if line.is_empty() {
+            self.prompt_if_idle();
+            return false;
         }
-        false
+        self.command_or_message(line)
     }
 
     /// What the person asked for and cannot have.
