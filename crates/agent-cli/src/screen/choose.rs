@@ -18,6 +18,8 @@ pub(crate) struct Chooser {
     /// As they are shown: nothing in them acts on a terminal, and each is one line.
     choices: Vec<String>,
     words: Line,
+    /// Where one key chooses: the keys, one for each entry. Nothing is looked for then.
+    letters: Vec<char>,
     /// Which of those that are left is marked.
     at: usize,
 }
@@ -40,7 +42,14 @@ impl Chooser {
         let shown = |choice: &str| inline(clean(choice).trim());
         let choices: Vec<String> = choices.into_iter().map(|choice| shown(choice.as_ref())).collect();
         let at = at.min(choices.len().saturating_sub(1));
-        Self { title: inline(title), choices, words: Line::default(), at }
+        Self { title: inline(title), choices, words: Line::default(), letters: Vec::new(), at }
+    }
+
+    /// A few entries of which a key each chooses one.
+    pub(crate) fn by_letter(title: &str, choices: impl IntoIterator<Item = (char, String)>, at: usize) -> Self {
+        let (letters, choices): (Vec<char>, Vec<String>) =
+            choices.into_iter().map(|(letter, choice)| (letter, format!("{letter}  {choice}"))).unzip();
+        Self { letters, ..Self::new(title, choices, at) }
     }
 
     pub(crate) fn input(&mut self, input: &Input) -> Choice {
@@ -66,6 +75,10 @@ impl Chooser {
                 'w' => return self.narrowed(|words| words.delete(Move::BlankLeft)),
                 _ => {}
             },
+            KeyCode::Char(c) if !self.letters.is_empty() => {
+                let place = self.letters.iter().position(|letter| *letter == c && !is(Modifiers::ALT));
+                return place.map_or(Choice::Open, Choice::Taken);
+            }
             KeyCode::Char(c) if !is(Modifiers::ALT) => {
                 return self.narrowed(|words| words.insert(c.encode_utf8(&mut [0; 4])));
             }
@@ -83,6 +96,9 @@ impl Chooser {
 
     /// Changes the words. The mark stays with its entry where that is left.
     fn narrowed(&mut self, change: impl FnOnce(&mut Line)) -> Choice {
+        if !self.letters.is_empty() {
+            return Choice::Open;
+        }
         let before = self.left().get(self.at).copied();
         change(&mut self.words);
         let left = self.left();
@@ -105,7 +121,8 @@ impl Chooser {
 
     /// The rows that show it: the title and the words, the entries around the mark, and which keys there are.
     pub(crate) fn region(&self, columns: usize, height: usize) -> Region {
-        let rows = around_cursor(laid_out(&format!("{}: ", self.title), &self.words, columns), 1);
+        let end = if self.letters.is_empty() { ": " } else { " " };
+        let rows = around_cursor(laid_out(&format!("{}{end}", self.title), &self.words, columns), 1);
         let left = self.left();
         // Where there is little room, the keys are known or tried.
         let keys = usize::from(height > FEWEST_ROWS_WITH_KEYS);
@@ -124,7 +141,7 @@ impl Chooser {
             0 => String::from("none has these words"),
             all => format!("{} of {all}", self.at + 1),
         };
-        below.extend((keys > 0).then(|| cut(&format!("{how_far} · Enter chooses · Esc goes back"), columns)));
+        below.extend((keys > 0).then(|| cut(&format!("{how_far} · Enter chooses · Esc closes"), columns)));
         Region { rows: rows.rows, cursor: rows.cursor, below, marked }
     }
 }
@@ -198,6 +215,19 @@ mod tests {
     }
 
     #[test]
+    fn one_key_chooses_where_there_are_letters() {
+        let choices = [('y', String::from("yes")), ('n', String::from("no"))];
+        let mut chooser = Chooser::by_letter("The files, too?", choices, 1);
+        assert_eq!(chooser.input(&Input::Paste(String::from("y"))), Choice::Open, "a paste is no answer");
+        typed(&mut chooser, "x");
+        assert_eq!(chooser.region(80, 9).rows, ["The files, too? "]);
+        assert_eq!(chooser.region(80, 9).below[..2], ["  y  yes", "> n  no"]);
+        assert_eq!(press(&mut chooser, KeyCode::Char('y')), Choice::Taken(0));
+        assert_eq!(press(&mut chooser, KeyCode::Enter), Choice::Taken(1));
+        assert_eq!(press(&mut chooser, KeyCode::Escape), Choice::Left);
+    }
+
+    #[test]
     fn the_mark_stops_at_both_ends() {
         let mut chooser = fruit();
         for (key, expected) in [
@@ -245,7 +275,7 @@ mod tests {
         let region = fruit().region(40, 12);
         assert_eq!(region.rows, ["Fruit: "]);
         assert_eq!(region.below[3], "> yellow lemon");
-        assert_eq!(region.below[4], "4 of 4 · Enter chooses · Esc goes back");
+        assert_eq!(region.below[4], "4 of 4 · Enter chooses · Esc closes");
         assert_eq!(fruit().region(5, 12).below[1], "  gr…");
     }
 }

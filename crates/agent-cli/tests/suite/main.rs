@@ -28,6 +28,7 @@ mod permissions;
 mod prompt;
 mod providers;
 mod pty;
+mod pty_back;
 mod pty_queue;
 mod sandbox;
 mod schema;

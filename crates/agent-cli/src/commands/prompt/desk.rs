@@ -1,6 +1,7 @@
 //! The line editor at the prompt: what keys lead to, what the rows at the bottom show, and the person's own editor.
 
 use super::Screen;
+use super::back::Looked;
 use super::choosing::Choosing;
 use super::question::{self, Entry};
 use super::registry::{self, Meant};
@@ -11,7 +12,7 @@ use crate::screen::edit::completion::Completions;
 use crate::screen::edit::editor::{Editor, Input, Wish};
 use crate::screen::edit::history::History;
 use crate::screen::edit::layout::cut;
-use crate::screen::job_control::{Change, Changes};
+use crate::screen::job_control::Change;
 use crate::screen::keys::GiveUp;
 use crate::screen::terminal::{self, Notification, Raw, Region, clean};
 use crate::session::setup::store;
@@ -27,7 +28,6 @@ use tokio::time::timeout;
 pub(super) struct Desk {
     pub(super) editor: Editor,
     pub(super) raw: Raw,
-    pub(super) changes: Changes,
     /// Drops a paste that has begun.
     pub(super) give_up: GiveUp,
     /// What stands before the line while a question waits.
@@ -44,10 +44,14 @@ pub(super) struct Desk {
     pub(super) writing: Option<Writing>,
     /// The list from which something is chosen, while it is open.
     pub(super) choosing: Option<Choosing>,
+    /// A look into the journal or the repository, while it lasts.
+    pub(super) looking: Option<JoinHandle<Looked>>,
+    /// When Esc was last pressed with nothing to stop.
+    pub(super) last_escape: Option<Instant>,
 }
 
 /// How the name of the file ends that the person's own editor has, and what comes of it.
-type Writing = (&'static str, JoinHandle<io::Result<String>>);
+pub(super) type Writing = (&'static str, JoinHandle<io::Result<String>>);
 
 impl Desk {
     /// Takes the terminal, where it is capable and wanted.
@@ -71,7 +75,6 @@ impl Desk {
         Some(Self {
             editor,
             raw,
-            changes: Changes::listen(),
             give_up: GiveUp::default(),
             label: "> ",
             status,
@@ -80,6 +83,8 @@ impl Desk {
             call: wanted.notify,
             writing: None,
             choosing: None,
+            looking: None,
+            last_escape: None,
         })
     }
 }
@@ -149,6 +154,7 @@ impl Screen {
                 self.view.tell("Ctrl-D quits only at rest: Ctrl-C or Esc stops the turn, Ctrl-C twice quits");
             }
             Wish::Stop if self.is_working() && !self.is_stopping() => drop(self.interrupt()),
+            Wish::Stop if self.is_idle() => self.escape_at_rest(is_double_escape(input)),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
             Wish::Unfold => self.view.unfold(),
@@ -318,6 +324,11 @@ pub(super) async fn end_of_writing(writing: Option<&mut Writing>) -> io::Result<
         Some((_, writing)) => writing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
         None => std::future::pending().await,
     }
+}
+
+/// Two Esc that came at once are read as one key.
+fn is_double_escape(input: &Input) -> bool {
+    matches!(input, Input::Key(key) if key.modifiers.contains(Modifiers::ALT))
 }
 
 /// Up, in any of its names.

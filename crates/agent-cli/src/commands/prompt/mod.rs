@@ -3,30 +3,23 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+mod back;
 mod choosing;
 mod desk;
 mod does;
 mod question;
 pub(crate) mod registry;
+mod sitting;
 mod status;
 mod waiting;
 
-use crate::commands::run::going_on;
-use crate::config::options::{Options, OutputFormat, Seat, Verification};
-use crate::failure::Failure;
-use crate::model::paced::Unread;
-use crate::model::provider;
-use crate::screen::approver::{Question, ScreenApprover};
-use crate::screen::hint::resume_command;
-use crate::screen::keys;
-use crate::screen::lines::{self, Line};
-use crate::screen::signals::{self, Signal, Signals};
-use crate::screen::terminal::{self, PasteMarks, Style, inline, one_line};
+use crate::screen::approver::Question;
+use crate::screen::lines::Line;
+use crate::screen::signals::{Signal, Signals};
+use crate::screen::terminal::{self, Style, inline, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
-use crate::session::apart::{self, opened, settings, unless_signalled};
-use crate::session::limits::{Raise, next_notice};
-use crate::session::setup::Opened;
+use crate::session::limits::next_notice;
 use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
@@ -34,86 +27,20 @@ use agent_core::lifecycle;
 use agent_core::permission::{Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind};
 use agent_git::RepositoryHooks;
-use agent_runner::{End, Handle, Notice};
+use agent_runner::{Handle, Notice};
+use back::end_of_look;
 use desk::{Desk, end_of_writing};
 use question::{Open, next_line, put_next, until};
-use status::Status;
+pub(crate) use sitting::run;
+use sitting::{Keyboard, Next};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
-use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use waiting::Waiting;
-
-/// Runs a session at the prompt, with a first message if there is one, and returns the exit code.
-pub(crate) async fn run(options: Options, verification: &Verification, first: Option<&str>) -> Result<u8, Failure> {
-    if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
-        return Err(Failure::usage("the prompt writes for people: `--output-format` works only with `agent run`"));
-    }
-    let mut signals = signals::listen()?;
-    let (approver, questions) = ScreenApprover::new();
-    let begin = async {
-        let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
-        let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
-        opened(settings, &options, chosen, Some(approver), verification.commitments()).await
-    };
-    let (opened, settings) = unless_signalled(&mut signals, begin).await?;
-    let Opened { runner, handle, mut notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
-    let level = Level::of(options.quiet, options.verbose);
-    let mut screen = Screen::new(handle.clone(), repository, level, settings.limits, &before.ledger);
-    screen.directory.clone_from(&settings.directory);
-    screen.view.show_changes_in(&settings.directory);
-    screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
-    screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
-    screen.view.recap(&before.conversation);
-    if let Some(left) = &unfinished {
-        screen.view.tell(&going_on(left));
-    }
-    let status = Status::new(&model, window_tokens, settings.permissions.mode);
-    screen.desk = Desk::take(options.plain, screen.style.is_on(), &settings.directory, status, settings.user.prompt);
-    if screen.desk.is_some() {
-        screen.view.show_all_it_can();
-        screen.look_at_branch();
-    }
-    let lines = match &screen.desk {
-        Some(desk) => keys::read(desk.give_up.clone()),
-        None => lines::read(),
-    }?;
-    let task = tokio::spawn(runner.run());
-    let _marks = if screen.desk.is_none() { PasteMarks::ask() } else { None };
-    if let Some(first) = first {
-        screen.view.said(&format!("> {}", first.trim()));
-        handle.input(first.trim());
-    }
-    let left = screen.run(&mut notices, &mut signals, lines, questions).await;
-    screen.keep_draft();
-    // The terminal is given back before the last words, which stay.
-    screen.desk = None;
-    handle.detach();
-    let (ended, cut_short) = apart::ended(task, &mut signals, || {
-        screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
-        handle.detach();
-    })
-    .await;
-    screen.repository.turn_ended();
-    let left = cut_short.map_or(left, |signal| signal.failure().code);
-    let Some(ended) = ended else { return Ok(left) };
-    let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
-    let session = agent.session();
-    screen.view.last_words(&mut notices);
-    screen.view.end_line();
-    screen.view.spent(session.ledger(), session.has_open_cost());
-    if !id.is_empty() {
-        screen.view.tell(&format!("to resume: {}", resume_command(&id, &options, Raise::of(session).as_ref())));
-    }
-    match end {
-        End::JournalFailed(error) => Err(Failure::internal(error)),
-        _ => Ok(left),
-    }
-}
 
 /// What the person sees, and what the next line is for.
 struct Screen {
@@ -149,6 +76,10 @@ struct Screen {
     desk: Option<Desk>,
     /// Messages that were sent from it while the agent works.
     waiting: Waiting,
+    /// The session's id; empty where it is not kept.
+    id: String,
+    /// Where the person goes on when the session is left for another one.
+    next: Option<Next>,
 }
 
 impl Screen {
@@ -177,6 +108,8 @@ impl Screen {
             directory: PathBuf::new(),
             desk: None,
             waiting: Waiting::default(),
+            id: String::new(),
+            next: None,
         }
     }
 
@@ -185,11 +118,10 @@ impl Screen {
         &mut self,
         notices: &mut agent_runner::Notices,
         signals: &mut Signals,
-        mut lines: mpsc::UnboundedReceiver<Line>,
+        Keyboard { lines, changes, .. }: &mut Keyboard,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
         let mut next_question = None;
-        let mut changes = self.desk.as_mut().map(|desk| mem::take(&mut desk.changes)).unwrap_or_default();
         let mut frames = tokio::time::interval(status::FRAME);
         frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
@@ -197,9 +129,10 @@ impl Screen {
             let moves = self.desk.is_some() && !self.is_idle();
             let is_edited = self.desk.is_some();
             let ready = self.ready();
-            let writing = self.desk.as_mut().and_then(|desk| desk.writing.as_mut());
+            let (writing, looking) = self.desk.as_mut().map(Desk::begun).unwrap_or_default();
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
+                looked = end_of_look(looking) => self.looked(looked),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
                 () = until(ready), if is_edited => {}
@@ -230,7 +163,7 @@ impl Screen {
                         return self.exit_code();
                     }
                 }
-                line = next_line(&mut lines), if !self.has_input_ended => match line {
+                line = next_line(lines), if !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
                     None if self.end_input() => return self.exit_code(),
@@ -241,6 +174,9 @@ impl Screen {
             if let Some(why) = lost() {
                 self.view.error(&why);
                 return OutcomeKind::Failed.exit_code();
+            }
+            if self.next.is_some() {
+                return 0;
             }
             // Whoever pipes lines in wants them all answered first.
             if self.has_input_ended && self.is_idle() {

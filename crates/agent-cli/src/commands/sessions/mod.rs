@@ -4,6 +4,7 @@
 //! through `terminal::escaped` only.
 
 pub(crate) mod args;
+mod back;
 mod explain;
 mod export;
 mod html;
@@ -24,6 +25,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+pub(crate) use back::{Earlier, branched, earlier, outlook, take_files_back};
 pub(crate) use explain::explain;
 pub(crate) use replay::replay;
 pub(crate) use rewind::rewind;

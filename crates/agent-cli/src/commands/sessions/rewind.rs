@@ -68,7 +68,7 @@ fn is_agreed() -> Result<bool, Failure> {
 
 /// When the session was at work behind a record.
 #[derive(Default)]
-struct Behind {
+pub(super) struct Behind {
     /// Between the record and the next one, a turn went on.
     is_in_turn: bool,
     /// When the first record behind it happened.
@@ -77,7 +77,7 @@ struct Behind {
 }
 
 impl Behind {
-    fn read(path: &Path, to: u64) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path, to: u64) -> Result<Self, Failure> {
         let mut behind = Self::default();
         let (mut state, mut since, mut last_ms) = (State::Ready, 0, 0);
         let story = Story::read(path, None, |told| {
@@ -106,13 +106,13 @@ impl Behind {
         }
     }
 
-    fn is_meant(&self, began_ms: u64) -> bool {
+    pub(super) fn is_meant(&self, began_ms: u64) -> bool {
         let is_behind = self.from_ms.is_some_and(|from_ms| began_ms >= from_ms);
         is_behind && self.work.iter().any(|work| work.contains(&began_ms))
     }
 }
 
-const fn is_at_work(state: State) -> bool {
+pub(super) const fn is_at_work(state: State) -> bool {
     !matches!(state, State::Ready | State::WaitingForUserInput | State::ShuttingDown)
 }
 

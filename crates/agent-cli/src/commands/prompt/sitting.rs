@@ -1,0 +1,200 @@
+//! What one person does at one prompt: a session, or one after the other where the person goes from one to another. The terminal, the line
+//! editor and the keys stay.
+
+use super::Screen;
+use super::desk::Desk;
+use super::status::Status;
+use crate::commands::run::going_on;
+use crate::commands::sessions::{Earlier, branched, take_files_back};
+use crate::config::options::{Options, OutputFormat, Seat, Verification};
+use crate::config::settings::Settings;
+use crate::failure::Failure;
+use crate::model::paced::Unread;
+use crate::model::provider;
+use crate::screen::approver::ScreenApprover;
+use crate::screen::counted::counted;
+use crate::screen::hint::resume_command;
+use crate::screen::job_control::Changes;
+use crate::screen::lines::{self, Line};
+use crate::screen::signals::{self, Signals};
+use crate::screen::terminal::{PasteMarks, inline};
+use crate::screen::view::Level;
+use crate::screen::{keys, terminal};
+use crate::session::apart::{self, opened, settings, unless_signalled};
+use crate::session::limits::Raise;
+use crate::session::setup::Opened;
+use agent_runner::{End, Runner};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Runs a session at the prompt, with a first message if there is one, and returns the exit code.
+pub(crate) async fn run(options: Options, verification: &Verification, first: Option<&str>) -> Result<u8, Failure> {
+    if options.output_format.is_some_and(|format| format != OutputFormat::Text) || options.include_partial_messages {
+        return Err(Failure::usage("the prompt writes for people: `--output-format` works only with `agent run`"));
+    }
+    let mut signals = signals::listen()?;
+    let first = first.map(|first| first.trim().to_owned());
+    let mut sitting = Sitting { options, first, draft: None, desk: None, keyboard: None };
+    loop {
+        if let Left::Program(code) = sitting.session(verification, &mut signals).await? {
+            return Ok(code);
+        }
+    }
+}
+
+/// Where a person goes from a session: back to before a message of it.
+pub(super) struct Next {
+    pub(super) message: Earlier,
+    pub(super) with_files: bool,
+}
+
+/// What is read from the person.
+pub(super) struct Keyboard {
+    pub(super) lines: mpsc::UnboundedReceiver<Line>,
+    pub(super) changes: Changes,
+    /// Where there is no line editor.
+    _marks: Option<PasteMarks>,
+}
+
+/// What was left.
+enum Left {
+    Program(u8),
+    /// Only the session: the options name the next one.
+    Session,
+}
+
+struct Sitting {
+    options: Options,
+    /// What is sent first, and what stands in the line then.
+    first: Option<String>,
+    draft: Option<String>,
+    desk: Option<Desk>,
+    keyboard: Option<Keyboard>,
+}
+
+impl Sitting {
+    /// One session, from its beginning until it is left.
+    async fn session(&mut self, verification: &Verification, signals: &mut Signals) -> Result<Left, Failure> {
+        let (approver, questions) = ScreenApprover::new();
+        let options = self.options.clone();
+        let begin = async {
+            let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
+            let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
+            opened(settings, &options, chosen, Some(approver), verification.commitments()).await
+        };
+        let (opened, settings) = unless_signalled(signals, begin).await?;
+        let (mut screen, runner, mut notices) = self.shown(opened, &settings);
+        let mut keyboard = self.sit_down(&screen)?;
+        let (handle, id) = (screen.handle.clone(), screen.id.clone());
+        let task = tokio::spawn(runner.run());
+        if let Some(first) = self.first.take() {
+            screen.view.said(&format!("> {first}"));
+            handle.input(first);
+        }
+        let left = screen.run(&mut notices, signals, &mut keyboard, questions).await;
+        let next = screen.next.take();
+        if next.is_none() {
+            screen.keep_draft();
+            // The terminal is given back before the last words, which stay.
+            screen.desk = None;
+        }
+        handle.detach();
+        let (ended, cut_short) = apart::ended(task, signals, || {
+            screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
+            handle.detach();
+        })
+        .await;
+        screen.repository.turn_ended();
+        let left = cut_short.map_or(left, |signal| signal.failure().code);
+        let Some(ended) = ended else { return Ok(Left::Program(left)) };
+        let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
+        let session = agent.session();
+        screen.view.last_words(&mut notices);
+        screen.view.end_line();
+        screen.view.spent(session.ledger(), session.has_open_cost());
+        if !id.is_empty() {
+            let command = resume_command(&id, &options, Raise::of(session).as_ref());
+            screen.view.tell(&format!("to resume: {command}"));
+        }
+        if let End::JournalFailed(error) = end {
+            return Err(Failure::internal(error));
+        }
+        let Some(next) = next.filter(|_| cut_short.is_none()) else { return Ok(Left::Program(left)) };
+        // The journal is closed with it.
+        drop(agent);
+        self.go(next, &mut screen).await?;
+        (self.desk, self.keyboard) = (screen.desk, Some(keyboard));
+        Ok(Left::Session)
+    }
+
+    /// Shows what session this is and where it stands.
+    fn shown(&mut self, opened: Opened, settings: &Settings) -> (Screen, Runner, agent_runner::Notices) {
+        let Opened { runner, handle, notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
+        let options = &self.options;
+        let level = Level::of(options.quiet, options.verbose);
+        let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
+        screen.directory.clone_from(&settings.directory);
+        screen.view.show_changes_in(&settings.directory);
+        screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
+        screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
+        screen.view.recap(&before.conversation);
+        if let Some(left) = &unfinished {
+            screen.view.tell(&going_on(left));
+        }
+        screen.id = id;
+        let status = Status::new(&model, window_tokens, settings.permissions.mode);
+        screen.desk = match self.desk.take() {
+            Some(mut desk) => {
+                desk.status = status;
+                Some(desk)
+            }
+            None => {
+                let is_coloured = screen.style.is_on();
+                Desk::take(options.plain, is_coloured, &settings.directory, status, settings.user.prompt)
+            }
+        };
+        if let Some(desk) = &mut screen.desk {
+            self.draft.take().iter().for_each(|draft| desk.editor.replace(draft));
+            screen.view.show_all_it_can();
+            screen.look_at_branch();
+        }
+        (screen, runner, notices)
+    }
+
+    /// Reads from now on what the person types, unless it is read already.
+    fn sit_down(&mut self, screen: &Screen) -> Result<Keyboard, Failure> {
+        if let Some(keyboard) = self.keyboard.take() {
+            return Ok(keyboard);
+        }
+        Ok(match &screen.desk {
+            Some(desk) => {
+                Keyboard { lines: keys::read(desk.give_up.clone())?, changes: Changes::listen(), _marks: None }
+            }
+            None => Keyboard { lines: lines::read()?, changes: Changes::default(), _marks: PasteMarks::ask() },
+        })
+    }
+
+    /// Makes the next session, and has the options name it.
+    async fn go(&mut self, next: Next, screen: &mut Screen) -> Result<(), Failure> {
+        let Next { message, with_files } = next;
+        let (directory, id) = (screen.directory.clone(), screen.id.clone());
+        let new_id = branched(&directory, &id, message.before)?;
+        if with_files {
+            let undone = take_files_back(&directory, &id, message.before).await?;
+            let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
+            let changed = counted(changed as u64, "file");
+            screen.view.tell(&format!("{changed} restored, {left} left unchanged; `agent undo` reverses this"));
+        }
+        // What was written so far stands before what is said of the next one.
+        terminal::told().await;
+        self.options = Options {
+            session_id: Some(new_id),
+            must_exist: true,
+            continue_newest: false,
+            fork_session: false,
+            ..self.options.clone()
+        };
+        self.draft = Some(message.text);
+        Ok(())
+    }
+}
