@@ -4,6 +4,7 @@ use super::file::{FileJournal, OpenError, Reopened, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
 use super::read::{Reader, Recovered};
+use super::regular::open_regular;
 use super::salvage::may_have_begun;
 use agent_core::agent::Event;
 use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
@@ -143,7 +144,7 @@ impl SessionStore {
         let path = self.existing(id)?;
         let lock = lock(&path)?;
         // The journal goes first: what is left over without it belongs to nobody.
-        for extension in ["jsonl", "torn", "v1", "new", "lock"] {
+        for extension in ["jsonl", "torn", "v1", "new", NAME, "lock"] {
             let path = path.with_extension(extension);
             match fs::remove_file(&path) {
                 Ok(()) => {}
@@ -154,6 +155,57 @@ impl SessionStore {
         index::forget(&self.folder, id);
         drop(lock);
         Ok(())
+    }
+
+    /// Gives a session a name, or takes its name away with an empty one.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session, or the name cannot be written.
+    pub fn rename(&self, id: &str, name: &str) -> Result<(), StoreError> {
+        let path = self.existing(id)?.with_extension(NAME);
+        let failed = |source| StoreError::Io { path: path.clone(), source };
+        if name.is_empty() {
+            return match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+                _ => Ok(()),
+            };
+        }
+        // A link in its place is replaced, not followed.
+        let new = path.with_extension("name-new");
+        drop(fs::remove_file(&new));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&new).and_then(|mut file| io::Write::write_all(&mut file, name.as_bytes()));
+        written.and_then(|()| fs::rename(&new, &path)).map_err(failed)
+    }
+
+    /// The name that a session was given.
+    #[must_use]
+    pub fn name(&self, id: &str) -> Option<String> {
+        let path = self.existing(id).ok()?.with_extension(NAME);
+        let mut name = String::new();
+        let file = open_regular(&path, fs::OpenOptions::new().read(true)).ok()?;
+        io::Read::read_to_string(&mut io::Read::take(file, LONGEST_NAME), &mut name).ok()?;
+        Some(name).filter(|name| !name.trim().is_empty())
+    }
+
+    /// The id of the session that this one abbreviates: its own, or the only one that begins so.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is bad, no session begins so, or several do.
+    pub fn id_of(&self, start: &str) -> Result<String, StoreError> {
+        if self.path(start)?.symlink_metadata().is_ok() {
+            return Ok(start.to_owned());
+        }
+        let mut ids: Vec<String> = self.list()?.into_iter().map(|session| session.id).collect();
+        ids.retain(|id| id.starts_with(start));
+        match ids.as_slice() {
+            [] => Err(StoreError::NoSuchSession { id: start.to_owned(), folder: self.folder.clone() }),
+            [id] => Ok(id.clone()),
+            _ => Err(StoreError::Ambiguous { start: start.to_owned(), ids }),
+        }
     }
 
     /// The journal of a session that is there.
@@ -246,6 +298,10 @@ impl SessionStore {
     }
 }
 
+/// What the file beside a journal is called that holds the session's name.
+const NAME: &str = "name";
+const LONGEST_NAME: u64 = 1_000;
+
 /// What a branch has with its parent.
 struct Shared {
     /// The last record: the one that was asked for, and the notes of what it began. What began behind the cut must not be taken for
@@ -307,6 +363,14 @@ pub enum StoreError {
         id: String,
         /// Where it was looked for.
         folder: PathBuf,
+    },
+    /// More than one session has an id that begins so.
+    #[error("find the session `{start}`: {} sessions begin so: {}", ids.len(), ids.join(", "))]
+    Ambiguous {
+        /// How the id begins.
+        start: String,
+        /// The ids, those written last first.
+        ids: Vec<String>,
     },
     /// The session has no record with this number.
     #[error("branch off the session `{id}`: it has no such record")]

@@ -94,7 +94,7 @@ impl Screen {
     }
 
     fn go_back(&mut self, message: Earlier, with_files: bool) {
-        self.next = Some(Next { message, with_files });
+        self.next = Some(Next::Before { message, with_files });
     }
 }
 

@@ -9,6 +9,7 @@ mod desk;
 mod does;
 mod question;
 pub(crate) mod registry;
+mod reports;
 mod sitting;
 mod status;
 mod waiting;
@@ -31,6 +32,7 @@ use agent_runner::{Handle, Notice};
 use back::end_of_look;
 use desk::{Desk, end_of_writing};
 use question::{Open, next_line, put_next, until};
+use reports::{Report, end_of_report};
 pub(crate) use sitting::run;
 use sitting::{Keyboard, Next};
 use std::collections::BTreeSet;
@@ -78,6 +80,8 @@ struct Screen {
     waiting: Waiting,
     /// The session's id; empty where it is not kept.
     id: String,
+    /// A command that runs. Until its end nothing more is read.
+    report: Option<Report>,
     /// Where the person goes on when the session is left for another one.
     next: Option<Next>,
 }
@@ -109,6 +113,7 @@ impl Screen {
             desk: None,
             waiting: Waiting::default(),
             id: String::new(),
+            report: None,
             next: None,
         }
     }
@@ -128,11 +133,13 @@ impl Screen {
             self.refresh();
             let moves = self.desk.is_some() && !self.is_idle();
             let is_edited = self.desk.is_some();
+            let is_reporting = self.report.is_some();
             let ready = self.ready();
             let (writing, looking) = self.desk.as_mut().map(Desk::begun).unwrap_or_default();
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
                 looked = end_of_look(looking) => self.looked(looked),
+                result = end_of_report(self.report.as_mut()) => self.reported(result),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
                 () = until(ready), if is_edited => {}
@@ -163,7 +170,7 @@ impl Screen {
                         return self.exit_code();
                     }
                 }
-                line = next_line(lines), if !self.has_input_ended => match line {
+                line = next_line(lines), if !self.has_input_ended && !is_reporting => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
                     None if self.end_input() => return self.exit_code(),
@@ -179,7 +186,7 @@ impl Screen {
                 return 0;
             }
             // Whoever pipes lines in wants them all answered first.
-            if self.has_input_ended && self.is_idle() {
+            if self.has_input_ended && self.is_idle() && self.report.is_none() {
                 return self.exit_code();
             }
         }

@@ -1,7 +1,7 @@
 //! The commands at the prompt: one table, from which the prompt, `/help`, Tab, `agent commands` and the documentation take them.
 
 use super::Screen;
-use super::does;
+use super::{does, reports};
 use serde::Serialize;
 
 /// A command of the program itself.
@@ -31,6 +31,14 @@ pub(super) enum When {
 /// All of them, by their names.
 pub(super) const BUILTINS: &[Builtin] = &[
     Builtin {
+        name: "clear",
+        aliases: &[],
+        arguments: "",
+        help: "begins a new session; this one is kept",
+        when: When::AtRest,
+        run: does::clear,
+    },
+    Builtin {
         name: "compact",
         aliases: &[],
         arguments: "",
@@ -39,12 +47,28 @@ pub(super) const BUILTINS: &[Builtin] = &[
         run: does::compact,
     },
     Builtin {
+        name: "context",
+        aliases: &[],
+        arguments: "",
+        help: "shows what fills the context window",
+        when: When::Any,
+        run: reports::show_context,
+    },
+    Builtin {
         name: "cost",
         aliases: &[],
         arguments: "",
         help: "shows what this session has used so far",
         when: When::Any,
         run: does::cost,
+    },
+    Builtin {
+        name: "export",
+        aliases: &[],
+        arguments: "FILE",
+        help: "writes the session to a new file: HTML if its name ends in `.html`, otherwise Markdown",
+        when: When::Any,
+        run: reports::export,
     },
     Builtin {
         name: "help",
@@ -69,6 +93,30 @@ pub(super) const BUILTINS: &[Builtin] = &[
         help: "quits, as does Ctrl-D; `agent resume` resumes the session",
         when: When::Any,
         run: does::quit,
+    },
+    Builtin {
+        name: "rename",
+        aliases: &[],
+        arguments: "[NAME]",
+        help: "gives this session a name, which lists show; without one, takes it away",
+        when: When::Any,
+        run: reports::name,
+    },
+    Builtin {
+        name: "trace",
+        aliases: &[],
+        arguments: "[N]",
+        help: "shows the last N records of the session and the rows that they fired (20 without N)",
+        when: When::Any,
+        run: reports::trace,
+    },
+    Builtin {
+        name: "undo",
+        aliases: &[],
+        arguments: "[N]",
+        help: "restores the files that the agent changed in its last N turns (1 without N), as `agent undo` does",
+        when: When::AtRest,
+        run: reports::undo_turns,
     },
 ];
 

@@ -42,10 +42,12 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     }
 }
 
-/// Where a person goes from a session: back to before a message of it.
-pub(super) struct Next {
-    pub(super) message: Earlier,
-    pub(super) with_files: bool,
+/// Where a person goes from a session.
+pub(super) enum Next {
+    /// Back to before a message of it.
+    Before { message: Earlier, with_files: bool },
+    /// To a new one.
+    New,
 }
 
 /// What is read from the person.
@@ -174,27 +176,33 @@ impl Sitting {
         })
     }
 
-    /// Makes the next session, and has the options name it.
+    /// Makes the next session where it begins with records of this one, and has the options name it.
     async fn go(&mut self, next: Next, screen: &mut Screen) -> Result<(), Failure> {
-        let Next { message, with_files } = next;
-        let (directory, id) = (screen.directory.clone(), screen.id.clone());
-        let new_id = branched(&directory, &id, message.before)?;
-        if with_files {
-            let undone = take_files_back(&directory, &id, message.before).await?;
-            let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
-            let changed = counted(changed as u64, "file");
-            screen.view.tell(&format!("{changed} restored, {left} left unchanged; `agent undo` reverses this"));
-        }
+        let next_id = match next {
+            Next::New => None,
+            Next::Before { message, with_files } => {
+                let (directory, id) = (screen.directory.clone(), screen.id.clone());
+                let new_id = branched(&directory, &id, message.before)?;
+                if with_files {
+                    let undone = take_files_back(&directory, &id, message.before).await?;
+                    let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
+                    let changed = counted(changed as u64, "file");
+                    let told = format!("{changed} restored, {left} left unchanged; `agent undo` reverses this");
+                    screen.view.tell(&told);
+                }
+                self.draft = Some(message.text);
+                Some(new_id)
+            }
+        };
         // What was written so far stands before what is said of the next one.
         terminal::told().await;
         self.options = Options {
-            session_id: Some(new_id),
-            must_exist: true,
+            must_exist: next_id.is_some(),
+            session_id: next_id,
             continue_newest: false,
             fork_session: false,
             ..self.options.clone()
         };
-        self.draft = Some(message.text);
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
         return Ok(code);
     }
     let store = arguments.place.store()?;
-    let path = store.existing(&arguments.id).map_err(|error| failed(&error))?;
+    let path = store.id_of(&arguments.id).and_then(|id| store.existing(&id)).map_err(|error| failed(&error))?;
     let behind = Behind::read(&path, arguments.to)?;
     let directory = working_directory(arguments.place.directory.as_deref())?;
     let is_meant = |began_ms: u64| behind.is_meant(began_ms);

@@ -1,0 +1,111 @@
+//! Commands at the prompt that do what a command of the program does, with this session: they run to their end before the next line is read,
+//! and write what they have to say themselves.
+
+use super::Screen;
+use crate::commands::args::Undo;
+use crate::commands::sessions::args::{Export, ExportFormat, One, Place, Replay};
+use crate::commands::sessions::{self, context, rename, replay};
+use crate::commands::undo;
+use crate::failure::Failure;
+use std::path::PathBuf;
+use tokio::task::JoinHandle;
+
+/// A command that runs, and what comes of it.
+pub(super) type Report = JoinHandle<Result<u8, Failure>>;
+
+impl Screen {
+    /// A command has ended.
+    pub(super) fn reported(&mut self, result: Result<u8, Failure>) {
+        self.report = None;
+        if let Err(failure) = result {
+            self.view.error(&failure.to_string());
+        }
+        self.look_at_branch();
+        self.prompt_if_idle();
+    }
+
+    fn apart(&mut self, work: impl FnOnce() -> Result<u8, Failure> + Send + 'static) {
+        self.view.end_line();
+        self.report = Some(tokio::task::spawn_blocking(work));
+    }
+
+    fn place(&self) -> Place {
+        Place { directory: Some(self.directory.clone()) }
+    }
+
+    /// This session, where it is kept; otherwise that is said.
+    fn one(&mut self) -> Option<One> {
+        if self.id.is_empty() {
+            self.view.tell("this session is not kept (`--no-session`), so there is nothing to read");
+            return None;
+        }
+        Some(One { id: Some(self.id.clone()), place: self.place() })
+    }
+}
+
+/// The end of a command, while one runs.
+pub(super) async fn end_of_report(report: Option<&mut Report>) -> Result<u8, Failure> {
+    match report {
+        Some(report) => report.await.unwrap_or_else(|error| Err(Failure::internal(error))),
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) fn show_context(screen: &mut Screen, _: &str) -> bool {
+    if let Some(one) = screen.one() {
+        screen.apart(move || context(&one));
+    }
+    false
+}
+
+pub(super) fn export(screen: &mut Screen, argument: &str) -> bool {
+    if argument.is_empty() {
+        screen.view.tell("name the file: `/export notes.md`, or `/export notes.html` for a browser");
+        return false;
+    }
+    let output = screen.directory.join(argument);
+    let is_html = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
+    let format = if is_html { ExportFormat::Html } else { ExportFormat::Markdown };
+    if let Some(session) = screen.one() {
+        screen.apart(move || sessions::export(&Export { session, format, output: Some(PathBuf::from(&output)) }));
+    }
+    false
+}
+
+pub(super) fn name(screen: &mut Screen, argument: &str) -> bool {
+    let name = argument.to_owned();
+    if let Some(one) = screen.one() {
+        screen.apart(move || rename(&one, &name));
+    }
+    false
+}
+
+pub(super) fn trace(screen: &mut Screen, argument: &str) -> bool {
+    let Some(last) = number(screen, argument, LAST_RECORDS) else { return false };
+    if let Some(session) = screen.one() {
+        screen.apart(move || replay(&Replay { session, to: None, last: Some(last), against_current: false }));
+    }
+    false
+}
+
+pub(super) fn undo_turns(screen: &mut Screen, argument: &str) -> bool {
+    let Some(turns) = number(screen, argument, 1) else { return false };
+    let directory = Some(screen.directory.clone());
+    screen.view.end_line();
+    screen.report = Some(tokio::spawn(async move { undo::run(&Undo { turns, directory }).await }));
+    false
+}
+
+/// A number above zero, or what holds without one.
+fn number(screen: &mut Screen, argument: &str, otherwise: u32) -> Option<u32> {
+    if argument.is_empty() {
+        return Some(otherwise);
+    }
+    let number = argument.parse().ok().filter(|number| *number > 0);
+    if number.is_none() {
+        screen.view.tell("what follows the command has to be a number above zero");
+    }
+    number
+}
+
+const LAST_RECORDS: u32 = 20;
