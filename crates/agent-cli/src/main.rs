@@ -50,6 +50,8 @@ fn main() -> ExitCode {
     let thread = threads::keep_one(&runtime);
     let code = runtime.block_on(async {
         let code = told(dispatch(cli, first.as_deref(), thread).await);
+        // A question may still wait on another thread for its key.
+        terminal::give_back();
         unread::end(code).await
     });
     // A thread that reads the terminal cannot be stopped, and leaving does not wait for it.

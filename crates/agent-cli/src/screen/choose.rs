@@ -7,6 +7,7 @@ use crate::screen::edit::editor::Input;
 use crate::screen::edit::layout::{around_cursor, cut, laid_out};
 use crate::screen::edit::line::{Line, Move};
 use crate::screen::keys::{Keys, next};
+use crate::screen::signals;
 use crate::screen::terminal::{self, KeyByKey, Region, clean, inline};
 use std::io;
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
@@ -151,6 +152,7 @@ impl Chooser {
 /// # Errors
 /// Standard input is no terminal.
 pub(crate) fn ask(mut chooser: Chooser, is_coloured: bool) -> io::Result<Option<usize>> {
+    signals::end_in_order().map_err(io::Error::other)?;
     let _terminal = KeyByKey::take()?;
     let _rows = terminal::Shown::begin(is_coloured);
     let mut keys = Keys::default();

@@ -4,6 +4,7 @@
 
 use crate::screen::edit::editor::Input;
 use crate::screen::keys::{Keys, next};
+use crate::screen::signals;
 use crate::screen::terminal::{KeyByKey, forget_half_typed_line, say};
 use std::io;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 /// # Errors
 /// The terminal cannot be read.
 pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
+    signals::end_in_order().map_err(io::Error::other)?;
     let _terminal = KeyByKey::take()?;
     std::thread::sleep(TO_READ);
     forget_half_typed_line();

@@ -115,6 +115,11 @@ impl Keys {
                 }
                 continue;
             }
+            // The parser would make one key of both, and text of what follows.
+            if *byte == ESCAPE && self.tail.last() == Some(&ESCAPE) {
+                self.parser.parse(&[], false);
+                self.keys(&mut inputs);
+            }
             if self.tail.len() == BEGIN.len() {
                 self.tail.remove(0);
             }
@@ -166,6 +171,7 @@ impl Keys {
 /// What a terminal puts around what is pasted.
 const BEGIN: &[u8] = b"\x1b[200~";
 const END: &[u8] = b"\x1b[201~";
+const ESCAPE: u8 = 0x1b;
 /// The bytes of a key come together.
 const ESCAPE_PAUSE: Duration = Duration::from_millis(50);
 const PASTE_PAUSE: Duration = Duration::from_secs(1);
@@ -206,6 +212,20 @@ mod tests {
         let mut keys = Keys::default();
         assert_eq!(keys.take(b"\x1b"), []);
         assert_eq!(keys.quiet(), [key(KeyCode::Escape, Modifiers::NONE)]);
+    }
+
+    #[test]
+    fn two_escape_characters_at_once_are_two_keys() {
+        for size in [1, 2] {
+            let mut keys = Keys::default();
+            let mut inputs: Vec<Input> = b"\x1b\x1b".chunks(size).flat_map(|piece| keys.take(piece)).collect();
+            inputs.extend(keys.quiet());
+            assert_eq!(inputs, [key(KeyCode::Escape, Modifiers::NONE), key(KeyCode::Escape, Modifiers::NONE)]);
+            assert_eq!(keys.quiet(), []);
+            // Some terminals put one before a cursor key that is pressed with Alt.
+            let inputs: Vec<Input> = b"\x1b\x1b[A".chunks(size).flat_map(|piece| keys.take(piece)).collect();
+            assert_eq!(inputs, [key(KeyCode::Escape, Modifiers::NONE), key(KeyCode::Up, Modifiers::NONE)]);
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::screen::terminal::{self, say};
+use crate::screen::threads;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc;
 
@@ -54,14 +56,43 @@ impl Drop for Signals {
     }
 }
 
+/// Whether somebody listens, or did.
+static IS_HEARD: AtomicBool = AtomicBool::new(false);
 static LEFT: Mutex<Option<mpsc::UnboundedReceiver<Signal>>> = Mutex::new(None);
 
 /// Listens from now on. Signals that come while nobody looks are kept. From now on they no longer end the program by themselves, so nothing
 /// that is written may hold up the thread that answers them.
 pub(crate) fn listen() -> Result<Signals, Failure> {
     terminal::queue()?;
+    IS_HEARD.store(true, Ordering::Relaxed);
     let coming = streams().map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))?;
     Ok(Signals { coming: Some(coming) })
+}
+
+/// Signals go on to end the program as they end any, from now on with the terminal given back: for a question outside of a session. Where
+/// somebody listens already, nothing changes.
+///
+/// # Errors
+/// When the system gives no thread.
+pub(crate) fn end_in_order() -> Result<(), Failure> {
+    if IS_HEARD.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    threads::start("signals", move || {
+        let Ok(runtime) = threads::runtime() else { return };
+        runtime.block_on(async {
+            let Ok(mut coming) = streams() else { return };
+            let _ = ready.send(());
+            if let Some(signal) = coming.recv().await {
+                terminal::give_back();
+                std::process::exit(i32::from(signal.failure().code));
+            }
+        });
+    })?;
+    // Where it cannot listen, signals do what they did.
+    let _ = is_ready.recv();
+    Ok(())
 }
 
 /// Has the system refuse a write beyond the limit on file size (`ulimit -f`), as it does with a full disk, instead of ending the program with

@@ -29,6 +29,7 @@ mod prompt;
 mod providers;
 mod pty;
 mod pty_back;
+mod pty_keys;
 mod pty_queue;
 mod sandbox;
 mod schema;

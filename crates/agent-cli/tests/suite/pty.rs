@@ -16,7 +16,7 @@ fn command_on_terminal(scratch: &Scratch, arguments: &str) -> Option<Running> {
 }
 
 #[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
-fn program_on_terminal(scratch: &Scratch, line: &str) -> Option<Running> {
+pub(crate) fn program_on_terminal(scratch: &Scratch, line: &str) -> Option<Running> {
     if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: `script` of util-linux is not there, so there is no terminal to test on");
         return None;

@@ -98,7 +98,7 @@ fn only_messages_that_began_a_turn_are_offered() {
     let wait = Step::call("bash", json!({"command": "until [ -e go ]; do sleep 0.02; done"}));
     let model = Model::script([wait, Step::text("Well.")]);
     let Some(mut running) = on_terminal(&scratch, &model, "--permission-mode bypass --sandbox off") else { return };
-    running.wait_for("> ");
+    running.wait_for_screen(|screen| screen.contains("\n>\nscripted-model · bypass\n"));
     escape_twice(&mut running);
     running.wait_for("there is no message to go back to");
     running.write("begin\r");
@@ -120,8 +120,8 @@ fn only_messages_that_began_a_turn_are_offered() {
     running.write("\x15\x04");
     running.end().assert_code(0);
     let Some(mut running) = on_terminal(&scratch, &model, "--no-session") else { return };
-    running.wait_for("> ");
-    // Two that come at once are one key of the terminal.
+    running.wait_for_screen(|screen| screen.contains("\n>\nscripted-model · default\n"));
+    // Two that come at once are two.
     running.write("\x1b\x1b");
     running.wait_for("this session is not kept");
     running.write("\x04");

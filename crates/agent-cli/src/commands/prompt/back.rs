@@ -21,10 +21,10 @@ pub(super) enum Looked {
 
 impl Screen {
     /// Esc was pressed where there is nothing to stop and nothing in the line.
-    pub(super) fn escape_at_rest(&mut self, is_double: bool) {
+    pub(super) fn escape_at_rest(&mut self) {
         let Some(desk) = self.desk.as_mut().filter(|desk| desk.editor.is_blank()) else { return };
         let before = desk.last_escape.replace(Instant::now());
-        if !is_double && before.is_none_or(|before| before.elapsed() > DOUBLE) {
+        if before.is_none_or(|before| before.elapsed() > DOUBLE) {
             return;
         }
         desk.last_escape = None;

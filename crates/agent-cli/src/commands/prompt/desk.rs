@@ -154,7 +154,7 @@ impl Screen {
                 self.view.tell("Ctrl-D quits only at rest: Ctrl-C or Esc stops the turn, Ctrl-C twice quits");
             }
             Wish::Stop if self.is_working() && !self.is_stopping() => drop(self.interrupt()),
-            Wish::Stop if self.is_idle() => self.escape_at_rest(is_double_escape(input)),
+            Wish::Stop if self.is_idle() => self.escape_at_rest(),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
             Wish::Unfold => self.view.unfold(),
@@ -326,11 +326,6 @@ pub(super) async fn end_of_writing(writing: Option<&mut Writing>) -> io::Result<
     }
 }
 
-/// Two Esc that came at once are read as one key.
-fn is_double_escape(input: &Input) -> bool {
-    matches!(input, Input::Key(key) if key.modifiers.contains(Modifiers::ALT))
-}
-
 /// Up, in any of its names.
 fn is_up(input: &Input) -> bool {
     match input {
@@ -370,7 +365,7 @@ pub(super) const HELP: &[&str] = &[
     "Ctrl-C    stops the turn; twice quits",
 ];
 pub(super) const EDITING_HELP: &[&str] = &[
-    "Esc       stops the turn",
+    "Esc       stops the turn; Esc Esc at rest goes back to an earlier message",
     "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
     "Alt-Enter while the agent works: sends the message at the end of the turn",
     "Up, Down  messages before; Ctrl-R searches them; Up takes back a message that waits",

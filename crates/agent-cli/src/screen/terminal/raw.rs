@@ -96,10 +96,9 @@ impl Drop for Raw {
     }
 }
 
-/// The terminal while one key is waited for, Ctrl-C among them: nothing is echoed, pastes are marked.
-pub(crate) struct KeyByKey {
-    before: Termios,
-}
+/// The terminal while one key is waited for, Ctrl-C among them: nothing is echoed, pastes are marked. What ends the program meanwhile
+/// [gives it back](give_back).
+pub(crate) struct KeyByKey(());
 
 impl KeyByKey {
     /// Takes the terminal.
@@ -109,6 +108,7 @@ impl KeyByKey {
     pub(crate) fn take() -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let mut raw = before.clone();
+        *before_keys() = Some(before);
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ISIG);
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;
         raw.special_codes[SpecialCodeIndex::VTIME] = 0;
@@ -116,17 +116,28 @@ impl KeyByKey {
         if io::stdout().is_terminal() {
             let _ = queue::write(Kind::Aside, MARK_PASTES);
         }
-        Ok(Self { before })
+        Ok(Self(()))
     }
 }
 
 impl Drop for KeyByKey {
     fn drop(&mut self) {
-        if io::stdout().is_terminal() {
-            let _ = queue::write(Kind::Aside, UNMARK_PASTES);
-        }
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+        give_back();
     }
+}
+
+/// Gives the terminal back from which a key is waited for, if one is.
+pub(crate) fn give_back() {
+    let Some(before) = before_keys().take() else { return };
+    live::end();
+    if io::stdout().is_terminal() {
+        let _ = queue::write(Kind::Aside, UNMARK_PASTES);
+    }
+    let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
+}
+
+fn before_keys() -> MutexGuard<'static, Option<Termios>> {
+    BEFORE_KEYS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Stops this program as Ctrl-Z stops any, where there is a shell that could have it go on. Returns after that.
@@ -173,6 +184,8 @@ pub(crate) fn hold_keys() -> MutexGuard<'static, ()> {
 }
 
 static KEYS: Mutex<()> = Mutex::new(());
+/// How the terminal was before one key was waited for.
+static BEFORE_KEYS: Mutex<Option<Termios>> = Mutex::new(None);
 const MARK_PASTES: &str = "\x1b[?2004h";
 const UNMARK_PASTES: &str = "\x1b[?2004l";
 /// Keeps the title on the terminal's stack; empties it, and takes it from there.
