@@ -43,6 +43,8 @@ pub(crate) struct Settings {
     /// How long answers of the provider are waited for.
     pub(crate) timeouts: Timeouts,
     pub(crate) permissions: Permissions,
+    /// The loosest permission mode that the repository's configuration lets the user have.
+    pub(crate) loosest: PermissionMode,
     /// What commands run in, where they do.
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
     /// Where the agent finds the programs that it runs by itself.
@@ -85,6 +87,7 @@ impl Settings {
         }
         let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
         let hooks = hooks(&repository, &trust, ground, options)?;
+        let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -106,6 +109,7 @@ impl Settings {
             limits,
             timeouts: timeouts(options, &user),
             permissions,
+            loosest,
             sandbox,
             programs,
             git_settings,

@@ -157,6 +157,7 @@ impl Screen {
             Wish::Stop if self.is_idle() => self.escape_at_rest(),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
+            Wish::NextMode => self.next_mode(),
             Wish::Unfold => self.view.unfold(),
         }
         false

@@ -7,6 +7,7 @@ mod back;
 mod choosing;
 mod desk;
 mod does;
+mod modes;
 mod question;
 pub(crate) mod registry;
 mod reports;
@@ -14,6 +15,7 @@ mod sitting;
 mod status;
 mod waiting;
 
+use crate::config::settings::Settings;
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
 use crate::screen::signals::{Signal, Signals};
@@ -25,8 +27,9 @@ use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::lifecycle;
+use agent_core::lifecycle::Commitment;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind};
+use agent_core::session::{Outcome, OutcomeKind, SessionConfig};
 use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
 use back::end_of_look;
@@ -80,6 +83,11 @@ struct Screen {
     waiting: Waiting,
     /// The session's id; empty where it is not kept.
     id: String,
+    /// What holds for the session, and what it was put together from.
+    config: Option<Box<SessionConfig>>,
+    settings: Arc<Settings>,
+    /// Commands that have to succeed before the work counts as done.
+    commitments: Vec<Commitment>,
     /// A command that runs. Until its end nothing more is read.
     report: Option<Report>,
     /// Where the person goes on when the session is left for another one.
@@ -113,6 +121,9 @@ impl Screen {
             desk: None,
             waiting: Waiting::default(),
             id: String::new(),
+            config: None,
+            settings: Arc::default(),
+            commitments: Vec::new(),
             report: None,
             next: None,
         }
@@ -202,6 +213,7 @@ impl Screen {
                 self.say_what_is_gone();
                 self.prompt_if_idle();
             }
+            Notice::Configured(config) => self.configured(config),
             Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());

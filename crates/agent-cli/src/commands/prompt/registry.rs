@@ -1,7 +1,7 @@
 //! The commands at the prompt: one table, from which the prompt, `/help`, Tab, `agent commands` and the documentation take them.
 
 use super::Screen;
-use super::{does, reports};
+use super::{does, modes, reports};
 use serde::Serialize;
 
 /// A command of the program itself.
@@ -63,6 +63,14 @@ pub(super) const BUILTINS: &[Builtin] = &[
         run: does::cost,
     },
     Builtin {
+        name: "diff",
+        aliases: &[],
+        arguments: "",
+        help: "shows what this session changed in files, as far as it can be undone",
+        when: When::AtRest,
+        run: reports::diff,
+    },
+    Builtin {
         name: "export",
         aliases: &[],
         arguments: "FILE",
@@ -79,12 +87,36 @@ pub(super) const BUILTINS: &[Builtin] = &[
         run: does::help,
     },
     Builtin {
+        name: "mode",
+        aliases: &[],
+        arguments: "[MODE]",
+        help: "changes the permission mode (`default`, `accept-edits`, `plan`, `bypass`), from a list without MODE; Shift-Tab goes to the next one",
+        when: When::Any,
+        run: modes::change_mode,
+    },
+    Builtin {
+        name: "model",
+        aliases: &[],
+        arguments: "[ID]",
+        help: "changes the model, from a list without ID; the provider stays",
+        when: When::AtRest,
+        run: modes::change_model,
+    },
+    Builtin {
         name: "more",
         aliases: &[],
         arguments: "",
         help: "raises every limit by its initial amount and continues",
         when: When::Any,
         run: does::more,
+    },
+    Builtin {
+        name: "permissions",
+        aliases: &[],
+        arguments: "",
+        help: "shows the permission mode and the rules",
+        when: When::Any,
+        run: modes::permissions,
     },
     Builtin {
         name: "quit",
@@ -111,12 +143,28 @@ pub(super) const BUILTINS: &[Builtin] = &[
         run: reports::trace,
     },
     Builtin {
+        name: "trust",
+        aliases: &[],
+        arguments: "[yes|no]",
+        help: "shows what trust in this repository enables; `yes` trusts it and `no` withdraws that, from the next session on",
+        when: When::AtRest,
+        run: reports::trust_workspace,
+    },
+    Builtin {
         name: "undo",
         aliases: &[],
         arguments: "[N]",
         help: "restores the files that the agent changed in its last N turns (1 without N), as `agent undo` does",
         when: When::AtRest,
         run: reports::undo_turns,
+    },
+    Builtin {
+        name: "verify",
+        aliases: &[],
+        arguments: "[CMD]",
+        help: "has CMD succeed after each message before the work counts as done; without CMD, shows what is checked",
+        when: When::AtRest,
+        run: modes::verify,
     },
 ];
 

@@ -2,11 +2,13 @@
 //! and write what they have to say themselves.
 
 use super::Screen;
-use crate::commands::args::Undo;
+use crate::commands::args::{Trust, Undo};
 use crate::commands::sessions::args::{Export, ExportFormat, One, Place, Replay};
-use crate::commands::sessions::{self, context, rename, replay};
-use crate::commands::undo;
+use crate::commands::sessions::{self, context, outlook, rename, replay};
+use crate::commands::{trust, undo};
 use crate::failure::Failure;
+use crate::screen::change::Changes;
+use crate::screen::terminal::{Style, Tint, inline};
 use std::path::PathBuf;
 use tokio::task::JoinHandle;
 
@@ -85,6 +87,48 @@ pub(super) fn trace(screen: &mut Screen, argument: &str) -> bool {
     if let Some(session) = screen.one() {
         screen.apart(move || replay(&Replay { session, to: None, last: Some(last), against_current: false }));
     }
+    false
+}
+
+/// Between now and how the files were before the first turn of this session.
+pub(super) fn diff(screen: &mut Screen, _: &str) -> bool {
+    if screen.one().is_none() {
+        return false;
+    }
+    let (directory, id, style) = (screen.directory.clone(), screen.id.clone(), screen.style);
+    screen.view.end_line();
+    screen.report = Some(tokio::spawn(async move {
+        let Some(undone) = outlook(&directory, &id, 0).await? else {
+            style.say(Tint::Dim, "this session changed no file of which the old content is kept");
+            return Ok(0);
+        };
+        for (path, old, new) in &undone.contents {
+            show_change(style, path, old.as_deref(), new.as_deref());
+        }
+        for (path, reason) in &undone.left {
+            style.say(Tint::Dim, &format!("  {}: not shown, {}", inline(path), inline(reason)));
+        }
+        Ok(0)
+    }));
+    false
+}
+
+fn show_change(style: Style, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
+    match Changes::between(path, old, new) {
+        Some(changes) => changes.rows().iter().for_each(|(tint, row)| style.say(*tint, row)),
+        None => style.say(Tint::Dim, &format!("  {} changed, and is no text", inline(path))),
+    }
+}
+
+pub(super) fn trust_workspace(screen: &mut Screen, argument: &str) -> bool {
+    let (yes, revoke) = (argument == "yes", argument == "no");
+    if !(yes || revoke || argument.is_empty()) {
+        screen.view.tell("`/trust` shows what trust enables, `/trust yes` trusts, `/trust no` withdraws that");
+        return false;
+    }
+    let directory = Some(screen.directory.clone());
+    let asked = Trust { show: !yes && !revoke, revoke, outside_sandbox: false, yes, directory };
+    screen.apart(move || trust::run(&asked));
     false
 }
 

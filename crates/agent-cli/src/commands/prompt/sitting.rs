@@ -6,7 +6,7 @@ use super::desk::Desk;
 use super::status::Status;
 use crate::commands::run::going_on;
 use crate::commands::sessions::{Earlier, branched, take_files_back};
-use crate::config::options::{Options, OutputFormat, Seat, Verification};
+use crate::config::options::{Mode, Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::paced::Unread;
@@ -85,7 +85,8 @@ impl Sitting {
             opened(settings, &options, chosen, Some(approver), verification.commitments()).await
         };
         let (opened, settings) = unless_signalled(signals, begin).await?;
-        let (mut screen, runner, mut notices) = self.shown(opened, &settings);
+        let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
+        screen.commitments = verification.commitments();
         let mut keyboard = self.sit_down(&screen)?;
         let (handle, id) = (screen.handle.clone(), screen.id.clone());
         let task = tokio::spawn(runner.run());
@@ -130,12 +131,13 @@ impl Sitting {
     }
 
     /// Shows what session this is and where it stands.
-    fn shown(&mut self, opened: Opened, settings: &Settings) -> (Screen, Runner, agent_runner::Notices) {
+    fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
         let Opened { runner, handle, notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
         let options = &self.options;
         let level = Level::of(options.quiet, options.verbose);
         let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
         screen.directory.clone_from(&settings.directory);
+        screen.settings = Arc::clone(settings);
         screen.view.show_changes_in(&settings.directory);
         screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
         screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
@@ -201,6 +203,8 @@ impl Sitting {
             session_id: next_id,
             continue_newest: false,
             fork_session: false,
+            model: screen.model().or_else(|| self.options.model.clone()),
+            permission_mode: screen.mode().map(Mode::from).or(self.options.permission_mode),
             ..self.options.clone()
         };
         Ok(())

@@ -36,6 +36,8 @@ pub(crate) enum Wish {
     Stop,
     /// To write the text in a program of its own.
     Write,
+    /// The next permission mode: Shift-Tab.
+    NextMode,
     /// To see what was left out: Ctrl-O.
     Unfold,
 }
@@ -200,6 +202,9 @@ impl Editor {
     }
 
     fn key(&mut self, key: KeyEvent) -> Wish {
+        if key.code == KeyCode::BackTab {
+            return Wish::NextMode;
+        }
         if key.code == KeyCode::Tab {
             self.complete();
             return Wish::None;
