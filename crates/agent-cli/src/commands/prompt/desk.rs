@@ -372,6 +372,7 @@ pub(super) const EDITING_HELP: &[&str] = &[
     "Up, Down  messages before; Ctrl-R searches them; Up takes back a message that waits",
     "Tab       completes /commands and paths that begin with @",
     "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
+    "Shift-Tab changes the permission mode",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
     "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
 ];
