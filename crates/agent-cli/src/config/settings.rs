@@ -14,6 +14,7 @@ use crate::hooks::programs::Trust;
 use crate::hooks::trust;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
+use crate::session::own::{HEADLESS_MODEL_CALLS, HEADLESS_TOOL_CALLS};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
 use crate::walls::search_path;
@@ -133,8 +134,8 @@ fn effective_limits(
 ) -> Result<Limits, Failure> {
     let mut limits = match seat {
         Seat::Headless | Seat::Looking => Limits {
-            max_model_calls: Some(500),
-            max_tool_calls: Some(2_000),
+            max_model_calls: Some(HEADLESS_MODEL_CALLS),
+            max_tool_calls: Some(HEADLESS_TOOL_CALLS),
             // No person is there to see that it gets nowhere.
             max_failures_in_row: Some(30),
             // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.

@@ -82,6 +82,12 @@ impl Raise {
     }
 }
 
+/// The limits that there are, a phrase each.
+pub(crate) fn shown(limits: &Limits) -> Vec<String> {
+    let lines = changed(&Limits::default(), limits).into_iter();
+    lines.map(|line| line.trim_end_matches(" (before: none)").replace(':', "")).collect()
+}
+
 /// What limits a session otherwise than it did, a line each.
 pub(crate) fn changed(old: &Limits, new: &Limits) -> Vec<String> {
     let number = |limit: u64| limit.to_string();

@@ -4,7 +4,6 @@ use super::file::{FileJournal, OpenError, Reopened, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
 use super::read::{Reader, Recovered};
-use super::regular::open_regular;
 use super::salvage::may_have_begun;
 use agent_core::agent::Event;
 use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
@@ -144,7 +143,7 @@ impl SessionStore {
         let path = self.existing(id)?;
         let lock = lock(&path)?;
         // The journal goes first: what is left over without it belongs to nobody.
-        for extension in ["jsonl", "torn", "v1", "new", NAME, "lock"] {
+        for extension in ["jsonl", "torn", "v1", "new", super::beside::NAME, super::beside::NOTE, "lock"] {
             let path = path.with_extension(extension);
             match fs::remove_file(&path) {
                 Ok(()) => {}
@@ -155,40 +154,6 @@ impl SessionStore {
         index::forget(&self.folder, id);
         drop(lock);
         Ok(())
-    }
-
-    /// Gives a session a name, or takes its name away with an empty one.
-    ///
-    /// # Errors
-    /// [`StoreError`] when there is no such session, or the name cannot be written.
-    pub fn rename(&self, id: &str, name: &str) -> Result<(), StoreError> {
-        let path = self.existing(id)?.with_extension(NAME);
-        let failed = |source| StoreError::Io { path: path.clone(), source };
-        if name.is_empty() {
-            return match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
-                _ => Ok(()),
-            };
-        }
-        // A link in its place is replaced, not followed.
-        let new = path.with_extension("name-new");
-        drop(fs::remove_file(&new));
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&new).and_then(|mut file| io::Write::write_all(&mut file, name.as_bytes()));
-        written.and_then(|()| fs::rename(&new, &path)).map_err(failed)
-    }
-
-    /// The name that a session was given.
-    #[must_use]
-    pub fn name(&self, id: &str) -> Option<String> {
-        let path = self.existing(id).ok()?.with_extension(NAME);
-        let mut name = String::new();
-        let file = open_regular(&path, fs::OpenOptions::new().read(true)).ok()?;
-        io::Read::read_to_string(&mut io::Read::take(file, LONGEST_NAME), &mut name).ok()?;
-        Some(name).filter(|name| !name.trim().is_empty())
     }
 
     /// The id of the session that this one abbreviates: its own, or the only one that begins so.
@@ -297,10 +262,6 @@ impl SessionStore {
         index.keep(|id| there.contains(id));
     }
 }
-
-/// What the file beside a journal is called that holds the session's name.
-const NAME: &str = "name";
-const LONGEST_NAME: u64 = 1_000;
 
 /// What a branch has with its parent.
 struct Shared {

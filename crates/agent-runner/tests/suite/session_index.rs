@@ -3,7 +3,7 @@
 use agent_core::journal::{Entry, Header, Record};
 use agent_core::ports::Journal;
 use agent_core::session::{Event, SessionConfig};
-use agent_runner::journal::{Said, SessionStore};
+use agent_runner::journal::{Said, SessionStore, StoreError};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -156,7 +156,7 @@ async fn the_newest_is_one_in_which_something_was_said() {
 #[test]
 fn sessions_have_names_and_ids_may_be_abbreviated() {
     let root = tempfile::tempdir().unwrap();
-    let store = SessionStore::new(root.path(), Path::new("/work"));
+    let store = SessionStore::new(root.path(), "/work".as_ref());
     for id in ["abc-1", "abd-2", "abc"] {
         drop(store.create(id).unwrap());
     }
@@ -175,4 +175,6 @@ fn sessions_have_names_and_ids_may_be_abbreviated() {
     drop(store.create("abc").unwrap());
     assert_eq!(store.name("abc"), None, "the name went with the session");
     assert!(store.rename("nope", "x").is_err());
+    store.set_note("abd-2", "{}").unwrap();
+    assert_eq!((store.note("abd-2").as_deref(), store.note("abc")), (Some("{}"), None));
 }

@@ -3,7 +3,6 @@
 use super::Screen;
 use super::desk::{EDITING_HELP, HELP};
 use super::registry::{self, Builtin, Meant, When};
-use super::sitting::Next;
 use crate::screen::terminal::inline;
 use crate::session::limits::{next_raise, raised};
 use agent_core::agent::Turns;
@@ -46,11 +45,6 @@ impl Screen {
         self.desk.iter_mut().for_each(|desk| desk.editor.give_back(&[line.to_owned()]));
         self.prompt_if_idle();
     }
-}
-
-pub(super) fn clear(screen: &mut Screen, _: &str) -> bool {
-    screen.next = Some(Next::New);
-    false
 }
 
 pub(super) fn compact(screen: &mut Screen, _: &str) -> bool {

@@ -7,6 +7,7 @@ mod back;
 mod choosing;
 mod desk;
 mod does;
+mod elsewhere;
 mod modes;
 mod question;
 pub(crate) mod registry;

@@ -1,7 +1,7 @@
 //! The commands at the prompt: one table, from which the prompt, `/help`, Tab, `agent commands` and the documentation take them.
 
 use super::Screen;
-use super::{does, modes, reports};
+use super::{does, elsewhere, modes, reports};
 use serde::Serialize;
 
 /// A command of the program itself.
@@ -31,12 +31,20 @@ pub(super) enum When {
 /// All of them, by their names.
 pub(super) const BUILTINS: &[Builtin] = &[
     Builtin {
+        name: "branch",
+        aliases: &[],
+        arguments: "",
+        help: "goes on in a copy of this session; this one is kept as it is",
+        when: When::AtRest,
+        run: elsewhere::branch,
+    },
+    Builtin {
         name: "clear",
         aliases: &[],
         arguments: "",
         help: "begins a new session; this one is kept",
         when: When::AtRest,
-        run: does::clear,
+        run: elsewhere::clear,
     },
     Builtin {
         name: "compact",
@@ -133,6 +141,22 @@ pub(super) const BUILTINS: &[Builtin] = &[
         help: "gives this session a name, which lists show; without one, takes it away",
         when: When::Any,
         run: reports::name,
+    },
+    Builtin {
+        name: "resume",
+        aliases: &[],
+        arguments: "[ID]",
+        help: "goes to another session, from a list without ID, as it was used",
+        when: When::AtRest,
+        run: elsewhere::resume,
+    },
+    Builtin {
+        name: "rewind",
+        aliases: &[],
+        arguments: "",
+        help: "goes back to before an earlier message, from a list, with the files or without, as Esc Esc does",
+        when: When::AtRest,
+        run: elsewhere::rewind,
     },
     Builtin {
         name: "trace",

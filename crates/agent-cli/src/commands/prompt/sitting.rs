@@ -22,6 +22,7 @@ use crate::screen::view::Level;
 use crate::screen::{keys, terminal};
 use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::Raise;
+use crate::session::own::own;
 use crate::session::setup::Opened;
 use agent_runner::{End, Runner};
 use std::sync::Arc;
@@ -48,6 +49,10 @@ pub(super) enum Next {
     Before { message: Earlier, with_files: bool },
     /// To a new one.
     New,
+    /// To one with all that was said in this one.
+    Branch,
+    /// To this one.
+    Other(String),
 }
 
 /// What is read from the person.
@@ -78,13 +83,19 @@ impl Sitting {
     /// One session, from its beginning until it is left.
     async fn session(&mut self, verification: &Verification, signals: &mut Signals) -> Result<Left, Failure> {
         let (approver, questions) = ScreenApprover::new();
-        let options = self.options.clone();
+        let asked = self.options.clone();
         let begin = async {
+            let (options, own) = apart::apart(move || own(&asked)).await??;
+            if let Some(own) = own.filter(|_| !options.quiet) {
+                terminal::say(&own);
+            }
             let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
             let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
-            opened(settings, &options, chosen, Some(approver), verification.commitments()).await
+            let bound = verification.commitments();
+            let (opened, settings) = opened(settings, &options, chosen, Some(approver), bound).await?;
+            Ok((opened, settings, options))
         };
-        let (opened, settings) = unless_signalled(signals, begin).await?;
+        let (opened, settings, options) = unless_signalled(signals, begin).await?;
         let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
         screen.commitments = verification.commitments();
         let mut keyboard = self.sit_down(&screen)?;
@@ -132,7 +143,9 @@ impl Sitting {
 
     /// Shows what session this is and where it stands.
     fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
-        let Opened { runner, handle, notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
+        let Opened {
+            runner, handle, notices, id, model, window_tokens, before, repository, unfinished, reached, ..
+        } = opened;
         let options = &self.options;
         let level = Level::of(options.quiet, options.verbose);
         let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
@@ -162,6 +175,9 @@ impl Sitting {
             screen.view.show_all_it_can();
             screen.look_at_branch();
         }
+        if let Some((reached, raise)) = reached {
+            screen.ask_for_more(&reached, &raise);
+        }
         (screen, runner, notices)
     }
 
@@ -180,11 +196,14 @@ impl Sitting {
 
     /// Makes the next session where it begins with records of this one, and has the options name it.
     async fn go(&mut self, next: Next, screen: &mut Screen) -> Result<(), Failure> {
+        let is_another = matches!(next, Next::Other(_));
         let next_id = match next {
             Next::New => None,
+            Next::Other(id) => Some(id),
+            Next::Branch => Some(branched(&screen.directory, &screen.id, None)?),
             Next::Before { message, with_files } => {
                 let (directory, id) = (screen.directory.clone(), screen.id.clone());
-                let new_id = branched(&directory, &id, message.before)?;
+                let new_id = branched(&directory, &id, Some(message.before))?;
                 if with_files {
                     let undone = take_files_back(&directory, &id, message.before).await?;
                     let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
@@ -198,15 +217,39 @@ impl Sitting {
         };
         // What was written so far stands before what is said of the next one.
         terminal::told().await;
+        let options = match is_another {
+            true => as_it_was_used(&self.options),
+            false => Options {
+                model: screen.model().or_else(|| self.options.model.clone()),
+                permission_mode: screen.mode().map(Mode::from).or(self.options.permission_mode),
+                ..self.options.clone()
+            },
+        };
         self.options = Options {
             must_exist: next_id.is_some(),
             session_id: next_id,
             continue_newest: false,
             fork_session: false,
-            model: screen.model().or_else(|| self.options.model.clone()),
-            permission_mode: screen.mode().map(Mode::from).or(self.options.permission_mode),
-            ..self.options.clone()
+            ..options
         };
         Ok(())
+    }
+}
+
+/// The options for a session that was used with others: what was said on the command line was said of the one before.
+fn as_it_was_used(options: &Options) -> Options {
+    Options {
+        provider: None,
+        base_url: None,
+        api_key_env: None,
+        model: None,
+        fallback_model: Vec::new(),
+        permission_mode: None,
+        max_turns: None,
+        max_tool_calls: None,
+        max_total_tokens: None,
+        max_budget_usd: None,
+        max_wall_time: None,
+        ..options.clone()
     }
 }

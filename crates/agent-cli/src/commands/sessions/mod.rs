@@ -16,14 +16,15 @@ mod story;
 
 use crate::config::project::working_directory;
 use crate::failure::Failure;
-use crate::screen::terminal::{clean, escaped, inline, one_line, print, print_json, say};
+use crate::screen::choose::{self, Chooser};
+use crate::screen::terminal::{Style, clean, escaped, inline, one_line, print, print_json, say};
 use crate::session::setup::{self, store};
 use agent_core::agent;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
 use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
 use args::{Branch, List, One, Place, Rename, Sessions, SessionsCommand};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub(crate) use back::{Earlier, branched, earlier, outlook, take_files_back};
@@ -116,6 +117,43 @@ fn list(arguments: &List) -> Result<u8, Failure> {
     }
     Ok(0)
 }
+
+/// Sessions that can be resumed, each with a line that shows it, the newest first.
+pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<(String, String)>, Failure> {
+    let newest = store.newest_said(MOST_TO_CHOOSE, false).map_err(|error| failed(&error))?;
+    let shown = newest.sessions.into_iter().filter_map(|(session, said)| {
+        let Said::Words(words) = said else { return None };
+        let name = store.name(&session.id).map(|name| format!("{name}: ")).unwrap_or_default();
+        let shown = format!("{:>8}  {}", age(session.modified), one_line(&format!("{name}{words}"), 80));
+        Some((session.id, shown))
+    });
+    Ok(shown.collect())
+}
+
+/// Which session the person wants to resume.
+pub(crate) enum Picked {
+    /// None, after all.
+    None,
+    /// This one.
+    Session(String),
+    /// The newest: there are not several.
+    Newest,
+}
+
+/// Has the person at the terminal choose a session, where there are several.
+pub(crate) fn picked(directory: Option<&Path>) -> Result<Picked, Failure> {
+    let sessions = sessions_to_choose(&store(&working_directory(directory)?)?)?;
+    if sessions.len() < 2 {
+        return Ok(Picked::Newest);
+    }
+    let chooser = Chooser::new("Resume", sessions.iter().map(|(_, shown)| shown), 0);
+    let at = choose::ask(chooser, Style::for_stderr().is_on())
+        .map_err(|error| Failure::internal(format!("cannot read the choice: {error}")))?;
+    let session = at.and_then(|at| sessions.into_iter().nth(at));
+    Ok(session.map_or(Picked::None, |(id, _)| Picked::Session(id)))
+}
+
+const MOST_TO_CHOOSE: usize = 200;
 
 fn age(modified: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(modified).unwrap_or_default().as_secs();
