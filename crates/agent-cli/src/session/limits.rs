@@ -82,6 +82,17 @@ impl Raise {
     }
 }
 
+/// The limit of a kind that is counted over the whole session.
+pub(crate) const fn of(kind: LimitKind, limits: &Limits) -> Option<u64> {
+    match kind {
+        LimitKind::ModelCalls => limits.max_model_calls,
+        LimitKind::ToolCalls => limits.max_tool_calls,
+        LimitKind::TotalTokens => limits.max_total_tokens,
+        LimitKind::Cost => limits.max_cost_nano_usd,
+        _ => None,
+    }
+}
+
 /// The limits that there are, a phrase each.
 pub(crate) fn shown(limits: &Limits) -> Vec<String> {
     let lines = changed(&Limits::default(), limits).into_iter();

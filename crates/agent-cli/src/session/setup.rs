@@ -13,7 +13,7 @@ use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::system_prompt;
-use crate::session::limits::Raise;
+use crate::session::limits::{self, Raise};
 use crate::session::own;
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
@@ -109,7 +109,7 @@ pub(crate) fn open(
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
             config.permissions.allow.extend(answered.cloned());
             stay_denied(&old.config.permissions, &mut config.permissions);
-            let is_limited_as_before = old.config.limits == config.limits;
+            let limited = config.limits;
             let differs = old.config != config;
             if differs {
                 say_differences(&old.config, &config);
@@ -118,7 +118,7 @@ pub(crate) fn open(
             if differs || config.hooks.contains(&HookPoint::SessionStart) {
                 runner = runner.reconfigured(config);
             }
-            reached = old.reached.filter(|_| is_limited_as_before);
+            reached = old.reached.filter(|(reached, _)| limits::of(reached.kind, &limited) == Some(reached.limit));
             old.before
         }
         None => Before::default(),

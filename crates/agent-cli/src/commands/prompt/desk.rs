@@ -63,10 +63,7 @@ impl Desk {
         wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
-        let completions = Completions {
-            commands: registry::names().map(|name| format!("/{name}")).collect(),
-            directory: directory.to_owned(),
-        };
+        let completions = Completions { commands: Vec::new(), directory: directory.to_owned() };
         let mut editor = Editor::new(History::load(history_file(directory)), completions);
         if wanted.edit_mode == EditMode::Vi {
             editor.use_vi();
@@ -111,6 +108,12 @@ impl Desk {
         if self.call != Call::Off {
             self.raw.set_title(&format!("{what} · {}", self.project));
         }
+    }
+
+    /// Gives the terminal to a command of the person's until it ends.
+    pub(super) fn run(&mut self, command: JoinHandle<io::Result<String>>) {
+        self.raw.put_away();
+        self.writing = Some((COMMAND, command));
     }
 
     /// Opens a text in the person's editor.
@@ -183,7 +186,7 @@ impl Screen {
         if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
             desk.editor.remember(clean(text).as_ref());
         }
-        if self.is_working() && !is_answer && matches!(registry::meant(text), Meant::Message) {
+        if self.is_working() && !is_answer && matches!(registry::meant(text, &self.customs), Meant::Message) {
             self.send_meanwhile(text, shown, is_for_later);
             return false;
         }
@@ -302,8 +305,12 @@ impl Screen {
     /// The person's editor has ended.
     pub(super) fn written(&mut self, result: io::Result<String>) {
         let Some(desk) = self.desk.as_mut() else { return };
-        let is_json = desk.writing.take().is_some_and(|(kind, _)| kind == ".json");
+        let kind = desk.writing.take().map_or("", |(kind, _)| kind);
+        let is_json = kind == ".json";
         desk.raw.bring_back();
+        if kind == COMMAND {
+            return self.command_ended(result);
+        }
         let is_for_question = self.question.as_ref().is_some_and(|open| open.entry == Entry::Editor);
         match result {
             Ok(text) if is_for_question => self.edited_arguments(&text),
@@ -373,8 +380,11 @@ pub(super) const EDITING_HELP: &[&str] = &[
     "Tab       completes /commands and paths that begin with @",
     "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
     "Shift-Tab changes the permission mode",
+    "!command  runs a command as you, outside of the sandbox",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
     "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
 ];
+/// In the place of how a file's name ends: no file, but a command.
+const COMMAND: &str = "!";
 /// After less the person is still there.
 const LONG_WORK: Duration = Duration::from_secs(10);

@@ -1,17 +1,28 @@
 //! What the commands at the prompt do. Each is called with what follows its name, and returns whether to leave.
 
 use super::Screen;
+use super::custom::Custom;
 use super::desk::{EDITING_HELP, HELP};
 use super::registry::{self, Builtin, Meant, When};
-use crate::screen::terminal::inline;
+use crate::screen::choose::Chooser;
+use crate::screen::terminal::{clean, inline};
 use crate::session::limits::{next_raise, raised};
 use agent_core::agent::Turns;
 
 impl Screen {
     /// A line that is no answer: a command, or a message. Returns whether to leave.
     pub(super) fn command_or_message(&mut self, line: &str) -> bool {
-        match registry::meant(line) {
+        if let Some(command) = line.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty())
+            // What a pipe holds may be of anybody.
+            && self.is_typed
+        {
+            self.run_as_person(command);
+            return false;
+        }
+        let customs = self.customs.clone();
+        match registry::meant(line, &customs) {
             Meant::Message => self.handle.input(line),
+            Meant::Custom(custom, argument) => self.use_custom(line, custom, argument),
             Meant::Builtin(builtin, argument) => return self.command(line, builtin, argument),
             Meant::Unknown(near) => {
                 let name = inline(line.split_whitespace().next().unwrap_or_default());
@@ -20,6 +31,31 @@ impl Screen {
             }
         }
         false
+    }
+
+    /// The text of a command in a file goes to the agent; one of the repository's not before it was seen whole.
+    fn use_custom(&mut self, line: &str, custom: &Custom, argument: &str) {
+        let message = custom.message(argument);
+        if message.trim().is_empty() {
+            return self.not_done(line, &format!("/{} has no text", custom.name));
+        }
+        if !custom.is_of_repository || self.agreed.contains(&message) {
+            self.view.said(&message);
+            return self.handle.input(message);
+        }
+        self.view.tell(&format!("/{} is a command of the repository, which would say to the agent:", custom.name));
+        clean(&message).lines().for_each(|row| self.view.tell(&format!("  | {row}")));
+        let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
+        let is_open = self.choose(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
+            if at == 0 {
+                screen.agreed.insert(message.clone());
+                screen.handle.input(message);
+            }
+            false
+        });
+        if !is_open {
+            self.not_done(line, "not sent: a command of the repository is agreed to with a key, in the line editor");
+        }
     }
 
     fn command(&mut self, line: &str, builtin: &Builtin, argument: &str) -> bool {
@@ -61,6 +97,11 @@ pub(super) fn cost(screen: &mut Screen, _: &str) -> bool {
 pub(super) fn help(screen: &mut Screen, _: &str) -> bool {
     let editing = if screen.desk.is_some() { EDITING_HELP } else { &[] };
     registry::help_lines().iter().for_each(|line| screen.view.tell(line));
+    for custom in screen.customs.clone() {
+        let whose = if custom.is_of_repository { "the repository's" } else { "yours" };
+        let told = format!("/{} {}  {} ({whose})", custom.name, custom.hint, custom.description);
+        screen.view.tell(&inline(&told));
+    }
     HELP.iter().chain(editing).for_each(|line| screen.view.tell(line));
     false
 }

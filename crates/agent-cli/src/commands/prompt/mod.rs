@@ -5,6 +5,7 @@
 
 mod back;
 mod choosing;
+mod custom;
 mod desk;
 mod does;
 mod elsewhere;
@@ -12,6 +13,7 @@ mod modes;
 mod question;
 pub(crate) mod registry;
 mod reports;
+mod shell;
 mod sitting;
 mod status;
 mod waiting;
@@ -34,6 +36,7 @@ use agent_core::session::{Outcome, OutcomeKind, SessionConfig};
 use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
 use back::end_of_look;
+use custom::Custom;
 use desk::{Desk, end_of_writing};
 use question::{Open, next_line, put_next, until};
 use reports::{Report, end_of_report};
@@ -89,6 +92,9 @@ struct Screen {
     settings: Arc<Settings>,
     /// Commands that have to succeed before the work counts as done.
     commitments: Vec<Commitment>,
+    /// Commands in files, and the texts of the repository's that were agreed to.
+    customs: Vec<Custom>,
+    agreed: BTreeSet<String>,
     /// A command that runs. Until its end nothing more is read.
     report: Option<Report>,
     /// Where the person goes on when the session is left for another one.
@@ -125,6 +131,8 @@ impl Screen {
             config: None,
             settings: Arc::default(),
             commitments: Vec::new(),
+            customs: Vec::new(),
+            agreed: BTreeSet::new(),
             report: None,
             next: None,
         }
@@ -281,7 +289,8 @@ impl Screen {
     /// Returns whether to leave.
     fn interrupt(&mut self) -> bool {
         // The person's own editor has the terminal, and what its keys mean.
-        if self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
+        // So has a command that runs.
+        if self.report.is_some() || self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
             return false;
         }
         self.desk.iter().for_each(|desk| desk.give_up.paste());

@@ -1,6 +1,7 @@
 //! The commands at the prompt: one table, from which the prompt, `/help`, Tab, `agent commands` and the documentation take them.
 
 use super::Screen;
+use super::custom::Custom;
 use super::{does, elsewhere, modes, reports};
 use serde::Serialize;
 
@@ -209,12 +210,13 @@ pub(super) enum Meant<'a> {
     /// A message: it begins with a path, or with no word that is known or near one.
     Message,
     Builtin(&'static Builtin, &'a str),
+    Custom(&'a Custom, &'a str),
     /// No command, with the name that is nearest to it, if one is near.
-    Unknown(Option<&'static str>),
+    Unknown(Option<&'a str>),
 }
 
 /// What the line means.
-pub(super) fn meant(line: &str) -> Meant<'_> {
+pub(super) fn meant<'a>(line: &'a str, customs: &'a [Custom]) -> Meant<'a> {
     let Some(text) = line.strip_prefix('/') else { return Meant::Message };
     let (name, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     if name.contains('/') {
@@ -223,7 +225,10 @@ pub(super) fn meant(line: &str) -> Meant<'_> {
     if let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.is_called(name)) {
         return Meant::Builtin(builtin, argument.trim());
     }
-    match nearest(name) {
+    if let Some(custom) = customs.iter().find(|custom| custom.name == name) {
+        return Meant::Custom(custom, argument.trim());
+    }
+    match nearest(name, customs) {
         // `/tidy up` is said to the agent; `/compcat now` is a slip.
         None if !argument.is_empty() => Meant::Message,
         near => Meant::Unknown(near),
@@ -231,15 +236,16 @@ pub(super) fn meant(line: &str) -> Meant<'_> {
 }
 
 /// The name that was probably meant.
-fn nearest(name: &str) -> Option<&'static str> {
+fn nearest<'a>(name: &str, customs: &'a [Custom]) -> Option<&'a str> {
     let name = name.to_lowercase();
-    let near = names().map(|other| (strsim::jaro_winkler(&name, other), other));
+    let near = names().chain(customs.iter().map(|custom| custom.name.as_str()));
+    let near = near.map(|other| (strsim::jaro_winkler(&name, other), other));
     let nearest = near.max_by(|(one, _), (other, _)| one.total_cmp(other));
     nearest.filter(|(likeness, _)| *likeness >= NEAR).map(|(_, name)| name)
 }
 
 /// Every word that is a command.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
     BUILTINS.iter().flat_map(|builtin| [builtin.name].into_iter().chain(builtin.aliases.iter().copied()))
 }
 
@@ -279,8 +285,8 @@ const NEAR: f64 = 0.84;
 mod tests {
     use super::*;
 
-    fn unknown(line: &str) -> Option<Option<&'static str>> {
-        if let Meant::Unknown(near) = meant(line) { Some(near) } else { None }
+    fn unknown(line: &str) -> Option<Option<&str>> {
+        if let Meant::Unknown(near) = meant(line, &[]) { Some(near) } else { None }
     }
 
     #[test]
@@ -300,10 +306,10 @@ mod tests {
         assert_eq!(unknown("/compat now"), Some(Some("compact")));
         assert_eq!(unknown("/tidy"), Some(None));
         for message in ["/tidy up", "/etc/hosts", "/etc/hosts is wrong", "compact", ""] {
-            assert!(matches!(meant(message), Meant::Message), "{message}");
+            assert!(matches!(meant(message, &[]), Meant::Message), "{message}");
         }
-        assert!(matches!(meant("/help  me\n"), Meant::Builtin(Builtin { name: "help", .. }, "me")));
-        assert!(matches!(meant("/exit"), Meant::Builtin(Builtin { name: "quit", .. }, "")));
+        assert!(matches!(meant("/help  me\n", &[]), Meant::Builtin(Builtin { name: "help", .. }, "me")));
+        assert!(matches!(meant("/exit", &[]), Meant::Builtin(Builtin { name: "quit", .. }, "")));
     }
 
     /// The page lists what there is, in the same words.

@@ -1,9 +1,9 @@
 //! What one person does at one prompt: a session, or one after the other where the person goes from one to another. The terminal, the line
 //! editor and the keys stay.
 
-use super::Screen;
 use super::desk::Desk;
 use super::status::Status;
+use super::{Screen, custom, registry};
 use crate::commands::run::going_on;
 use crate::commands::sessions::{Earlier, branched, take_files_back};
 use crate::config::options::{Mode, Options, OutputFormat, Seat, Verification};
@@ -175,6 +175,12 @@ impl Sitting {
             screen.view.show_all_it_can();
             screen.look_at_branch();
         }
+        let (customs, unreadable) = custom::found(&settings.directory);
+        unreadable.iter().for_each(|why| screen.view.tell(&inline(why)));
+        if let Some(desk) = &mut screen.desk {
+            desk.editor.know_commands(customs.iter().map(|custom| custom.name.as_str()).chain(registry::names()));
+        }
+        screen.customs = customs;
         if let Some((reached, raise)) = reached {
             screen.ask_for_more(&reached, &raise);
         }

@@ -92,6 +92,11 @@ impl Editor {
         }
     }
 
+    /// Tab completes these commands from now on.
+    pub(crate) fn know_commands<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.completions.commands = names.map(|name| format!("/{name}")).collect();
+    }
+
     /// Keys mean from now on what they mean in vi.
     pub(crate) fn use_vi(&mut self) {
         self.vi = Some(Vi::default());
