@@ -68,6 +68,8 @@ impl Chooser {
             KeyCode::Escape => return Choice::Left,
             KeyCode::Enter => return self.left().get(self.at).map_or(Choice::Open, |at| Choice::Taken(*at)),
             KeyCode::Char(c) if is(Modifiers::CONTROL) => match c {
+                // So a terminal sends Enter that was not told otherwise.
+                'j' => return self.left().get(self.at).map_or(Choice::Open, |at| Choice::Taken(*at)),
                 'c' | 'd' | 'g' => return Choice::Left,
                 'p' => self.go(-1),
                 'n' => self.go(1),

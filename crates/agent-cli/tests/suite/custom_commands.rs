@@ -57,7 +57,7 @@ fn a_command_of_the_persons_is_sent_and_stands_above_the_repositorys() {
     scratch.write(".agent/commands/other.md", "Do it.");
     let model = Model::always(Step::text("Well."));
     let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
-    running.write("/review the parser\n/other\n/rewiev x\n");
+    running.write("/review the parser\n/other\n/revieww x\n");
     running.close_stdin();
     let ended = running.end();
     ended.assert_code(0).assert_says("not sent: a command of the repository is agreed to with a key");
@@ -91,5 +91,6 @@ fn a_command_of_the_shell_runs_as_the_person_and_its_output_is_theirs() {
     running.write("\x03");
     running.wait_for_screen(|screen| screen.contains("Tell the agent"));
     running.write("n/quit\r");
-    running.end().assert_code(0);
+    // Its exit code is that of the shell around it, which the key reached, too.
+    assert!(running.end().out.contains("to resume: agent resume"));
 }

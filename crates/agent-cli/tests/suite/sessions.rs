@@ -216,7 +216,7 @@ fn a_journal_cut_before_its_first_record_is_no_session() {
     let folder = scratch.journals()[0].parent().unwrap().to_owned();
     std::fs::write(folder.join("torn.jsonl"), "{\"se").unwrap();
     scratch.ended(&["sessions", "verify", "torn"]).assert_code(42).assert_says("a crash cut its first record");
-    scratch.ended(&["sessions", "show", "tor"]).assert_code(42).assert_says("`agent sessions list` shows");
+    scratch.ended(&["sessions", "show", "tornado"]).assert_code(42).assert_says("`agent sessions list` shows");
     scratch.run(&model, &["-p", "second", "--continue"]).assert_code(0);
     assert!(said(&model.last_body()).contains("first"), "the newest that was begun goes on");
     scratch.run(&model, &["-p", "third", "--session-id", "torn"]).assert_code(0);
