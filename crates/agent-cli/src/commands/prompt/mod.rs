@@ -120,6 +120,8 @@ impl Screen {
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
         let mut next_question = None;
+        // What a key means depends on what the agent does: the session says that first.
+        let mut has_begun = false;
         let mut frames = tokio::time::interval(status::FRAME);
         frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
@@ -143,7 +145,13 @@ impl Screen {
                     Signal::Interrupt => {}
                 },
                 notice = notices.recv() => match notice {
-                    Some(notice) => self.notice(&notice),
+                    Some(notice) => {
+                        self.notice(&notice);
+                        while !has_begun && let Ok(notice) = notices.try_recv() {
+                            self.notice(&notice);
+                        }
+                        has_begun = true;
+                    }
                     None => return 1,
                 },
                 Some(question) = put_next(&mut questions, &mut next_question) => {
@@ -161,7 +169,7 @@ impl Screen {
                         return self.exit_code();
                     }
                 }
-                line = next_line(lines), if !self.has_input_ended => match line {
+                line = next_line(lines), if has_begun && !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
                     None if self.end_input() => return self.exit_code(),
