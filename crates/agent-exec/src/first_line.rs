@@ -5,13 +5,22 @@ use crate::leads::Places;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether the interpreter of a script, or an absolute path in the script, lies in one of these places or goes through one. What is no script names
 /// none. A relative path is one of whatever directory the script is started in, so it counts as one that does. What `env` looks for is looked for in
 /// `directories`.
 pub(crate) fn leads_into(file: &Path, directories: &OsStr, places: &Places<'_>) -> bool {
     Search { directories, places }.is_led(file, MOST_SCRIPTS)
+}
+
+/// The first absolute path that a script names behind its first line and that lies in one of these places, or goes through one.
+#[must_use]
+pub fn named_in_script<P: AsRef<Path>>(file: &Path, places: &[P]) -> Option<PathBuf> {
+    let script = script(file)?;
+    let (_, body) = script.split_once('\n')?;
+    let places = Places::of(places);
+    paths(body).find(|path| places.are_on_the_way_of(path)).map(Path::to_path_buf)
 }
 
 struct Search<'a> {
