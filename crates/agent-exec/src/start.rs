@@ -3,9 +3,9 @@
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::fence::Fence;
-use crate::helper::Helper;
 #[cfg(target_os = "linux")]
 use crate::helper::keep::Leash;
+use crate::helper::{Helper, watch};
 use crate::lasting::on_lasting_thread;
 use crate::program;
 use crate::pump::{Drain, Feeder, OnOutput, Pump};
@@ -77,7 +77,8 @@ pub(crate) fn start<'a>(
     let own_path = own_path.filter_map(|(name, value)| (name == "PATH").then_some(OsStr::new(value))).next();
     let search_path = own_path.or_else(|| environment.value("PATH"));
     let program = program::find_in(surroundings.programs, &command.program, search_path)?;
-    let unkept = surroundings.keeper().and_then(|_| Unkept::claim());
+    // The watch ends it if this process is killed. Until the watch runs, a keeper is needed for that.
+    let unkept = surroundings.keeper().filter(|_| watch::is_there()).and_then(|_| Unkept::claim());
     let surroundings = if unkept.is_some() { Surroundings { helper: None, ..surroundings } } else { surroundings };
     let marker = crate::tree::new_marker();
     let status = sandbox.and_then(Sandbox::status_file);

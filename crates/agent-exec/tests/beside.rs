@@ -22,6 +22,16 @@ async fn run(processes: &Processes, command: &Command) -> Result<Finished, Start
     processes.run_streaming(command, Streams::Merged, &Switch::new(), &|_| {}).await
 }
 
+/// With the watch of this process running: until then every command has a keeper, because only that would end it after a `kill -9`.
+async fn watched() -> Processes {
+    let processes = Processes::new().watched_by(helper());
+    let parent = shell("tr '\\0' ' ' < /proc/$PPID/cmdline");
+    while text(&run(&processes, &parent).await.unwrap()).starts_with("agent-keeper") {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    processes
+}
+
 /// Does something while another command runs, which is not disturbed by it.
 async fn beside<T>(processes: &Processes, work: impl Future<Output = T>) -> T {
     let sleep = odd_sleep();
@@ -68,7 +78,7 @@ async fn all_ways(processes: &Processes, name: &str, escape: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_although_another_command_runs() {
-    let processes = Processes::new().watched_by(helper());
+    let processes = watched().await;
     for (name, escape) in STRAYS.iter().chain(ESCAPES) {
         beside(&processes, all_ways(&processes, name, escape)).await;
     }
@@ -88,7 +98,7 @@ async fn nothing_is_left_although_another_command_runs() {
 /// Whoever ends the one that adopts orphans is found as without it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn to_kill_or_stop_the_keeper_is_no_way_out() {
-    let processes = Processes::new().watched_by(helper());
+    let processes = watched().await;
     for deed in ["kill -KILL $PPID; sleep 0.1; ", "kill -STOP $PPID; sleep 0.1; "] {
         let sleep = odd_sleep();
         let mut command = escape_command(&format!("{deed} (setsid S &) ; S & "), &sleep, "exec sleep 1000");
@@ -101,7 +111,7 @@ async fn to_kill_or_stop_the_keeper_is_no_way_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_are_what_they_are_without_a_keeper() {
-    let processes = Processes::new().watched_by(helper());
+    let processes = watched().await;
     beside(&processes, as_without_a_keeper(&processes)).await;
     let nowhere = agent_exec::Helper::program("/no/such/helper".into(), Vec::new());
     let without = Processes::new().watched_by(nowhere);

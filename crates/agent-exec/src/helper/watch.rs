@@ -9,6 +9,7 @@ use crate::tree;
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// Starts the watch of this process, once, without waiting for it. Where there can be none, runs are what they were.
@@ -21,9 +22,15 @@ pub(crate) fn begin(helper: &Helper) {
         // Without the thread there are no programs that hang on it either.
         let _ = hand_over(Box::new(move || {
             let watch = start(&helper, born).ok();
+            IS_THERE.store(watch.is_some(), Ordering::Release);
             *WATCHING.lock().unwrap_or_else(PoisonError::into_inner) = watch;
         }));
     });
+}
+
+/// Whether the watch runs already. Before that, only a keeper ends a program when this process is killed.
+pub(crate) fn is_there() -> bool {
+    IS_THERE.load(Ordering::Acquire)
 }
 
 fn start(helper: &Helper, born: u64) -> std::io::Result<Child> {
@@ -51,3 +58,4 @@ pub(crate) fn run(mut arguments: Arguments) -> ExitCode {
 
 /// Holds the pipe open until this process ends.
 static WATCHING: Mutex<Option<Child>> = Mutex::new(None);
+static IS_THERE: AtomicBool = AtomicBool::new(false);

@@ -127,7 +127,6 @@ impl Screen {
         loop {
             self.refresh();
             let moves = self.desk.is_some() && !self.is_idle();
-            let is_edited = self.desk.is_some();
             let ready = self.ready();
             let (writing, looking) = self.desk.as_mut().map(Desk::begun).unwrap_or_default();
             tokio::select! {
@@ -135,7 +134,7 @@ impl Screen {
                 looked = end_of_look(looking) => self.looked(looked),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
-                () = until(ready), if is_edited => {}
+                () = until(ready) => self.is_ready(),
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
                     Signal::Interrupt if self.interrupt() => {
@@ -147,10 +146,9 @@ impl Screen {
                 notice = notices.recv() => match notice {
                     Some(notice) => {
                         self.notice(&notice);
-                        while !has_begun && let Ok(notice) = notices.try_recv() {
-                            self.notice(&notice);
+                        if !std::mem::replace(&mut has_begun, true) {
+                            self.notice_all(notices);
                         }
-                        has_begun = true;
                     }
                     None => return 1,
                 },
@@ -162,9 +160,7 @@ impl Screen {
                         }
                     }
                     // Why it is asked was told before.
-                    while let Ok(notice) = notices.try_recv() {
-                        self.notice(&notice);
-                    }
+                    self.notice_all(notices);
                     if self.ask(question) {
                         return self.exit_code();
                     }
@@ -177,17 +173,26 @@ impl Screen {
                 },
                 () = terminal::lost() => {}
             }
-            if let Some(why) = lost() {
-                self.view.error(&why);
-                return OutcomeKind::Failed.exit_code();
+            if let Some(code) = self.is_over() {
+                return code;
             }
-            if self.next.is_some() {
-                return 0;
-            }
-            // Whoever pipes lines in wants them all answered first.
-            if self.has_input_ended && self.is_idle() {
-                return self.exit_code();
-            }
+        }
+    }
+
+    /// The exit code, where nothing can follow in this session.
+    fn is_over(&mut self) -> Option<u8> {
+        if let Some(why) = lost() {
+            self.view.error(&why);
+            return Some(OutcomeKind::Failed.exit_code());
+        }
+        // Whoever pipes lines in wants them all answered first.
+        let has_read_all = self.has_input_ended && self.is_idle();
+        (has_read_all || self.next.is_some()).then(|| self.exit_code())
+    }
+
+    fn notice_all(&mut self, notices: &mut agent_runner::Notices) {
+        while let Ok(notice) = notices.try_recv() {
+            self.notice(&notice);
         }
     }
 
@@ -308,6 +313,9 @@ impl Screen {
         self.view.line_was_typed();
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
+        if self.comes_too_early() {
+            return false;
+        }
         if let Some(open) = self.question.take() {
             self.answer(line, open);
             return false;

@@ -5,14 +5,14 @@
 //!
 //! The kernel checks and translates a filter anew for every command, which takes longer the longer it is. So there is one, and it is short.
 
-mod absent;
+mod blocks;
 mod modes;
 mod others;
 #[cfg(test)]
 mod tests;
 
 use libc::c_long;
-use seccompiler::SeccompCmpArgLen::{Dword, Qword};
+use seccompiler::SeccompCmpArgLen::Dword;
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
 use seccompiler::{BpfProgram, Error, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule};
 use std::collections::BTreeMap;
@@ -26,20 +26,34 @@ pub(crate) enum Surroundings {
     Landlock,
 }
 
-/// The filter.
+/// The filter. What programs do most often comes first.
 fn program(surroundings: Surroundings) -> Result<BpfProgram, Error> {
-    let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-    refused.insert(libc::SYS_socket, sockets(surroundings)?);
-    refused.insert(libc::SYS_socketpair, pairs()?);
-    refused.insert(libc::SYS_clone, namespace_flags(0)?);
-    refused.insert(libc::SYS_unshare, namespace_flags(0)?);
+    let mut program = BpfProgram::new();
+    modes::refuse(&mut program);
+    blocks::calls(&mut program, ABSENT, libc::ENOSYS);
+    blocks::calls(&mut program, REFUSED, libc::EPERM);
+    if surroundings == Surroundings::Landlock {
+        blocks::calls(&mut program, others::SHARED, libc::EPERM);
+    }
+    for call in [libc::SYS_clone, libc::SYS_unshare] {
+        blocks::bits(&mut program, call, &[(0, NAMESPACES)]);
+    }
+    program.extend(compile(by_arguments(surroundings)?)?);
+    Ok(program)
+}
+
+/// What is refused with some arguments.
+fn by_arguments(surroundings: Surroundings) -> Result<Rules, Error> {
     let is = |request: u64| SeccompRule::new(vec![SeccompCondition::new(1, Dword, Eq, request)?]);
-    refused.insert(libc::SYS_ioctl, vec![is(libc::TIOCSTI)?, is(libc::TIOCLINUX)?, is(libc::TIOCSETD)?]);
-    refused.extend(modes::rules()?);
+    let mut refused = Rules::from([
+        (libc::SYS_socket, sockets(surroundings)?),
+        (libc::SYS_socketpair, pairs()?),
+        (libc::SYS_ioctl, vec![is(libc::TIOCSTI)?, is(libc::TIOCLINUX)?, is(libc::TIOCSETD)?]),
+    ]);
     if surroundings == Surroundings::Landlock {
         refused.extend(others::rules()?);
     }
-    Ok(absent::first(ABSENT, compile(refused)?))
+    Ok(refused)
 }
 
 /// Puts this process, and what it starts, behind the filter.
@@ -81,24 +95,15 @@ fn pairs() -> Result<Vec<SeccompRule>, Error> {
     [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_RDM].into_iter().map(is).collect()
 }
 
-/// New namespaces, where a command would have powers again.
-fn namespace_flags(argument: u8) -> Result<Vec<SeccompRule>, Error> {
-    let flags = [
-        libc::CLONE_NEWUSER,
-        libc::CLONE_NEWNS,
-        libc::CLONE_NEWPID,
-        libc::CLONE_NEWNET,
-        libc::CLONE_NEWIPC,
-        libc::CLONE_NEWUTS,
-        libc::CLONE_NEWCGROUP,
-    ];
-    let has = |flag: i32| {
-        let flag = u64::from(flag.unsigned_abs());
-        Ok(SeccompRule::new(vec![SeccompCondition::new(argument, Qword, MaskedEq(flag), flag)?])?)
-    };
-    flags.into_iter().map(has).collect()
-}
-
+/// New namespaces, where a command would have powers again. All of these are in the lower half of the flags.
+const NAMESPACES: u32 = (libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP)
+    .unsigned_abs();
 /// Without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
 const KIND_OF_SOCKET: u64 = 0xf;
 /// What changes mounts and namespaces, the machine, or the kernel's memory, and the keyrings, which no namespace divides.

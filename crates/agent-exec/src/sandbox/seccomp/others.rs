@@ -10,9 +10,9 @@ use seccompiler::SeccompCmpArgLen::{Dword, Qword};
 use seccompiler::SeccompCmpOp::{Eq, Ne};
 use seccompiler::{Error, SeccompCondition, SeccompRule};
 
-/// Refuses what reaches another process.
+/// Refuses what reaches another process; [`SHARED`] is refused whatever its arguments are.
 pub(super) fn rules() -> Result<Rules, Error> {
-    let mut rules: Rules = SHARED.iter().map(|&call| (call, Vec::new())).collect();
+    let mut rules = Rules::new();
     let another = |argument| SeccompCondition::new(argument, Dword, Ne, 0);
     for &call in OF_A_PROCESS {
         rules.insert(call, vec![SeccompRule::new(vec![another(0)?])?]);
@@ -39,7 +39,7 @@ const OF_A_PROCESS: &[c_long] = &[
 /// The first argument is a kind, the second one of it; and which kind is a user.
 const OF_A_GROUP: &[(c_long, u64)] = &[(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)];
 /// System V's memory, queues and semaphores, and the queues of POSIX: their names are those of the whole machine.
-const SHARED: &[c_long] = &[
+pub(super) const SHARED: &[c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,

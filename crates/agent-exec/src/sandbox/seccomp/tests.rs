@@ -16,7 +16,10 @@ fn seen(call: c_long, arguments: [u64; 6]) -> Vec<u32> {
 }
 
 fn answer(program: &BpfProgram, call: c_long, arguments: [u64; 6]) -> u32 {
-    let words = seen(call, arguments);
+    answer_to(program, &seen(call, arguments))
+}
+
+fn answer_to(program: &BpfProgram, words: &[u32]) -> u32 {
     let (mut at, mut value) = (0, 0_u32);
     loop {
         let instruction = &program[at];
@@ -39,6 +42,7 @@ fn answer(program: &BpfProgram, call: c_long, arguments: [u64; 6]) -> u32 {
             0x15 => value == k,
             0x25 => value > k,
             0x35 => value >= k,
+            0x45 => value & k != 0,
             other => panic!("an instruction that no filter had before: {other:#x}"),
         };
         at += usize::from(if holds { instruction.jt } else { instruction.jf });
@@ -84,6 +88,55 @@ fn nothing_is_there_in_the_x32_variant() {
 fn the_filter_is_short() {
     for surroundings in BOTH {
         let program = program(surroundings).unwrap();
-        assert!(program.len() < 700, "every instruction costs time at every start: {}", program.len());
+        assert!(program.len() < 300, "every instruction costs time at every start: {}", program.len());
+    }
+}
+
+/// The same numbers are other calls there.
+#[test]
+fn another_instruction_set_is_allowed_nothing() {
+    for surroundings in BOTH {
+        let program = program(surroundings).unwrap();
+        for (call, argument) in (0..1024).flat_map(|call| [(call, 0), (call, u64::MAX)]) {
+            let mut words = seen(call, [argument; 6]);
+            words[1] = 0x4000_0003;
+            assert_ne!(answer_to(&program, &words), ALLOWED, "{call} with {argument}");
+        }
+    }
+}
+
+#[test]
+fn each_bit_of_a_mode_or_a_namespace_is_seen_where_it_counts() {
+    let with = |given: &[(u8, u64)]| {
+        let mut arguments = [0; 6];
+        given.iter().for_each(|&(argument, value)| arguments[usize::from(argument)] = value);
+        arguments
+    };
+    for surroundings in BOTH {
+        let program = program(surroundings).unwrap();
+        let expect = |call, given: &[(u8, u64)], expected| {
+            assert_eq!(answer(&program, call, with(given)), expected, "{call} with {given:?}");
+        };
+        for bit in 0..64 {
+            let bit = 1_u64 << bit;
+            let refused_if = |holds: bool| if holds { REFUSAL } else { ALLOWED };
+            let sets_id = bit == 0o4000 || bit == 0o2000;
+            for &(call, mode) in modes::SETTING {
+                expect(call, &[(mode, 0o755 | bit)], refused_if(sets_id));
+            }
+            for &(call, flags) in modes::OPENING {
+                let tmpfile = u64::from((libc::O_TMPFILE & !libc::O_DIRECTORY).unsigned_abs());
+                for making in [u64::from(libc::O_CREAT.unsigned_abs()), tmpfile] {
+                    expect(call, &[(flags, making), (flags + 1, 0o644 | bit)], refused_if(sets_id));
+                }
+                expect(call, &[(flags, bit), (flags + 1, 0o644)], ALLOWED);
+                expect(call, &[(flags, 0), (flags + 1, bit)], ALLOWED);
+            }
+            // From CLONE_NEWCGROUP to CLONE_NEWNET, and CLONE_NEWNS; the bit of CLONE_NEWTIME is a signal's in `clone`.
+            let divides = bit == 0x2_0000 || (0x200_0000..=0x4000_0000).contains(&bit);
+            for call in [libc::SYS_clone, libc::SYS_unshare] {
+                expect(call, &[(0, bit)], refused_if(divides));
+            }
+        }
     }
 }
