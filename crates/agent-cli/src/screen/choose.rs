@@ -66,10 +66,10 @@ impl Chooser {
         let is = |modifier| key.modifiers.contains(modifier);
         match key.code {
             KeyCode::Escape => return Choice::Left,
-            KeyCode::Enter => return self.left().get(self.at).map_or(Choice::Open, |at| Choice::Taken(*at)),
+            KeyCode::Enter => return self.take(),
             KeyCode::Char(c) if is(Modifiers::CONTROL) => match c {
-                // So a terminal sends Enter that was not told otherwise.
-                'j' => return self.left().get(self.at).map_or(Choice::Open, |at| Choice::Taken(*at)),
+                // What Enter is where the terminal makes a line feed of it.
+                'j' => return self.take(),
                 'c' | 'd' | 'g' => return Choice::Left,
                 'p' => self.go(-1),
                 'n' => self.go(1),
@@ -95,6 +95,10 @@ impl Chooser {
             _ => {}
         }
         Choice::Open
+    }
+
+    fn take(&self) -> Choice {
+        self.left().get(self.at).map_or(Choice::Open, |at| Choice::Taken(*at))
     }
 
     /// Changes the words. The mark stays with its entry where that is left.

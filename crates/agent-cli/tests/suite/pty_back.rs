@@ -1,6 +1,6 @@
 //! Esc Esc: back to before an earlier message, in a new session, with the files or without.
 
-use crate::pty::{at_rest_after, on_terminal};
+use crate::pty::{at_rest_after, on_terminal, program_on_terminal};
 use crate::support::{Model, Running, Scratch};
 use agent_testkit::http::Step;
 use serde_json::json;
@@ -126,4 +126,31 @@ fn only_messages_that_began_a_turn_are_offered() {
     running.wait_for("this session is not kept");
     running.write("\x04");
     running.end().assert_code(0);
+}
+
+/// The same list outside of a session. The rows are gone behind the choice, and the terminal is as it was.
+#[test]
+fn a_message_to_rewind_to_is_chosen_from_a_list() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("One."), Step::text("Two.")]);
+    scratch.run(&model, &["-p", "first", "--session-id", "one"]).assert_code(0);
+    scratch.run(&model, &["-p", "second", "--session-id", "one"]).assert_code(0);
+    scratch.ended(&["rewind", "one"]).assert_code(2).assert_says("--to N");
+    for (keys, code, journals) in [("\x1b", 1, 1), ("\x03", 1, 1), ("\x1b[A\x1b[B\r", 0, 2)] {
+        let line = format!(
+            "stty -a > ../before; {} rewind one; code=$?; stty -a > ../after; exit $code",
+            env!("CARGO_BIN_EXE_agent")
+        );
+        let Some(mut running) = program_on_terminal(&scratch, &line) else { return };
+        running.wait_for_screen(|screen| screen.contains("Back to before:\n  first\n> second\n"));
+        running.write(keys);
+        let ended = running.end();
+        ended.assert_code(code);
+        assert_eq!(scratch.journals().len(), journals, "{keys:?}");
+        let state = ["before", "after"].map(|name| std::fs::read_to_string(scratch.path(name)).unwrap());
+        assert_eq!(state[0], state[1]);
+        assert_eq!(ended.out.matches("\x1b[?2004h").count(), ended.out.matches("\x1b[?2004l").count());
+    }
+    let shown = scratch.ended(&["sessions", "show"]);
+    assert!(!shown.assert_code(0).out.contains("second"), "it ends before the message: {shown:?}");
 }

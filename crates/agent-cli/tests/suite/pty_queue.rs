@@ -111,6 +111,30 @@ fn a_message_that_failed_is_in_the_line_again() {
     assert!(last_said(&model, 1).contains("first again"));
 }
 
+/// What a limit keeps from going out waits at rest, and is taken back there, too.
+#[test]
+fn a_message_that_a_limit_holds_back_is_taken_back_at_rest() {
+    let scratch = Scratch::new();
+    let model = Model::script([waits(), Step::text("Well.")]);
+    let flags = "--permission-mode bypass --sandbox off --max-turns 1";
+    let Some(mut running) = on_terminal(&scratch, &model, flags) else { return };
+    running.wait_for("> ");
+    running.write("begin\r");
+    running.wait_for("• bash until");
+    running.write("one\r");
+    running.wait_for("1 message waiting");
+    go_on(&scratch);
+    running.wait_for("limit on model calls reached");
+    running.wait_for_screen(|screen| screen.contains("\n>\n1 message waiting") && !screen.contains("working"));
+    running.write("\x1b[A");
+    running.wait_for_screen(|screen| screen.contains("\n> one\n") && !screen.contains("waiting"));
+    running.write("\x15/more\r");
+    at_rest_after(&running, "Well.\n2 of 2 model calls used");
+    running.write("\x04");
+    running.end().assert_code(0);
+    assert!(!last_said(&model, 1).contains("one"), "{}", last_said(&model, 1));
+}
+
 /// Whoever leaves with something in the line, or waiting, finds it with Up.
 #[test]
 fn what_was_not_sent_is_found_again_in_the_next_session() {

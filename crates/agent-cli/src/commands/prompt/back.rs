@@ -57,7 +57,7 @@ impl Screen {
         }
         match looked {
             Looked::Messages(Ok(messages)) if messages.is_empty() => {
-                self.view.tell("there is no message to go back to")
+                self.view.tell("there is no message to go back to");
             }
             Looked::Messages(Ok(messages)) => self.choose_message(messages),
             Looked::Files(message, Ok(Some(undone))) => self.choose_files(message, &undone),

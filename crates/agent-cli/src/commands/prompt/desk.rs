@@ -134,9 +134,10 @@ impl Screen {
         if let Some(leaves) = self.chosen(input) {
             return leaves;
         }
-        let meanwhile = self.is_working() && self.question.is_none();
+        let is_message = self.question.is_none();
+        let meanwhile = self.is_working() && is_message;
         let Some(desk) = self.desk.as_mut() else { return false };
-        if is_up(input) && meanwhile && desk.editor.is_blank() && self.take_back() {
+        if is_up(input) && is_message && desk.editor.is_blank() && self.take_back() {
             return false;
         }
         let Some(desk) = self.desk.as_mut() else { return false };

@@ -147,12 +147,13 @@ impl Screen {
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
         let mut next_question = None;
+        // What a key means depends on what the agent does: the session says that first.
+        let mut has_begun = false;
         let mut frames = tokio::time::interval(status::FRAME);
         frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             self.refresh();
             let moves = self.desk.is_some() && !self.is_idle();
-            let is_edited = self.desk.is_some();
             let is_reporting = self.report.is_some();
             let ready = self.ready();
             let (writing, looking) = self.desk.as_mut().map(Desk::begun).unwrap_or_default();
@@ -162,7 +163,7 @@ impl Screen {
                 result = end_of_report(self.report.as_mut()) => self.reported(result),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
-                () = until(ready), if is_edited => {}
+                () = until(ready) => self.is_ready(),
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
                     Signal::Interrupt if self.interrupt() => {
@@ -172,7 +173,12 @@ impl Screen {
                     Signal::Interrupt => {}
                 },
                 notice = notices.recv() => match notice {
-                    Some(notice) => self.notice(&notice),
+                    Some(notice) => {
+                        self.notice(&notice);
+                        if !std::mem::replace(&mut has_begun, true) {
+                            self.notice_all(notices);
+                        }
+                    }
                     None => return 1,
                 },
                 Some(question) = put_next(&mut questions, &mut next_question) => {
@@ -183,14 +189,12 @@ impl Screen {
                         }
                     }
                     // Why it is asked was told before.
-                    while let Ok(notice) = notices.try_recv() {
-                        self.notice(&notice);
-                    }
+                    self.notice_all(notices);
                     if self.ask(question) {
                         return self.exit_code();
                     }
                 }
-                line = next_line(lines), if !self.has_input_ended && !is_reporting => match line {
+                line = next_line(lines), if has_begun && !is_reporting && !self.has_input_ended => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
                     None if self.end_input() => return self.exit_code(),
@@ -198,17 +202,26 @@ impl Screen {
                 },
                 () = terminal::lost() => {}
             }
-            if let Some(why) = lost() {
-                self.view.error(&why);
-                return OutcomeKind::Failed.exit_code();
+            if let Some(code) = self.is_over() {
+                return code;
             }
-            if self.next.is_some() {
-                return 0;
-            }
-            // Whoever pipes lines in wants them all answered first.
-            if self.has_input_ended && self.is_idle() && self.report.is_none() {
-                return self.exit_code();
-            }
+        }
+    }
+
+    /// The exit code, where nothing can follow in this session.
+    fn is_over(&mut self) -> Option<u8> {
+        if let Some(why) = lost() {
+            self.view.error(&why);
+            return Some(OutcomeKind::Failed.exit_code());
+        }
+        // Whoever pipes lines in wants them all answered first.
+        let has_read_all = self.has_input_ended && self.is_idle() && self.report.is_none();
+        (has_read_all || self.next.is_some()).then(|| self.exit_code())
+    }
+
+    fn notice_all(&mut self, notices: &mut agent_runner::Notices) {
+        while let Ok(notice) = notices.try_recv() {
+            self.notice(&notice);
         }
     }
 
@@ -331,6 +344,9 @@ impl Screen {
         self.view.line_was_typed();
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
+        if self.comes_too_early() {
+            return false;
+        }
         if let Some(open) = self.question.take() {
             self.answer(line, open);
             return false;

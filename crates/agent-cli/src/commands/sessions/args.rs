@@ -136,9 +136,9 @@ pub(crate) struct Rewind {
     /// The session's id, or its beginning.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// The last record to keep.
+    /// The last record to keep. Default: at a terminal, the record before a message that you choose from a list.
     #[arg(long, value_name = "N")]
-    pub(crate) to: u64,
+    pub(crate) to: Option<u64>,
     /// Also restore files that later turns of this session changed, unless they changed again since. Asks first.
     #[arg(long)]
     pub(crate) files: bool,

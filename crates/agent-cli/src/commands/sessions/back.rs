@@ -66,5 +66,6 @@ pub(crate) fn branched(directory: &Path, id: &str, before: Option<u64>) -> Resul
 }
 
 fn journal(directory: &Path, id: &str) -> Result<PathBuf, Failure> {
-    store(directory)?.existing(id).map_err(|error| failed(&error))
+    let store = store(directory)?;
+    store.id_of(id).and_then(|id| store.existing(&id)).map_err(|error| failed(&error))
 }

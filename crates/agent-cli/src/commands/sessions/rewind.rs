@@ -5,14 +5,16 @@
 //! itself: `agent undo` takes it back.
 
 use super::args::Rewind;
+use super::back::earlier;
 use super::story::{Story, Told};
 use super::{cut, failed, write};
 use crate::commands::undo::{begun, files, say_notes};
 use crate::config::project::working_directory;
 use crate::failure::Failure;
+use crate::screen::choose::{Chooser, ask};
 use crate::screen::confirm::confirmed;
 use crate::screen::counted::counted;
-use crate::screen::terminal::say;
+use crate::screen::terminal::{Style, is_watched, say};
 use agent_core::journal::Replayed;
 use agent_core::session::State;
 use std::io::IsTerminal as _;
@@ -21,8 +23,12 @@ use std::path::Path;
 
 /// Exit code 0 when everything is as it was there; 1 when files were left as they are, or the user said no.
 pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
+    let Some(to) = record(arguments)? else {
+        say("agent: nothing was changed");
+        return Ok(1);
+    };
     if !arguments.files {
-        let code = cut(&arguments.place, &arguments.id, arguments.to)?;
+        let code = cut(&arguments.place, &arguments.id, to)?;
         say(
             "agent: files are unchanged; `--files` restores them, and `agent undo` restores what the last turns changed",
         );
@@ -30,11 +36,11 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
     }
     let store = arguments.place.store()?;
     let path = store.id_of(&arguments.id).and_then(|id| store.existing(&id)).map_err(|error| failed(&error))?;
-    let behind = Behind::read(&path, arguments.to)?;
+    let behind = Behind::read(&path, to)?;
     let directory = working_directory(arguments.place.directory.as_deref())?;
     let is_meant = |began_ms: u64| behind.is_meant(began_ms);
     let Some(outlook) = begun(&directory, &is_meant, true).await? else {
-        let code = cut(&arguments.place, &arguments.id, arguments.to)?;
+        let code = cut(&arguments.place, &arguments.id, to)?;
         say("agent: no later turn changed a file whose old content was kept");
         return Ok(code);
     };
@@ -47,7 +53,7 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
         say("agent: nothing was changed");
         return Ok(1);
     }
-    cut(&arguments.place, &arguments.id, arguments.to)?;
+    cut(&arguments.place, &arguments.id, to)?;
     let undone = begun(&directory, &is_meant, false).await?.unwrap_or_default();
     let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
     say(&format!(
@@ -55,6 +61,24 @@ pub(crate) async fn rewind(arguments: &Rewind) -> Result<u8, Failure> {
         counted(changed as u64, "file")
     ));
     Ok(u8::from(left > 0))
+}
+
+/// The last record to keep: the one that was named, or the one before a message that the person chooses. Nothing where none is chosen.
+fn record(arguments: &Rewind) -> Result<Option<u64>, Failure> {
+    if let Some(to) = arguments.to {
+        return Ok(Some(to));
+    }
+    if !std::io::stdin().is_terminal() || !is_watched() {
+        return Err(Failure::usage("no one is at a terminal to choose a message: name the last record with `--to N`"));
+    }
+    let messages = earlier(&working_directory(arguments.place.directory.as_deref())?, &arguments.id)?;
+    if messages.is_empty() {
+        return Err(Failure::input(format!("cannot rewind the session {}: there is no message in it", arguments.id)));
+    }
+    let chooser = Chooser::new("Back to before", messages.iter().map(|message| &message.text), messages.len());
+    let chosen = ask(chooser, Style::for_stderr().is_on());
+    let chosen = chosen.map_err(|error| Failure::internal(format!("cannot read the choice: {error}")))?;
+    Ok(chosen.and_then(|at| messages.get(at)).map(|message| message.before))
 }
 
 /// Asks the person at the terminal.
