@@ -9,6 +9,7 @@ use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::model::provider::Chosen;
+use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
@@ -206,6 +207,7 @@ fn make(
     let own = [config_home(), state_home()].into_iter().flatten();
     let workspace = Arc::new(
         workspace
+            .knowing(secrets::redactor())
             .protecting(own)
             .closing(state_home())
             .closing(agent_git::kept_in(&settings.directory))

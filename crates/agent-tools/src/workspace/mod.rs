@@ -24,6 +24,7 @@ pub(crate) use places::Judge;
 use places::{Places, What};
 use protected::Protected;
 
+use agent_types::redact::Redactor;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use descend::identity;
@@ -44,6 +45,7 @@ pub struct Workspace {
     closed: Vec<RelativePath>,
     places: Places,
     record: Record,
+    secrets: Redactor,
 }
 
 impl Workspace {
@@ -68,6 +70,7 @@ impl Workspace {
             closed: Vec::new(),
             places: Places::default(),
             record: Record::default(),
+            secrets: Redactor::default(),
         })
     }
 
@@ -94,6 +97,19 @@ impl Workspace {
     #[must_use]
     pub fn protecting_linked<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.protecting_as(paths, "has a protected name through a link", false)
+    }
+
+    /// Tells the tools what the model is shown as [`REDACTED`](agent_types::redact::REDACTED): a file that holds such a secret is not written back
+    /// whole as it was shown.
+    #[must_use]
+    pub fn knowing(mut self, secrets: Redactor) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// Whether what a model was shown of this text differs from the text.
+    pub(crate) fn was_shown_redacted(&self, text: &[u8]) -> bool {
+        !self.secrets.is_empty() && self.secrets.finds(&String::from_utf8_lossy(text))
     }
 
     /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them, by whatever path.
