@@ -23,6 +23,8 @@ mod edit;
 mod edit_file;
 mod editable;
 mod file_tool;
+#[doc(hidden)]
+pub mod fuzz;
 mod glob;
 mod grep;
 mod list_files;

@@ -18,7 +18,7 @@ mod written;
 pub(crate) use programs::runs_another;
 
 /// The plain commands, words separated by one space. Nothing when there may be more to it.
-pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
+pub fn plain_commands(command: &str) -> Option<Vec<String>> {
     if command.len() > MOST_BYTES || command.contains("<<") || command.chars().any(is_out_of_place) {
         return None;
     }

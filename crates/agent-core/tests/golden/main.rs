@@ -1,7 +1,7 @@
 //! Serialised forms that were written once must be read for ever, and must not change unnoticed.
 //!
 //! Scripted stories of the machines, and of an agent, bring about every kind of event and action. What they write now is compared with what is kept under
-//! `journal/v5` and `machines/v3`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//! `journal/v5` and `machines/v3`, named after the versions of the forms. `INSTA_UPDATE=always` writes the files anew:
 //!
 //! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
@@ -21,6 +21,7 @@ mod session;
 mod timed;
 mod words;
 
+use agent_check::golden;
 use agent_core::agent::Event;
 use agent_core::job::Job;
 use agent_core::journal::{self, Format, FormatError, Record, ReplayError};
@@ -34,10 +35,8 @@ use std::fmt::Debug;
 
 #[test]
 fn what_is_written_today_is_what_was_kept() {
-    let mut changed = Vec::new();
-    for Kept { name, text } in everything() {
-        changed.extend(kept::compare(&name, &text));
-    }
+    let compare = |Kept { name, text }| golden::compare(&kept::directory().join(name), &text).err();
+    let changed: Vec<String> = everything().into_iter().filter_map(compare).collect();
     assert!(
         changed.is_empty(),
         "serialised forms changed; the head of this test says what to do\n{}",

@@ -1,4 +1,4 @@
-//! Scenarios in text: what is reported to a session, and what it asks for. `UPDATE=1` rewrites the answers in the files.
+//! Scenarios in text: what is reported to a session, and what it asks for. `INSTA_UPDATE=always` rewrites the answers in the files.
 //!
 //! ```text
 //! == a title begins a new, started session
